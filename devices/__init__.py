@@ -1,1 +1,1 @@
-"""One folder per kind of machine, each with the files messages, driver and state. Knows no game and no table."""
+"""One folder per kind of machine, each with the files messages, driver and state."""

@@ -1,7 +1,7 @@
-"""How noise becomes a number from 1 to 7: health tests, conditioning, unbiased scaling. No noise is made here.
+"""Turns noise into numbers from 1 to 7: health tests, conditioning, unbiased scaling.
 
-Pure, and the one module that both sides share: the firmware twin draws with it, `pitbox rng report` examines it. It
-knows no message and imports nothing of the house. Section numbers are those of NIST SP 800-90B.
+The simulated firmware draws with this module, and `pitbox rng report` examines it. Section numbers are those of NIST
+SP 800-90B.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# The numbers that can be drawn are 1 to this.
+# The numbers that can be drawn are 1 to 7.
 NUMBERS: Final = 7
-# What the noise source claims of itself: min-entropy (bits) in each raw sample of 8 bits. Half of what a sample could
-# hold, so that a source may age a good deal before the tests below call it ill; the conditioning makes up for it.
+# The noise source's claimed min-entropy (bits) per raw 8-bit sample. Half of the maximum, so that a source may age
+# considerably before the tests below fail it; the conditioning compensates.
 CLAIMED_ENTROPY: Final = 4.0
 # A test may fail a good source once in 2^this samples (4.4 suggests 20 to 40). A device that draws every minute for ten
 # years tests 2^29 samples, so one of 2^11 such devices would ever raise a false alarm.
@@ -26,26 +26,26 @@ FALSE_ALARM_BITS: Final = 40
 WINDOW: Final = 512
 # Samples that must pass before the first one is used (4.3).
 STARTUP_SAMPLES: Final = 1024
-# Raw samples for one block of 256 conditioned bits: 80 x 4 = 320 bits of entropy go in, 64 more than can come out,
-# which is what SP 800-90C asks for before it calls the output full entropy.
+# Raw samples for one block of 256 conditioned bits: 80 x 4 = 320 bits of entropy, 64 more than the output, as
+# SP 800-90C requires for full entropy.
 BLOCK_SAMPLES: Final = 80
 
 
 def repetition_cutoff(entropy: float, bits: int) -> int:
-    """Return how many equal samples in a row fail a source (4.4.1): one more than log2(1/alpha) / H, rounded up."""
+    """Return how many equal samples in a row fail a source (4.4.1): 1 + ceil(log2(1/alpha) / H)."""
     return 1 + ceil(bits / entropy)
 
 
 def proportion_cutoff(entropy: float, window: int, bits: int) -> int:
-    """Return how many samples equal to a window's first one fail a source (4.4.2): 1 + critbinom(W, 2^-H, 1 - alpha).
+    """Return how many samples equal to the first of a window fail a source (4.4.2): 1 + critbinom(W, 2^-H, 1 - alpha).
 
-    Summed from the top, where the terms are small, so that no digit of the tail is lost.
+    Summed from the small terms up, so that the tail keeps its precision.
     """
     alpha, chance = 2.0**-bits, 2.0**-entropy
     tail = 0.0
     for equal in range(window, 0, -1):
-        ways = lgamma(window + 1) - lgamma(equal + 1) - lgamma(window - equal + 1)
-        tail += exp(ways + equal * log(chance) + (window - equal) * log1p(-chance))
+        log_ways = lgamma(window + 1) - lgamma(equal + 1) - lgamma(window - equal + 1)
+        tail += exp(log_ways + equal * log(chance) + (window - equal) * log1p(-chance))
         if tail > alpha:
             return 1 + equal
     return 1
@@ -53,12 +53,12 @@ def proportion_cutoff(entropy: float, window: int, bits: int) -> int:
 
 # 1 + ceil(40 / 4) = 11.
 REPETITION_CUTOFF: Final = repetition_cutoff(CLAIMED_ENTROPY, FALSE_ALARM_BITS)
-# 1 + critbinom(512, 1/16, 1 - 2^-40) = 78, where a source that is as good as its claim gives 32 on average.
+# 1 + critbinom(512, 1/16, 1 - 2^-40) = 78; a source as good as its claim has 32 on average.
 PROPORTION_CUTOFF: Final = proportion_cutoff(CLAIMED_ENTROPY, WINDOW, FALSE_ALARM_BITS)
 
 
 class Failure(Enum):
-    """What is wrong with a noise source."""
+    """A failure of a noise source."""
 
     STUCK = "the same sample too often in a row"
     BIASED = "one sample too often among others"
@@ -66,13 +66,13 @@ class Failure(Enum):
 
 
 class Health:
-    """The two continuous tests over every raw sample. The first failure stays."""
+    """The two continuous health tests over every raw sample. The first failure latches."""
 
     def __init__(self) -> None:
         self.failure: Failure | None = None
         self.samples = 0
-        self.longest = 0  # equal samples in a row, the most so far
-        self.highest = 0  # samples equal to their window's first, the most so far
+        self.longest = 0  # longest run of equal samples so far
+        self.highest = 0  # highest count of samples equal to their window's first, so far
         self._last = -1
         self._run = 0
         self._first = -1
@@ -80,7 +80,7 @@ class Health:
         self._left = 0  # samples until the window ends
 
     def check(self, samples: bytes) -> Failure | None:
-        """Test samples in their order; return what has failed, now or before."""
+        """Test samples in order; return the latched failure, or None."""
         if self.failure is not None:
             return self.failure
         last, run, first, equal, left = self._last, self._run, self._first, self._equal, self._left
@@ -106,51 +106,51 @@ class Health:
         return self.failure
 
     def starve(self) -> Failure:
-        """No sample came when one was due."""
+        """Record that the source delivered no samples; return the failure."""
         self.failure = self.failure or Failure.DEAD
         return self.failure
 
 
-# Each number gets as many of the 256 bytes as there are in a seventh, 36; the four bytes that are left over are thrown
-# away. Taking a remainder instead would give the first four numbers a 37th byte each.
+# Each number gets 36 of the 256 byte values; the four values left over are rejected. A plain modulo would give the
+# first four numbers a 37th value each.
 _SHARE: Final = 256 // NUMBERS
 _NUMBER_OF: Final = bytes(byte // _SHARE + 1 for byte in range(256))
 _REJECTED: Final = bytes(range(_SHARE * NUMBERS, 256))
 
 
 def scaled(even: bytes) -> bytes:
-    """Turn evenly distributed bytes into numbers from 1 to 7, without bias: a byte that would tip it gives none."""
+    """Turn uniform bytes into numbers from 1 to 7 without bias; rejected bytes give no number."""
     return even.translate(_NUMBER_OF, _REJECTED)
 
 
 def conditioned(samples: bytes) -> bytes:
-    """Press a block of raw samples into 32 bytes of full entropy (SHA-256, a vetted component of 3.1.5.1.1)."""
+    """Condense a block of raw samples into 32 bytes of full entropy (SHA-256, a vetted component of 3.1.5.1.1)."""
     return sha256(samples).digest()
 
 
 class Generator:
-    """Numbers from a noise source whose every sample is tested first. Once a test has failed there are none."""
+    """Draws numbers from a noise source and tests every sample first. After a failed test it draws none."""
 
     def __init__(self, noise: Callable[[int], bytes]) -> None:
-        """`noise` gives so many raw samples, or fewer if the source is dead."""
+        """`noise` returns the requested number of raw samples, or fewer if the source is dead."""
         self.health = Health()
         self._noise = noise
 
     def start_up(self) -> Failure | None:
-        """Test the first samples and use none of them; return what is wrong."""
+        """Test the start-up samples and discard them; return the failure, or None."""
         self._sample(STARTUP_SAMPLES)
         return self.health.failure
 
     def numbers(self) -> bytes:
-        """Draw the numbers of one fresh block, about 31; none if the source is ill."""
+        """Draw the numbers of one new block, about 31; none if the source failed."""
         while samples := self._sample(BLOCK_SAMPLES):
             drawn = scaled(conditioned(samples))
             if drawn:
                 return drawn
         return b""
 
-    def _sample(self, wanted: int) -> bytes:
-        samples = self._noise(wanted)
-        if len(samples) < wanted:
+    def _sample(self, count: int) -> bytes:
+        samples = self._noise(count)
+        if len(samples) < count:
             self.health.starve()
         return b"" if self.health.check(samples) else samples

@@ -1,6 +1,6 @@
-"""What every driver does alike: take a link, read the first report, ask, actuate, and tell. No machine is known here.
+"""The base of all drivers: uses a link, reads the first report, sends requests and commands, and publishes events.
 
-A driver opens no port, keeps no rule and decides nothing: whoever calls an actuation has a permit for it.
+A driver opens no port and applies no rules of the game: the caller of a command must hold the permit for it.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
 
-# A question is answered from the firmware's memory (s).
+# How long (s) a device may take to answer a request. Firmware answers from memory.
 PATIENCE: Final = 0.3
 
 _Answer = TypeVar("_Answer")
 
 
 class Driver:
-    """Talks to one device. `on_event` is called synchronously, in the order of the wire.
+    """Controls one device. Calls `on_event` synchronously, in the order of the wire.
 
-    Every report has an inventory: the `answer` to `question`, what the machine holds and does.
+    Every report includes an inventory: the `answer` to `question`, with the machine's state and content.
     """
 
     def __init__(self, name: str, question: Message, answer: type[Message], on_event: Callable[[Any], None]) -> None:
@@ -50,24 +50,24 @@ class Driver:
         self._boot_id: int | None = None
         self._commands = Commands()
         self._first_word: asyncio.Future[Reported] | None = None
-        self._held: list[Any] = []  # events of a device that has not reported yet: the report comes first
+        self._held: list[Any] = []  # events before the first report; they are published after it
 
     @property
     def link(self) -> Link | None:
-        """The link as it is now, to look at its counters; None while there is none."""
+        """The current link, for its counters; None while disconnected."""
         return self._link
 
     # --- the supervisor's side ---------------------------------------------------------------------------------
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
-        """Take a fresh link; read the device's report before anything else."""
+        """Use a new link; read the device's report before anything else."""
         self._link, self._hello, self._down, self._held = link, hello, None, []
         link.on_event = self._take_event
         self.tell(LinkUp(hello))
         self._read_report(link, hello)
 
     def link_down(self, cause: PitboxError) -> None:
-        """Release everybody who waits, with the cause."""
+        """Release every waiting caller with the cause."""
         self._link, self.reported, self._down = None, None, cause
         self._commands.link_lost(cause if isinstance(cause, LinkError) else LinkError(str(cause)))
         if self._first_word is not None and not self._first_word.done():
@@ -75,7 +75,7 @@ class Driver:
         self.tell(LinkDown(cause))
 
     def _read_report(self, link: Link, hello: DeviceHello) -> None:
-        """Ask for report and inventory in one breath; a device that does not answer them is of no use."""
+        """Request report and inventory together; a device that does not answer both fails the link."""
         report = link.request(GetReport(), PATIENCE)
         inventory = link.request(self._question, PATIENCE)
 
@@ -101,7 +101,7 @@ class Driver:
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
             self.tell(event)
-        if self._first_word is not None and not self._first_word.done():  # it is, if what was told ended the session
+        if self._first_word is not None and not self._first_word.done():  # it is done if a listener ended the session
             self._first_word.set_result(reported)
         return reported
 
@@ -129,37 +129,37 @@ class Driver:
         return await asyncio.shield(self._first_word)
 
     async def report(self) -> Reported:
-        """Read the device anew, as after an acknowledgement; the listener is told too."""
+        """Read the device again, as after an acknowledgment, and publish the report."""
         hello = (await self.ready()).hello
         report = await self.ask(GetReport(), Report)
         return self._tell_report(hello, report, await self.ask(self._question, self._answer))
 
     async def look(self) -> Any:
-        """Read what the device holds, and tell nobody else: for whoever is only curious."""
+        """Read the inventory without publishing it."""
         return await self.ask(self._question, self._answer)
 
     async def outcome(self, command: int) -> Settled:
-        """Ask what became of a command; the way out of OutcomeUnknown. The listener is told the answer too."""
+        """Ask for the outcome of a command, which resolves OutcomeUnknown, and publish the answer."""
         answer = await self.look_up(command)
         self.tell(answer)
         return answer
 
     async def look_up(self, command: int) -> Settled:
-        """Ask what became of a command, and tell nobody else."""
+        """Ask for the outcome of a command without publishing it."""
         return await self._commands.ask(self.need_link(), command)
 
     async def ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
-        """Ask a question; BadMessage unless the reply is one of the answers."""
+        """Send a request; BadMessage unless the reply is one of `answers`."""
         reply = await self.need_link().request(question, PATIENCE)
         if isinstance(reply, answers):
             return reply
         raise BadMessage(f"{self.name}: {question!r} was answered by {reply!r}")
 
     async def actuate(self, message: Message, command: int, *, urgent: bool = False) -> Settled:
-        """Have a command carried out at most once, and wait for its end."""
+        """Send a command, which the device executes at most once, and wait for its end."""
         try:
             return await self._commands.actuate(self.need_link(), message, command, urgent=urgent)
-        except (OutcomeUnknown, asyncio.CancelledError):  # whoever stops waiting does not stop the machine
+        except (OutcomeUnknown, asyncio.CancelledError):  # canceling the wait does not stop the machine
             self.tell(Misread(command))
             raise
         except CommandRefused as refused:
@@ -167,7 +167,7 @@ class Driver:
             raise
 
     def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
-        """Raise NotCapable, before anything is sent, unless the device named a capability (or did not name it)."""
+        """Raise NotCapable, before anything is sent, unless the device has a capability (`named=False`: lacks it)."""
         self.need_link()
         assert self._hello is not None
         if (capability in self._hello.capabilities) is not named:

@@ -1,4 +1,4 @@
-"""What machines that move cards tell of their sensors and segments: arrays inside messages of several kinds."""
+"""Sensor levels and transit times of machines that move cards: structs inside messages of several kinds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from firmware_bridge.messages import U16, U32
 
 
 class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor: light level (0-1023), the level below which it counts as blocked, and the margin to it."""
+    """One optical sensor: its light level (0-1023), and the level below which it counts as blocked."""
 
     blocked: bool
     level: U16
@@ -16,12 +16,12 @@ class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
 
     @property
     def margin(self) -> int:
-        """How far the level is from being misread; small means dust or a weak lamp."""
+        """Distance of the level from its threshold; small means dust or a weak lamp."""
         return abs(self.level - self.threshold)
 
     @property
     def dim(self) -> bool:
-        """It counts as dark, but is not as dark as a card makes it: more than a quarter of the threshold is left."""
+        """Whether it counts as blocked, but is brighter than a card makes it: above a quarter of the threshold."""
         return self.blocked and self.level * 4 > self.threshold
 
 

@@ -1,4 +1,4 @@
-"""Every kind of machine by its name: its driver, and how events become what is known of it. Opens no link."""
+"""The registry of the kinds of machine: each with its driver, its view, and its service trigger."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ V = TypeVar("V", bound=View)
 
 
 class Kind(Generic[D, V]):
-    """One kind of machine: its three files as one thing.
+    """One kind of machine.
 
-    `driver` makes a driver for a listener, `blank` is what is known before anything was heard, `fold` gives what is
-    known after an event, and `trigger` what an event means for the slot's service state. What `confirms` only says
-    that something is safe now: nothing is lost if it is taken a moment later. What only `pictures` changes what is
-    known and nothing else: no service state, and no rule hears of it.
+    `driver` makes a driver for a listener; `blank` is the view before any event; `fold` returns the view after one;
+    `trigger` returns the service trigger of an event. Events of the types in `confirms` only confirm that something is
+    safe, so they may be processed a moment later. Events of the types in `pictures` only change the view: they have no
+    effect on the service state or on the rules.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ KINDS: Final[dict[str, Kind[Any, Any]]] = {
 
 
 def kind_named(name: str) -> Kind[Any, Any]:
-    """Return a kind by the name that hellos and key files use."""
+    """Return a kind by its name in hellos and key files."""
     if name not in KINDS:
         raise ConfigurationError(f"there is no kind of device {name!r}; there are {', '.join(KINDS)}")
     return KINDS[name]

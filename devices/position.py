@@ -1,4 +1,4 @@
-"""What a position number means: from dice, to a seat. Pure lookups; which device gives the number is not known here.
+"""Position numbers: from dice to a number, from a number to a seat.
 
 Position numbers run from 1, the dealer, counterclockwise around the table to 7 (575.5(g), 688a.5(i)).
 """
@@ -18,7 +18,7 @@ DEALER: Final = 1
 DICE: Final = 3
 FACES: Final = 6
 
-# Every number alike, as a generator must draw them.
+# Equal odds for every number, as a number generator must have.
 EVEN: Final = (Fraction(1, POSITIONS),) * POSITIONS
 
 
@@ -30,12 +30,12 @@ def number_of_dice(values: Sequence[int]) -> int:
 
 
 def seat_of(number: int) -> int | None:
-    """Return the seat with a position number; None for the dealer's place. Seat 1 is dealt first and counted last."""
+    """Return the seat with a position number; None for the dealer. Seat 1 is dealt first and counted last."""
     assert 1 <= number <= POSITIONS, number
     return None if number == DEALER else 8 - number
 
 
 def dice_odds() -> tuple[Fraction, ...]:
-    """Return the odds of each position number with three fair dice, by counting every way they can fall."""
-    ways = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
-    return tuple(Fraction(ways[number], FACES**DICE) for number in range(1, POSITIONS + 1))
+    """Return the odds of each position number with three fair dice, by counting all rolls."""
+    rolls = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
+    return tuple(Fraction(rolls[number], FACES**DICE) for number in range(1, POSITIONS + 1))

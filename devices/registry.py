@@ -1,4 +1,4 @@
-"""Lists every message that may travel, the link's own and each kind of machine's. Drivers are not listed here."""
+"""Lists every message of the protocol: those of the link and those of each kind of machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
 MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
-# What either end may receive, whatever the machine.
+# Messages of the link, for every kind of machine.
 LINK: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,
     messages.HandshakeToDevice,
@@ -30,7 +30,7 @@ LINK: Final[tuple[Any, ...]] = (
 
 
 def members(union: Any) -> tuple[type[Message], ...]:
-    """Return the messages of a union; a "union" of one message is that message itself."""
+    """Return the message classes of a union; a single message class counts as a union of one."""
     return get_args(union) or (union,)
 
 

@@ -1,4 +1,4 @@
-"""What every driver tells its listener besides the machine's own events, and what every view keeps of it."""
+"""Events that every driver publishes, and the part of a view that all kinds share."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from firmware_bridge.messages import DeviceHello
 
 
 class LinkUp(msgspec.Struct, frozen=True):
-    """A device has proved who it is. Nothing is known of its state yet."""
+    """A device has proved its identity. Its state is not known yet."""
 
     hello: DeviceHello
 
 
 class LinkDown(msgspec.Struct, frozen=True):
-    """The way to the device is gone, or could not be made."""
+    """The link to the device is down, or could not be opened."""
 
     cause: PitboxError
 
 
 class Reported(msgspec.Struct, frozen=True):
-    """After every handshake, before anything else is asked: boot, last commands, and the machine's own inventory."""
+    """The first event after every handshake: the device's boot, latest commands, and inventory."""
 
     hello: DeviceHello
     report: Report
-    inventory: Any  # the device kind's own status message
-    rebooted: bool = False  # its boot id is not the one that this driver saw before
+    inventory: Any  # the status message of the kind
+    rebooted: bool = False  # the boot id differs from the previous one
 
 
 class Misread(msgspec.Struct, frozen=True):
-    """A command was sent and its outcome is unknown; the device must be asked before it serves again."""
+    """A command was sent and its outcome is unknown; the device must be asked before it returns to service."""
 
     command: int
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """A device refused what it was told to do: nothing moved, and nothing is in doubt. `act` is the message's name."""
+    """A device refused a command: nothing moved. `act` is the name of the message."""
 
     command: int
     act: str
     reason: int
 
 
-# What every driver tells; a Settled is a command's end, as it came or as it was asked for.
+# The events that every driver publishes; a Settled may come unasked or as an answer.
 Told = LinkUp | LinkDown | Reported | Misread | Refused | Settled
 
 
 class View(msgspec.Struct, frozen=True):
-    """What is known of any device; each kind adds its own."""
+    """The known state of a device; each kind adds its own fields."""
 
     connected: bool = False
-    unsettled: frozenset[int] = frozenset()  # commands whose outcome nobody knows; they outlive the link
+    unsettled: frozenset[int] = frozenset()  # commands with an unknown outcome; kept after the link is down
 
 
 def unsettled_after(unsettled: frozenset[int], event: object) -> frozenset[int]:
-    """Return the commands in doubt after an event: one more that was misread, one less that has ended."""
+    """Return the commands with an unknown outcome after an event."""
     if isinstance(event, Misread):
         return unsettled | {event.command}
     if isinstance(event, Settled) and event.outcome is not Outcome.RUNNING:

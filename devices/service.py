@@ -1,6 +1,6 @@
-"""The service state of any device: a pure state machine. Faults latch; nothing returns to service by itself.
+"""The state machine of a device's service state. Faults latch; a device never returns to service by itself.
 
-No clock, no link, no rule of a game: who may acknowledge, and with what evidence, is decided above.
+The caller decides who may acknowledge, and with what evidence.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 from transitions import Machine
 
-# With `model_override` it warns of every convenience that it does not bind; we want none but what is declared below.
+# With `model_override`, transitions warns about every convenience method that it does not bind; we use none of them.
 logging.getLogger("transitions.core").setLevel(logging.ERROR)
 
 ABSENT: Final = "absent"
@@ -23,10 +23,10 @@ SIGNED: Final = "out_of_order_signed"
 
 STATES: Final = [ABSENT, UNVERIFIED, IN_SERVICE, FAULTED, CLEARED, UNSIGNED, SIGNED]
 
-# trigger, source, destination. What is not listed is refused with MachineError.
+# trigger, source, destination. Any other combination raises MachineError.
 TRANSITIONS: Final[list[list[str]]] = [
-    # The link. A latched fault outlives its cable: unplugging is not clearing, and what was seen as cleared on a
-    # device that then vanished was not seen on the one that comes back.
+    # The link. A latched fault survives a reconnect: unplugging clears nothing, and a fault cleared before the link
+    # dropped is not cleared on the device that comes back.
     ["appear", ABSENT, UNVERIFIED],
     ["appear", UNVERIFIED, UNVERIFIED],
     ["appear", IN_SERVICE, UNVERIFIED],
@@ -43,22 +43,22 @@ TRANSITIONS: Final[list[list[str]]] = [
     ["vanish", SIGNED, SIGNED],
     # The device has reported, and the report was good.
     ["verify", UNVERIFIED, IN_SERVICE],
-    # An outcome nobody knows, or a bench tool that held the device: read it again before it serves.
+    # An unknown outcome, or a bench session: the device must be read again before it is in service.
     ["doubt", UNVERIFIED, UNVERIFIED],
     ["doubt", IN_SERVICE, UNVERIFIED],
     ["doubt", FAULTED, FAULTED],
     ["doubt", CLEARED, FAULTED],
-    # Faults latch, wherever they are seen.
+    # Faults latch in every state.
     ["fault", UNVERIFIED, FAULTED],
     ["fault", IN_SERVICE, FAULTED],
     ["fault", FAULTED, FAULTED],
     ["fault", CLEARED, FAULTED],
     ["fault", UNSIGNED, UNSIGNED],
     ["fault", SIGNED, SIGNED],
-    # Cause gone is not back in service: a person acknowledges, then the device reports again.
+    # A fault whose cause is gone still needs a person's acknowledgment, and a new report of the device.
     ["clear", FAULTED, CLEARED],
     ["acknowledge", CLEARED, UNVERIFIED],
-    # Out of order until repaired; then the way back is the same as after a fault.
+    # Out of order until repaired; then the same steps as after a fault.
     ["give_up", ABSENT, UNSIGNED],
     ["give_up", UNVERIFIED, UNSIGNED],
     ["give_up", IN_SERVICE, UNSIGNED],
@@ -90,15 +90,14 @@ class Service:
 
     @property
     def serves(self) -> bool:
-        """True only in service; every permit asks this."""
+        """True only in service; every permit checks this."""
         return self.state == IN_SERVICE
 
     def take(self, trigger: str | None, *, unsettled: bool) -> None:
-        """Move by what an event of the device means; `unsettled`: the outcome of one of its commands is unknown.
+        """Apply the trigger of a device event; `unsettled`: the outcome of one of its commands is unknown.
 
-        A good report of a slot that is faulted or out of order unlatches nothing, and none is good enough while a
-        command's outcome is unknown: it must be asked about first. A slot that is absent is in doubt anyway, and has
-        nothing that could be at fault.
+        A good report does not clear a fault, and counts for nothing while an outcome is unknown. In an absent slot,
+        doubts and faults are ignored.
         """
         if trigger == "verify" and (self.state != UNVERIFIED or unsettled):
             return
@@ -109,9 +108,9 @@ class Service:
         if trigger is not None:
             getattr(self, trigger)()
 
-    # Declared for readers and the type checker; the machine puts its own in their place.
+    # Declared for readers and the type checker; the state machine replaces them.
     def appear(self) -> bool:
-        """The link is up: a device answers in this slot."""
+        """The link is up: a device is connected in this slot."""
         raise NotImplementedError
 
     def vanish(self) -> bool:
@@ -119,33 +118,33 @@ class Service:
         raise NotImplementedError
 
     def verify(self) -> bool:
-        """Its report was read and is good."""
+        """The device's report was read and is good."""
         raise NotImplementedError
 
     def doubt(self) -> bool:
-        """Something about it is not known any more."""
+        """Part of the device's state is no longer known."""
         raise NotImplementedError
 
     def fault(self) -> bool:
-        """It reported a fault, or one was found."""
+        """The device reported a fault, or the box detected one."""
         raise NotImplementedError
 
     def clear(self) -> bool:
-        """The cause is gone, with evidence."""
+        """The cause of the fault is gone, with evidence."""
         raise NotImplementedError
 
     def acknowledge(self) -> bool:
-        """The named role has acknowledged."""
+        """A person in the required role has acknowledged."""
         raise NotImplementedError
 
     def give_up(self) -> bool:
-        """It is declared out of order."""
+        """A person takes the device out of service: it is out of order."""
         raise NotImplementedError
 
     def sign(self) -> bool:
-        """It is covered or has a sign on it."""
+        """The device is covered or has an out-of-order sign."""
         raise NotImplementedError
 
     def repair(self) -> bool:
-        """It was repaired; acknowledgement and report are still to come."""
+        """The device was repaired; acknowledgment and report are still to come."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
-"""What machines that move cards tell of their last edges: one question and its answer (tags 216, 217), for all of them.
+"""The edge log of machines that move cards: the latest sensor edges (messages with tags 216 and 217).
 
-For whoever comes after a halt: which sensor saw what, and when, how long the machine had waited, what its motors drew.
-Times of edges fall under the rule that card order never leaves the device: what shows in them must not depend on where
-a card is put or comes from.
+For the technician after a halt: when each sensor changed, how long the machine had waited, and what its motors drew.
+Card order never leaves the device, so the times of edges must not depend on the compartment that a card goes to or
+comes from.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ import msgspec
 
 from firmware_bridge.messages import U8, U16, U32, Message
 
-# The capability that a hello names.
+# The capability in a hello.
 TRAIL: Final = "trail"
-# Edges that are kept: those of about five cards. More would tell how full compartments were, and help nobody.
+# Edges that are kept: those of about five cards. More would reveal how full compartments were.
 MOST_EDGES: Final = 32
 _MOST_MOTORS: Final = 8
 Micros = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
 
 
 class Edge(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor went dark or clear; `at` is microseconds since power-up."""
+    """One sensor became blocked or clear; `at` is microseconds since power-up."""
 
     sensor: U8
     blocked: bool
@@ -30,13 +30,13 @@ class Edge(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
 
 class GetTrail(Message, frozen=True, tag=216):
-    """What did the sensors see last? Only to a machine that names TRAIL."""
+    """Request the edge log. Only for a machine with the capability TRAIL."""
 
 
 class Trail(Message, frozen=True, tag=217):
-    """The newest edges, the newest last; when motion last broke off, how long it had waited then, and currents (mA)."""
+    """The latest edges in time order; when motion last halted, how long it had waited then, and motor currents (mA)."""
 
     edges: Annotated[list[Edge], msgspec.Meta(max_length=MOST_EDGES)]
-    halted: Micros | None  # microseconds since power-up; null if it has not halted since
+    halted: Micros | None  # microseconds since power-up; null if it has not halted since power-up
     waited: U32  # for the next edge, in microseconds
     currents: Annotated[list[U16], msgspec.Meta(max_length=_MOST_MOTORS)]  # at that moment, by the kind's `Motor`

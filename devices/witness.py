@@ -1,7 +1,7 @@
-"""A driver that holds a device to its word: what contradicts what it told before ends the session. Knows no machine.
+"""A driver that checks a device's messages for consistency: a contradiction ends the session.
 
-For machines whose word decides something at once, a number or a place. Such a device is not asked which of its two
-stories is true: BadMessage, and a fault that people must acknowledge.
+For machines whose result takes effect at once, such as a number or a place. A contradiction is a BadMessage, and a
+fault that people must acknowledge.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Answer = TypeVar("_Answer")
 
 
 class Witness(Driver):
-    """Folds what it tells, and compares everything that a device says with that."""
+    """Keeps a view of the device, and compares each message with it."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Witness(Driver):
         fold: Callable[[Any, Any], Any],
         contradiction: Callable[[Any, Any], str | None],
     ) -> None:
-        """`contradiction` gives what is wrong with something said, by what is known, or None."""
+        """`contradiction` returns what is wrong with a message, given the view; None if nothing is."""
         super().__init__(name, question, answer, self._compare)
         self._on_event = on_event
         self._known = blank
@@ -43,7 +43,7 @@ class Witness(Driver):
         self._contradiction = contradiction
 
     def _compare(self, event: Any) -> None:
-        """Pass on what is told, unless it cannot be true; a session that ended has nothing more to say."""
+        """Publish an event unless it is contradictory; ignore events of a session that has ended."""
         if not isinstance(event, LinkUp | LinkDown | Misread | Settled):
             if self._link is None:
                 return
@@ -55,7 +55,7 @@ class Witness(Driver):
         self._on_event(event)
 
     async def ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
-        """Ask a question; BadMessage, and the end of the session, if the answer cannot be true."""
+        """Send a request; BadMessage, and the end of the session, if the reply is contradictory."""
         reply = await super().ask(question, *answers)
         wrong = self._contradiction(self._known, reply)
         if wrong is not None:
@@ -67,7 +67,7 @@ class Witness(Driver):
 
 
 def link_trigger(event: object) -> str | None:
-    """Return what a link's life means for the slot's service state, or None: a broken word is a fault, not a cable."""
+    """Return the service trigger of a link event, or None. A protocol error is a fault of the device."""
     match event:
         case LinkUp():
             return "appear"

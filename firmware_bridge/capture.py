@@ -1,13 +1,13 @@
-"""Every frame of a table's ports, written to one pcapng file and read back. No key and no card is ever in it.
+"""Writes every frame of a table's ports to one pcapng file, and reads it back. It never holds a key or a card.
 
-A packet is four bytes of our own, then the frame as its MAC covers it, without stuffing and CRC:
+A packet is a four-byte pseudo header, then the frame without stuffing and CRC:
 
 0        1          2      3         4..15   16..     8 bytes
 version  direction  flags  reserved  header  payload  MAC if sealed
 
-Direction 0 is to the box, 1 to the machine. Flag bit 0: the payload was blanked. Then everything after the message's
-tag is zero, and so is the MAC: over so few possible payloads, whoever holds the device's key could search for the one
-that fits. Challenges and proofs of the handshake stay: they are not keys, and reveal none.
+Direction 0 is to the box, 1 to the machine. Flag bit 0: the payload was blanked, which means that all bytes after the
+message's tag are zero, and the MAC too. (With the device's key, the MAC would reveal which of the few possible payloads
+it was.) Challenges and proofs of the handshake stay: they are not keys and reveal none.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ PSEUDO_SIZE: Final = 4
 TO_BOX: Final = 0
 TO_MACHINE: Final = 1
 BLANKED: Final = 1
-# Bytes. A busy shuffler fills it in about a day; a forgotten capture must leave the disk to the journal.
+# Bytes. A busy shuffler fills it in about a day; a forgotten capture must not fill the journal's disk.
 LIMIT: Final = 256 << 20
 
 
 class CaptureFile:
-    """Writes frames to an open binary file, block by block. Its failure is noted in `error`, never raised."""
+    """Writes frames to an open binary file, block by block. A failure is kept in `error`, never raised."""
 
     def __init__(
         self,
@@ -63,30 +63,30 @@ class CaptureFile:
         self._guarded(pcapng.section(f"pitbox {VERSION}"))
 
     def port(self, slot: str) -> Capture:
-        """Return what watches the port of one slot; the same slot may come again, as after a reconnect."""
+        """Return the capture callback for the port of one slot; a slot may be passed again, as after a reconnect."""
         index = self._ports.get(slot)
         if index is None:
             index = self._ports[slot] = len(self._ports)
             self._guarded(pcapng.interface(slot, pcapng.LINK_USER0))
 
         def capture(outgoing: bool, signed: bytes, mac: bytes) -> None:
-            self._take(index, outgoing, signed, mac)
+            self._record(index, outgoing, signed, mac)
 
         return capture
 
     def close(self) -> None:
-        """Stop, and close the file; frames that pass afterwards are not kept. Closing twice is harmless."""
+        """Stop and close the file; later frames are not recorded. Closing twice is harmless."""
         try:
             self._file.close()
         except OSError as error:
             self._stop(error)
 
-    def _take(self, port: int, outgoing: bool, signed: bytes, mac: bytes) -> None:
+    def _record(self, port: int, outgoing: bool, signed: bytes, mac: bytes) -> None:
         if self.error is not None or self._file.closed:
             return
         try:
             self._write(self._packet(port, outgoing, signed, mac))
-        except Exception as error:  # noqa: BLE001 - whatever happens to a capture, the link goes on
+        except Exception as error:  # noqa: BLE001 - a failing capture must not end the link
             self._stop(error)
         else:
             self.packets += 1
@@ -109,7 +109,7 @@ class CaptureFile:
             self._stop(error)
 
     def _write(self, block: bytes) -> None:
-        """Write a whole block through to the operating system, so that a killed process leaves whole packets."""
+        """Write a whole block and flush it, so that a killed process leaves whole packets."""
         if len(block) > self._room:
             raise OSError(errno.EFBIG, "the capture has reached its limit")
         self._room -= len(block)
@@ -124,7 +124,7 @@ class CaptureFile:
 
 
 class Blanker:
-    """Decides from a payload's tag alone whether it may be kept: only what is known to carry no cards may."""
+    """Decides from a payload's tag whether it may be recorded: only messages known to carry no cards may."""
 
     def __init__(self, known: Iterable[type[Message]]) -> None:
         messages = list(known)
@@ -132,7 +132,7 @@ class Blanker:
         self._harmless = {tag_of(message) for message in messages} - self._cards.keys()
 
     def objection(self, payload: bytes) -> str:
-        """Return why a payload must be blanked, or nothing if it may be kept."""
+        """Return why a payload must be blanked; an empty text if it may be recorded."""
         if not payload:
             return ""
         tag, _ = read_tag(payload)
@@ -151,9 +151,9 @@ class Blanker:
 
 
 def read_tag(payload: bytes) -> tuple[int | None, int]:
-    """Return the tag that stands first in a payload's array and where it ends; (None, 0) if there is none to read.
+    """Return the tag, the first element of a payload's array, and where it ends; (None, 0) if it cannot be read.
 
-    Reads only the shortest encodings, which every sender of the protocol uses.
+    Reads only the shortest encodings, which the protocol requires of every sender.
     """
     if len(payload) >= 2 and 0x91 <= payload[0] <= 0x9F:
         if payload[1] < 0x80:
@@ -167,7 +167,7 @@ def read_tag(payload: bytes) -> tuple[int | None, int]:
 
 
 class Packet(msgspec.Struct, frozen=True):
-    """One captured frame: at which slot, when, and which way it went. `blanked`: payload and MAC are zeros."""
+    """One captured frame: its slot, time and direction. `blanked`: payload and MAC are zeros."""
 
     slot: str
     time_ns: int
@@ -178,9 +178,9 @@ class Packet(msgspec.Struct, frozen=True):
 
 
 def read_capture(path: Path) -> Iterator[Packet]:
-    """Yield a capture's frames in order; one cut off at the end is left out. BadCapture if it is not a capture.
+    """Yield a capture's frames in order, without one cut off at the end. BadCapture if it is not a capture.
 
-    Packets of other link types are skipped, so a capture may have been merged with one of the network.
+    Packets of other link types are skipped, so the file may be merged with a network capture.
     """
     try:
         with path.open("rb") as file:

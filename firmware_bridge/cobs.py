@@ -1,4 +1,4 @@
-"""Consistent Overhead Byte Stuffing: bytes without a zero, so that zero can delimit. No framing here."""
+"""Consistent Overhead Byte Stuffing (COBS): removes zero bytes from data, so that a zero byte can delimit frames."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Final
 # A block's length byte counts itself; 0xFF means 254 bytes that are *not* followed by an implied zero.
 _FULL: Final = 254
 LENGTH: Final = tuple(bytes([n]) for n in range(256))
-# Up to this many bytes without a zero are one block: their length, then themselves.
+# Up to this many bytes without a zero are one block: a length byte, then the bytes.
 MAX_BLOCK: Final = _FULL - 1
 
 
 def encode(data: bytes) -> bytes:
-    """Return `data` stuffed: no zero byte inside, no delimiter appended."""
+    """Return `data` stuffed, without a zero byte and without a delimiter."""
     if len(data) <= MAX_BLOCK:
         return b"".join([LENGTH[len(part) + 1] + part for part in data.split(b"\0")])
     out = bytearray()
@@ -26,7 +26,7 @@ def encode(data: bytes) -> bytes:
 
 
 def decode(stuffed: bytes) -> bytes | None:
-    """Return the bytes that were stuffed, or None if `stuffed` (without its delimiter) is not whole."""
+    """Return the original bytes, or None if `stuffed` (without its delimiter) is malformed."""
     end = len(stuffed)
     if end > MAX_BLOCK + 1:
         return _decode_long(stuffed)
@@ -34,7 +34,7 @@ def decode(stuffed: bytes) -> bytes | None:
         return stuffed[1:]
     out = bytearray(stuffed)
     at = 0
-    while at < end:  # each length but the first stands where a zero was
+    while at < end:  # each length byte but the first replaces a zero
         length = out[at]
         if not length:
             return None

@@ -1,7 +1,6 @@
-"""Actuations: commands with ids that are done at most once, asked about when in doubt, and never resent blindly.
+"""Commands with ids: a device executes each at most once, and the host asks about a lost outcome instead of resending.
 
-Both ends' halves live here: `actuate` and `ask` for the host, `CommandMemory` for a device. What a command moves is
-the device folders' business.
+`Commands` is the host's side, `CommandMemory` the device's side.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ if TYPE_CHECKING:
 
 # A device remembers this many commands; the host never has more than a few under way.
 REMEMBERED: Final = 16
-# How long a device may think before it accepts or refuses. Firmware answers at once; the rest is margin.
+# How long (s) a device may take to accept or refuse a command. Firmware answers at once; the rest is margin.
 ACCEPT_PATIENCE: Final = 0.5
-# Without any word about a running command for this long, the host asks about it.
+# After this long (s) without an event about a running command, the host asks about it.
 SETTLE_QUIET: Final = 10.0
-# How often in a row the answer may be "running" without an event: a machine that is busy this long is stuck.
+# How many times in a row the answer may be "running" without an event; after that the machine counts as stuck.
 MAX_ASKS: Final = 6
 
 
 class Outcome(IntEnum):
-    """What became of a command."""
+    """The outcome of a command."""
 
     UNKNOWN = 0  # the device does not remember this id
     RUNNING = 1
@@ -55,7 +54,7 @@ class Accepted(Message, frozen=True, tag=16):
 
 
 class Settled(Message, frozen=True, tag=17):
-    """The command's end, as a reply (if it ended at once) or later as an event. `reason` is 0 when done."""
+    """The command has ended: the reply to it, or a later event. `reason` is 0 when done."""
 
     command: CommandId
     outcome: Outcome
@@ -63,21 +62,21 @@ class Settled(Message, frozen=True, tag=17):
 
 
 class AskCommand(Message, frozen=True, tag=18):
-    """What became of this command?"""
+    """Ask for the outcome of this command."""
 
     command: CommandId
 
 
 class GetReport(Message, frozen=True, tag=19):
-    """Tell what you are and what you last did; the first question after every handshake."""
+    """Ask for the device's report; the first request after every handshake."""
 
 
 class Report(Message, frozen=True, tag=20):
-    """What a device says of itself first: its boot, its last commands, and how often it was on a bench."""
+    """The device's boot, its latest commands, and how many bench sessions it has had."""
 
     boot_id: U32
     uptime_s: U32
-    bench_visits: U32  # bench sessions in its life, this one included; kept over power cuts, so none can be hidden
+    bench_visits: U32  # bench sessions in its life, including this one; kept through power cuts, so none can be hidden
     commands: Annotated[list[Settled], msgspec.Meta(max_length=REMEMBERED)]
 
 
@@ -86,25 +85,25 @@ DeviceCommands = Accepted | Settled | Report
 
 
 class Commands:
-    """The host's record of commands under way on one device; survives links, dies with the driver."""
+    """The host's record of the commands that run on one device. It lives as long as the driver, across links."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, asyncio.Future[Settled]] = {}
-        self._heard: dict[int, float] = {}
+        self._last_activity: dict[int, float] = {}
 
     def settled(self, message: Settled) -> None:
-        """Take a command's end, however it came."""
+        """Record the end of a command and release the caller that waits for it."""
         waiter = self._waiting.get(message.command)
         if waiter is not None and not waiter.done():
             waiter.set_result(message)
 
     def heard_of(self, command: int, now: float) -> None:
-        """Note that an event about a command arrived, so it need not be asked about yet."""
-        if command in self._heard:
-            self._heard[command] = now
+        """Record that an event about a command arrived; this postpones the next question about it."""
+        if command in self._last_activity:
+            self._last_activity[command] = now
 
     def link_lost(self, cause: LinkError) -> None:
-        """Release every waiter: what was sent has an unknown outcome until the device has been asked."""
+        """Release every waiting caller with OutcomeUnknown; the device must be asked before the outcome is known."""
         for command, waiter in self._waiting.items():
             if not waiter.done():
                 unknown = OutcomeUnknown(f"the link was lost while command {command} was under way", command)
@@ -112,16 +111,16 @@ class Commands:
                 waiter.set_exception(unknown)
 
     async def actuate(self, link: Link, message: Message, command: int, *, urgent: bool = False) -> Settled:
-        """Send an actuation once and wait for its end.
+        """Send a command once and wait for its end.
 
-        Returns `Settled` with outcome DONE. Raises CommandRefused or CommandFailed with the device's reason, NotSent,
-        QueueFull or Revoked if it certainly had no effect, and OutcomeUnknown if nobody knows.
+        Returns `Settled` with outcome DONE. Raises CommandRefused or CommandFailed with the device's reason; NotSent,
+        QueueFull or Revoked if the command certainly had no effect; OutcomeUnknown otherwise.
         """
         assert command not in self._waiting, f"command {command} is under way already"
         loop = asyncio.get_running_loop()
         waiter: asyncio.Future[Settled] = loop.create_future()
         self._waiting[command] = waiter
-        self._heard[command] = loop.time()
+        self._last_activity[command] = loop.time()
         try:
             try:
                 reply = await link.request(message, ACCEPT_PATIENCE, urgent=urgent, actuation=True)
@@ -135,26 +134,26 @@ class Commands:
                 return _judge(reply)
             return _judge(await self._wait(link, command, waiter))
         finally:
-            del self._waiting[command], self._heard[command]
+            del self._waiting[command], self._last_activity[command]
             if waiter.done() and not waiter.cancelled():
-                waiter.exception()  # retrieved, whoever won
+                waiter.exception()  # marks it as retrieved
 
     async def ask(self, link: Link, command: int) -> Settled:
-        """Ask the device what became of a command; safe to repeat."""
+        """Ask the device for the outcome of a command; safe to repeat."""
         reply = await link.request(AskCommand(command), ACCEPT_PATIENCE)
         if not isinstance(reply, Settled) or reply.command != command:
-            raise BadMessage(f"asked about command {command}, the device said {reply!r}")
+            raise BadMessage(f"asked about command {command}, the device replied {reply!r}")
         return reply
 
     async def _wait(self, link: Link, command: int, waiter: asyncio.Future[Settled]) -> Settled:
         loop = asyncio.get_running_loop()
         asks = 0
         while True:
-            heard = self._heard[command]
-            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, heard + SETTLE_QUIET - loop.time()))
+            last_activity = self._last_activity[command]
+            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, last_activity + SETTLE_QUIET - loop.time()))
             if done:
                 return waiter.result()
-            if self._heard[command] != heard:
+            if self._last_activity[command] != last_activity:
                 asks = 0
                 continue
             asks += 1
@@ -165,10 +164,10 @@ class Commands:
                 return answer
             if asks >= MAX_ASKS:
                 raise OutcomeUnknown(f"command {command} runs without progress", command)
-            self._heard[command] = loop.time()
+            self._last_activity[command] = loop.time()
 
     async def _ask_or_unknown(self, link: Link, command: int, cause: LinkError | None) -> Settled:
-        """Ask once about a command in doubt; what cannot be learned is OutcomeUnknown."""
+        """Ask once for the outcome of a command; OutcomeUnknown if the device does not answer or does not remember."""
         try:
             answer = await self.ask(link, command)
         except LinkError as failed:
@@ -191,16 +190,16 @@ def _judge(settled: Settled) -> Settled:
 
 
 class CommandMemory:
-    """A device's half: its last commands and what became of them. Survives a reboot; running ones end interrupted."""
+    """A device's latest commands and their outcomes. Survives a reboot; commands that ran then have failed."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, Settled] = OrderedDict()
-        self._tags: dict[int, int] = {}  # which message each id came with
+        self._tags: dict[int, int] = {}  # tag of the message that brought each id
 
     def begin(self, command: int, tag: int = 0) -> Settled | None:
-        """Note a new command as running, or return the answer if this id was seen before: it is not done again.
+        """Record a new command as running; return the known outcome if this id came before.
 
-        An id that comes back with another message (`tag`) is the host's mistake, and refused.
+        An id that comes back with another message (`tag`) is an error of the host and is refused.
         """
         known = self._known.get(command)
         if known is None:
@@ -210,23 +209,23 @@ class CommandMemory:
         return known if self._tags[command] == tag else Settled(command, Outcome.REFUSED, CommandIdReused.number)
 
     def settle(self, command: int, outcome: Outcome, reason: int = 0) -> Settled:
-        """Note a command's end."""
+        """Record the end of a command."""
         settled = Settled(command, outcome, reason)
         self._remember(settled)
         return settled
 
     def recall(self, command: int) -> Settled:
-        """Return what is known of a command."""
+        """Return the known outcome of a command; UNKNOWN if it is not remembered."""
         return self._known.get(command, Settled(command, Outcome.UNKNOWN, 0))
 
     def interrupted(self, reason: int) -> None:
-        """Power came back: whatever was running did not finish."""
+        """Record every running command as failed, after power came back."""
         for command, settled in self._known.items():
             if settled.outcome is Outcome.RUNNING:
                 self._known[command] = Settled(command, Outcome.FAILED, reason)
 
     def last(self) -> list[Settled]:
-        """Return what is remembered, oldest first."""
+        """Return the remembered outcomes, oldest first."""
         return list(self._known.values())
 
     def _remember(self, settled: Settled) -> None:

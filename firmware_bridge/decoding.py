@@ -1,7 +1,7 @@
-"""What a decoder raises for bytes or text that are not what they should be: one tuple, caught wherever bytes come in.
+"""The errors that decoders raise for malformed input, as tuples to catch wherever bytes or text come in.
 
-msgspec raises `UnicodeDecodeError` for invalid UTF-8 and `RecursionError` for deep nesting, beside its own errors.
-Code that catches only msgspec's own errors is ended by one bad byte from a line or a file.
+msgspec raises `UnicodeDecodeError` for invalid UTF-8 and `RecursionError` for deep nesting, in addition to its own
+errors. Code that catches only msgspec's own errors crashes on one bad byte from a line or a file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exception tree, split by who must act, each with its stable number. The catalogue of texts is not here."""
+"""The exceptions of pitbox, grouped by who must act, each with a stable number. `catalogue.toml` has their texts."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import ClassVar
 
 
 class PitboxError(Exception):
-    """Anything that pitbox reports to a person; `code` is stable and `pitbox explain CODE` tells what to do."""
+    """Base of all errors that pitbox reports to people; `pitbox explain CODE` prints what to do."""
 
     number: ClassVar[int] = 100
 
     @property
     def code(self) -> str:
-        """The code as people see it, for example PB-112."""
+        """The code as shown to people, for example PB-112."""
         return code_of(self.number)
 
 
 def code_of(number: int) -> str:
-    """Return a number from the wire or the tree as people see it."""
+    """Return an error number as shown to people."""
     return f"PB-{number}"
 
 
@@ -25,7 +25,7 @@ def code_of(number: int) -> str:
 
 
 class LinkError(PitboxError):
-    """The way to a device does not work."""
+    """The connection to a device does not work."""
 
     number = 110
 
@@ -37,7 +37,7 @@ class PortMissing(LinkError):
 
 
 class PortBusy(LinkError):
-    """Another program holds the port."""
+    """Another program uses the port."""
 
     number = 112
 
@@ -49,7 +49,7 @@ class PortFailed(LinkError):
 
 
 class LinkSilent(LinkError):
-    """Nothing valid was heard from the other end for too long."""
+    """Nothing valid was received from the other end for too long."""
 
     number = 114
 
@@ -61,7 +61,7 @@ class SessionLost(LinkError):
 
 
 class LinkUnsteady(LinkError):
-    """The link falls again and again: it must hold for a while before the table counts the device as there."""
+    """The link keeps dropping: it must stay up for a while before the table counts the device as present."""
 
     number = 726
 
@@ -73,13 +73,13 @@ class LinkClosed(LinkError):
 
 
 class ReplyTimeout(LinkError):
-    """The link lives, but the answer to one question did not come in time."""
+    """The link is up, but the reply to one request did not come in time."""
 
     number = 117
 
 
 class QueueFull(LinkError):
-    """More was asked of a device than it takes: the bounded outgoing queue is full. Nothing was sent."""
+    """The outgoing queue of a device is full. The message was not sent."""
 
     number = 118
 
@@ -91,13 +91,13 @@ class NotSent(LinkError):
 
 
 class SessionWornOut(LinkError):
-    """The session's frame counter reached its end; a new handshake gives a new session."""
+    """The session's frame counter is used up; a new handshake opens a new session."""
 
     number = 120
 
 
 class DuplicateSerial(LinkError):
-    """Two devices that are plugged in call themselves by one serial number; neither is used."""
+    """Two connected devices report the same serial number; neither is used."""
 
     number = 121
 
@@ -106,13 +106,13 @@ class DuplicateSerial(LinkError):
 
 
 class ProtocolError(PitboxError):
-    """The other end said something that the protocol does not allow."""
+    """The other end sent something that the protocol does not allow."""
 
     number = 210
 
 
 class BadMessage(ProtocolError):
-    """An authentic frame whose payload is not a message that may come from there."""
+    """An authentic frame whose payload is not a valid message for this direction."""
 
     number = 211
 
@@ -121,7 +121,7 @@ class BadMessage(ProtocolError):
 
 
 class TrustError(PitboxError):
-    """A device did not prove to be what this table expects."""
+    """A device did not prove that it is the one this table expects."""
 
     number = 310
 
@@ -139,7 +139,7 @@ class UnknownSerial(TrustError):
 
 
 class FirmwareNotApproved(TrustError):
-    """The firmware that the device names is not on the approved list."""
+    """The device's firmware is not on the approved list."""
 
     number = 313
 
@@ -163,13 +163,13 @@ class EnrolledKey(TrustError):
 
 
 class SoftwareNotApproved(TrustError):
-    """The software that runs, or what it was told to do, is not what the box's manifest names."""
+    """The running software, or its configuration, is not what the box's manifest lists."""
 
     number = 317
 
 
 class NoManifest(TrustError):
-    """No manifest that two people approved: nobody can tell whether this is the software that may run."""
+    """There is no manifest that two people approved, so the software cannot be checked against it."""
 
     number = 319
 
@@ -181,19 +181,19 @@ class KeyRevoked(TrustError):
 
 
 class DeviceChangeRefused(TrustError):
-    """Two people would accept other devices for a table, and something is against that."""
+    """Two people signed for other devices at a table, and the change is not allowed."""
 
     number = 322
 
 
 class CredentialRefused(TrustError):
-    """A person's credential is not valid, or the PIN is wrong; which of both is not said."""
+    """A person's credential is not valid, or the PIN is wrong; the text does not reveal which."""
 
     number = 320
 
 
 class TryLater(CredentialRefused):
-    """A credential waits after wrong PINs. `seconds` is how long; the right PIN is taken after that."""
+    """A credential is blocked after wrong PINs, for `seconds`."""
 
     number = 321
 
@@ -206,7 +206,7 @@ class TryLater(CredentialRefused):
 
 
 class DeviceFault(PitboxError):
-    """A machine reports that it cannot go on, or will not do what was asked. `reason` is its number."""
+    """A machine reports that it cannot continue, or refuses a command. `reason` is its error number."""
 
     number = 410
 
@@ -245,13 +245,13 @@ class NotCapable(PitboxError):
 
 
 class NotInService(PitboxError):
-    """A device answers and has proved who it is, but may not serve as it is."""
+    """A device is connected and has proved its identity, but is not in service."""
 
     number = 414
 
 
 class SeatUndecided(PitboxError):
-    """Nobody knows whether a seat had a bet when bets were locked; a person decides, nothing is assumed."""
+    """It is unknown whether a seat had a bet when bets were locked; a person decides."""
 
     number = 480
 
@@ -261,7 +261,7 @@ class SeatUndecided(PitboxError):
 
 
 class StalePress(PitboxError):
-    """A press on the keypad is too old to mean anything, or nobody can tell how old it is."""
+    """A key press is too old to act on, or its age is unknown."""
 
     number = 493
 
@@ -270,7 +270,7 @@ class StalePress(PitboxError):
 
 
 class OutcomeUnknown(PitboxError):
-    """An actuation was sent and nobody knows whether it happened."""
+    """A command was sent and its outcome is unknown."""
 
     number = 510
 
@@ -280,7 +280,7 @@ class OutcomeUnknown(PitboxError):
 
 
 class Revoked(PitboxError):
-    """A queued command was taken back before it was sent, because a stop overtook it. It had no effect."""
+    """A queued command was canceled before it was sent, because a stop overtook it. It had no effect."""
 
     number = 511
 
@@ -289,7 +289,7 @@ class Revoked(PitboxError):
 
 
 class ConfigurationError(PitboxError):
-    """Something that a person wrote cannot be used as it stands."""
+    """Something that a person typed or configured cannot be used."""
 
     number = 610
 
@@ -331,13 +331,13 @@ class BadCapture(ConfigurationError):
 
 
 class BadConfiguration(ConfigurationError):
-    """A table's configuration cannot be used as it stands."""
+    """A table's configuration cannot be used."""
 
     number = 617
 
 
 class SerialTwice(ConfigurationError):
-    """Two devices claim one serial number; which is the enrolled one, nobody can say."""
+    """Two devices claim the same serial number; it is unknown which one is enrolled."""
 
     number = 618
 
@@ -359,13 +359,13 @@ class BadRulebook(ConfigurationError):
 
 
 class BadHand(ConfigurationError):
-    """Cards, their setting or the wagers on them cannot be as they were told."""
+    """The cards of a hand, their setting, or the wagers on them are impossible as entered."""
 
     number = 621
 
 
 class BadPeopleFile(ConfigurationError):
-    """The people file is missing, open to others, or damaged."""
+    """The people file is missing, accessible to other users, or damaged."""
 
     number = 622
 
@@ -377,13 +377,13 @@ class BadCredential(ConfigurationError):
 
 
 class BadDossier(ConfigurationError):
-    """There is no such dossier, or its file is damaged."""
+    """There is no such fault report, or its file is damaged."""
 
     number = 630
 
 
 class StepRefused(ConfigurationError):
-    """A step of the way back to service cannot be ticked: its turn has not come, or its evidence is missing."""
+    """A step of the return to service cannot be completed: an earlier step is open, or its evidence is missing."""
 
     number = 631
 
@@ -392,7 +392,7 @@ class StepRefused(ConfigurationError):
 
 
 class JournalError(PitboxError):
-    """The journal cannot be used; without it nothing that needs a record may happen."""
+    """The journal cannot be used; nothing that needs a record may happen without it."""
 
     number = 710
 
@@ -404,13 +404,13 @@ class JournalBusy(JournalError):
 
 
 class JournalNewer(JournalError):
-    """The journal was written by newer software; nothing in it was touched."""
+    """The journal was written by newer software; it was not changed."""
 
     number = 712
 
 
 class JournalDamaged(JournalError):
-    """Something in the journal is not what was written. `bad` is the first bad record, where one can be named."""
+    """The journal was changed or damaged. `bad` is the first bad record, if known."""
 
     number = 713
 
@@ -420,7 +420,7 @@ class JournalDamaged(JournalError):
 
 
 class JournalShort(JournalError):
-    """Records that were acknowledged are not in the journal: its end is lost, or an older file lies in its place."""
+    """Acknowledged records are missing: the journal's end is lost, or an older file replaced it."""
 
     number = 714
 
@@ -432,7 +432,7 @@ class JournalForeign(JournalError):
 
 
 class DiskFull(JournalError):
-    """The journal's disk has no room left. What was acknowledged is safe; what was refused had no effect."""
+    """The journal's disk is full. Acknowledged records are safe; refused ones had no effect."""
 
     number = 716
 
@@ -444,25 +444,25 @@ class DiskReadOnly(JournalError):
 
 
 class DiskFailed(JournalError):
-    """The journal's disk gave an error, or does not keep up; nobody knows whether the last records are on it."""
+    """The journal's disk failed or is too slow; it is unknown whether the last records are stored."""
 
     number = 718
 
 
 class JournalFailed(JournalError):
-    """The journal failed earlier and takes nothing more until the box is restarted."""
+    """The journal failed earlier and accepts no records until the box is restarted."""
 
     number = 719
 
 
 class CopyDiverged(JournalError):
-    """The second copy holds another history than this journal."""
+    """The second copy has a different history than this journal."""
 
     number = 720
 
 
 class CopyUnreachable(JournalError):
-    """The second copy's folder is not there, or cannot be written or read."""
+    """The folder of the second copy is missing, or cannot be read or written."""
 
     number = 721
 
@@ -474,19 +474,19 @@ class RestoreRefused(JournalError):
 
 
 class JournalGone(JournalError):
-    """There is no journal where this table's should be, and something remembers that there was one."""
+    """This table's journal is missing, although there was one before."""
 
     number = 723
 
 
 class CopyTakenOver(JournalError):
-    """The second copy was restored into another box: that box has this table, and this one opens nothing any more."""
+    """The second copy was restored into another box, which now runs this table; this box stays locked."""
 
     number = 724
 
 
 class CopyRotten(JournalError):
-    """A record that the second copy acknowledged is not there any more as it was written: its disk or memory fails."""
+    """A record in the second copy changed after it was acknowledged: its disk or memory fails."""
 
     number = 725
 
@@ -495,19 +495,19 @@ class CopyRotten(JournalError):
 
 
 class ReplayDiffers(JournalError):
-    """Replaying the journal gave other decisions than were recorded: the software is not what it was."""
+    """Replaying the journal gave other decisions than the recorded ones: the software has changed."""
 
     number = 730
 
 
 class VersionsDiffer(JournalError):
-    """The journal was written with other software, edition or configuration, and no migration leads here from there."""
+    """The journal was written with other software, edition or configuration, and there is no migration from it."""
 
     number = 731
 
 
 class RecordUnreadable(JournalError):
-    """A record's place in the chain is right and its content is nothing that this software knows."""
+    """A record is intact, but this software does not know its content."""
 
     number = 732
 
@@ -516,7 +516,7 @@ class RecordUnreadable(JournalError):
 
 
 class BoxError(PitboxError):
-    """A running box does not do what was asked of it."""
+    """A running box did not do what was requested."""
 
     number = 810
 
@@ -534,43 +534,43 @@ class BoxRuns(BoxError):
 
 
 class NotAllowed(BoxError):
-    """Whoever asks may not: not signed on, in another role, or unknown to this computer."""
+    """The requester is not allowed to do this: not signed on, wrong role, or unknown to this computer."""
 
     number = 813
 
 
 class ChangeNotAuthorized(NotAllowed):
-    """A credential was to be added or changed without a person who may do that. Nothing was changed."""
+    """No person who is allowed to add or change credentials signed for it. Nothing was changed."""
 
     number = 633
 
 
 class BadRequest(BoxError):
-    """What came over the control socket is no request that a box understands. Nothing was done."""
+    """A request on the control socket is malformed. Nothing was done."""
 
     number = 814
 
 
 class BoxLocked(BoxError):
-    """The box is locked: it shows why, keeps every machine still, and takes nothing else."""
+    """The box is locked: it shows why, keeps every machine stopped, and accepts nothing else."""
 
     number = 815
 
 
 class DataFolderUnusable(BoxError):
-    """The data folder is not there, or cannot be written."""
+    """The data folder is missing, or cannot be written."""
 
     number = 816
 
 
 class BoxFailed(BoxError):
-    """The table's own software failed in a step; whatever moves was stopped, whatever is open was locked."""
+    """The table's software failed in a step; all motion was stopped and all bets were locked."""
 
     number = 817
 
 
 class PanelNotServed(BoxError):
-    """The panel's address cannot be listened on; the table goes on without its pages."""
+    """The panel cannot listen on its address; the table runs without its pages."""
 
     number = 818
 
@@ -579,7 +579,7 @@ class PanelNotServed(BoxError):
 
 
 class UplinkError(PitboxError):
-    """The way to the MQTT broker does not work. The game goes on; what was to be told waits in the journal."""
+    """The connection to the MQTT broker does not work. Play continues; unsent records wait in the journal."""
 
     number = 830
 
@@ -591,43 +591,43 @@ class BrokerUnreachable(UplinkError):
 
 
 class BrokerRefused(UplinkError):
-    """The broker does not let us in: user name, password, client id or its own limits."""
+    """The broker refused the connection: user name, password, client id, or its limits."""
 
     number = 832
 
 
 class BrokerUntrusted(UplinkError):
-    """One of the two certificates was not accepted: the broker's by us, or ours by the broker."""
+    """A certificate was rejected: the broker's by the box, or the box's by the broker."""
 
     number = 833
 
 
 class BrokerSilent(UplinkError):
-    """The broker took a connection or a message and did not answer in time."""
+    """The broker accepted a connection or a message and did not answer in time."""
 
     number = 834
 
 
 class BrokerDenied(UplinkError):
-    """The broker took the connection, and refuses what we publish: its ACL, or its limits."""
+    """The broker accepted the connection, and refuses to publish: its ACL, or its limits."""
 
     number = 835
 
 
 class BrokerLost(UplinkError):
-    """The connection to the broker stood, and broke."""
+    """The connection to the broker was lost."""
 
     number = 836
 
 
 class OutboxLong(UplinkError):
-    """More records wait for the broker than was thought possible. None is lost for that."""
+    """More records wait for the broker than planned. None is lost."""
 
     number = 837
 
 
 class HistoryDiffers(UplinkError):
-    """What the broker acknowledged is not in this journal: it was set back, or its past was changed."""
+    """A record that the broker acknowledged is not in this journal: the journal was set back or changed."""
 
     number = 838
 
@@ -636,13 +636,13 @@ class HistoryDiffers(UplinkError):
 
 
 class CertificateExpired(PitboxError):
-    """A certificate that the box shows or relies on has expired."""
+    """A certificate that the box uses has expired."""
 
     number = 850
 
 
 class CertificateExpiresSoon(PitboxError):
-    """A certificate that the box shows or relies on expires within 30 days."""
+    """A certificate that the box uses expires within 30 days."""
 
     number = 851
 
@@ -660,7 +660,7 @@ class BadCertificate(ConfigurationError):
 
 
 class HeadStays(PitboxError):
-    """No head of the journal leaves this computer."""
+    """The head of the journal is not published outside this computer."""
 
     number = 854
 
@@ -672,6 +672,6 @@ class FolderClosed(PitboxError):
 
 
 class UsageMistake(ConfigurationError):
-    """A command was typed in a form that it does not have."""
+    """A command line is malformed."""
 
     number = 856

@@ -1,7 +1,7 @@
-"""Counts how often a link falls, and decides how long the next one must hold before its owner is told. Pure: no clock.
+"""Counts link drops, and decides how long the next link must stay up before it is reported as up.
 
-The first falls are loud: each is reported. A link that goes on falling is on trial: it must hold for a while before the
-owner hears that it is up, and falls during a trial are counted only. The owner has it as down meanwhile.
+The first drops are reported one by one. A link that keeps dropping goes on trial: it must stay up for the trial time
+before its owner gets a link-up, and drops during a trial are only counted. For the owner it is down meanwhile.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-# So many falls within the window (s) are reported one by one; then the link is on trial.
+# This many drops within the window (s) are reported one by one; then the link goes on trial.
 LOUD: Final = 5
 WINDOW: Final = 600.0
-# A trial (s): the first, and the longest, doubling with each fall that is reported; so a link that falls again as soon
-# as it is trusted is reported at most 30 times an hour. The owner may want shorter ones while somebody waits.
+# Trial time (s): the first and the longest; it doubles with each reported drop. A link that drops right after every
+# trial is therefore reported at most 30 times an hour. The owner can shorten trials while a person waits.
 FIRST_TRIAL: Final = 10.0
 LONGEST_TRIAL: Final = 120.0
 
 
 class Falls:
-    """One link's falls since it was last steady. `counted`: those of trials; `reported`: the others."""
+    """The drops of one link since it was last steady. `counted`: drops during trials; `reported`: all others."""
 
     def __init__(self) -> None:
         self.is_flapping = False
@@ -28,7 +28,7 @@ class Falls:
         self._recent: deque[float] = deque(maxlen=LOUD)
 
     def fell(self, now: float, lived: float) -> bool:
-        """A link fell that the owner knew, after `lived` seconds; return whether it is on trial from now on, newly."""
+        """Record the drop of a link that was up for `lived` seconds; return True if this drop starts a trial."""
         if lived >= WINDOW:
             self.steady()
         self.reported += 1
@@ -39,15 +39,15 @@ class Falls:
         return newly
 
     def fell_on_trial(self) -> int:
-        """A link fell that the owner never knew of; return how many such falls there were."""
+        """Record a drop during a trial; return how many there were."""
         self.counted += 1
         return self.counted
 
     def trial(self) -> float:
-        """How long (s) the next link must hold before its owner is told; 0: not at all."""
+        """Return how long (s) the next link must stay up before its owner gets a link-up; 0 without a trial."""
         return min(LONGEST_TRIAL, FIRST_TRIAL * 2.0 ** min(self.reported, 16)) if self.is_flapping else 0.0
 
     def steady(self) -> None:
-        """The link has held for the window: forget what was before."""
+        """Forget all drops, after the link stayed up for the whole window."""
         self.is_flapping, self.counted, self.reported = False, 0, 0
         self._recent.clear()

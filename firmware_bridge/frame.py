@@ -1,4 +1,4 @@
-"""One frame: header, payload, MAC, CRC, and its bytes on the wire. Pure; streams are the framer's, trust is the seal's.
+"""One frame: header, payload, MAC and CRC, and their bytes on the wire.
 
 0        1     2..3  4..5  6..7  8..11    12..n    8 bytes        2 bytes
 version  type  seq   ack   re    counter  payload  MAC if sealed  CRC-16     all big-endian, then COBS, then 0x00
@@ -31,7 +31,8 @@ TYPE_NAMES: Final = {1: "HANDSHAKE", 2: "REQUEST", 3: "REPLY", 4: "EVENT", 5: "A
 SEALED: Final = 1
 RETRANSMIT: Final = 2
 
-# Where counting starts, and "answers nothing" in the field `re`: values without a zero byte keep the stuffing short.
+# First sequence number, first counter, and the value of `re` in a frame that is no reply. None has a zero byte, which
+# keeps the byte stuffing short.
 FIRST_SEQ: Final = 0x0101
 FIRST_COUNTER: Final = 0x0101_0101
 NO_RE: Final = 0xFFFF
@@ -53,7 +54,7 @@ _pack_crc: Final = struct.Struct(">H").pack
 
 
 class Frame(msgspec.Struct, frozen=True, gc=False):
-    """A parsed frame. `signed` is what a MAC covers (header and payload); `mac` is empty if not sealed."""
+    """A parsed frame. `signed` is header and payload, which the MAC covers; `mac` is empty if not sealed."""
 
     flags: int
     type: int
@@ -72,7 +73,7 @@ def head(flags: int, type: int, seq: int, ack: int, re: int, counter: int) -> by
 
 
 def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
-    """Return a frame's bytes on the wire, from header + payload and the MAC."""
+    """Return the bytes on the wire of a frame, from header + payload and the MAC."""
     body = signed + mac
     body += _pack_crc(crc_hqx(body, 0xFFFF))
     if 0 in body or len(body) > MAX_BLOCK:
@@ -81,7 +82,7 @@ def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
 
 
 def crc_fits(body: bytes) -> bool:
-    """Tell whether a destuffed body's last two bytes are its CRC."""
+    """Return whether the last two bytes of an unstuffed body are its CRC."""
     # Run over its own remainder, this CRC gives zero.
     return len(body) >= HEADER_SIZE + CRC_SIZE and not crc_hqx(body, 0xFFFF)
 

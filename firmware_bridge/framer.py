@@ -1,4 +1,4 @@
-"""From a stream of bytes to frames: bounded, resynchronising at the next delimiter. Authenticity is not judged here."""
+"""Turns a byte stream into frames, with a bounded buffer; after an error it resynchronizes at the next delimiter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware_bridge.frame import MAX_WIRE, Frame, crc_fits, parse
 
 
 class FramerCounters(msgspec.Struct):
-    """Where every received byte went; bytes_in = bytes_framed + bytes_dropped + what is buffered."""
+    """An account of every received byte: bytes_in = bytes_framed + bytes_dropped + buffered bytes."""
 
     bytes_in: int = 0
     bytes_framed: int = 0
@@ -31,11 +31,11 @@ class Framer:
 
     @property
     def buffered(self) -> int:
-        """How many bytes wait for the rest of their frame."""
+        """How many bytes of an incomplete frame are buffered."""
         return len(self._rest)
 
     def feed(self, chunk: bytes) -> list[Frame]:
-        """Take a chunk; return the frames that it completed, in order. Never raises, whatever the bytes."""
+        """Add a chunk; return the frames that it completed, in order. Never raises."""
         counters = self.counters
         size = len(chunk)
         counters.bytes_in += size
@@ -48,7 +48,7 @@ class Framer:
             counters.bytes_framed += size
             return [frame]
         parts = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
-        rest = parts.pop()
+        partial = parts.pop()
         frames: list[Frame] = []
         framed = 0
         for stuffed in parts:
@@ -60,12 +60,12 @@ class Framer:
                 frames.append(frame)
         counters.frames += len(frames)
         counters.bytes_framed += framed
-        if rest and (self._skipping or len(rest) >= MAX_WIRE):
+        if partial and (self._skipping or len(partial) >= MAX_WIRE):
             counters.too_long += not self._skipping
-            counters.bytes_dropped += len(rest)
+            counters.bytes_dropped += len(partial)
             self._skipping = True
-            rest = b""
-        self._rest = rest
+            partial = b""
+        self._rest = partial
         return frames
 
     def _frame(self, stuffed: bytes) -> Frame | None:

@@ -1,4 +1,4 @@
-"""Who is there: hello, mutual proof of the device's key, and the session that follows. The host's and a device's half.
+"""The handshake: both ends prove that they hold the device's key and derive session keys. Host's and device's side.
 
 host                                         device
 HostHello(role, challenge)         ------>
@@ -54,11 +54,11 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
     from firmware_bridge.wire import Wire
 
-# A step of the handshake is repeated after this long (s), each time doubled: hello and proof take 0.25 s at 9600 baud.
+# A handshake step is repeated after this long (s), doubled each time: hello and proof take 0.25 s at 9600 baud.
 FIRST_WAIT: Final = 0.4
-# But never later than this (s): a device that comes back must be met, and its own session falls silent after 3.5 s.
+# The longest wait (s) before a repeat, so that a returning device is met before its old session ends after 3.5 s.
 MAX_WAIT: Final = 1.6
-# Attempts at one step before the port counts as mute.
+# Attempts at one step before the port counts as silent.
 MAX_STEPS: Final = 6
 
 _TO_HOST: Final = decoder(HandshakeToHost)
@@ -66,7 +66,7 @@ _TO_DEVICE: Final = decoder(HandshakeToDevice)
 
 
 class Trust(msgspec.Struct, frozen=True):
-    """What a host expects at one port: the kind, the keys it knows by serial number, and the approved firmware."""
+    """What a host accepts at one port: the kind, the keys by serial number, and the approved firmware."""
 
     kind: str
     keys: Mapping[str, DeviceKey]
@@ -75,7 +75,7 @@ class Trust(msgspec.Struct, frozen=True):
 
 
 def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:
-    """Return the key for this device, or raise what forbids it. Nothing is proved yet."""
+    """Return the key for this device, or raise the TrustError that rules it out. Nothing is proved yet."""
     if hello.kind != trust.kind:
         raise WrongKind(f"a {trust.kind} is expected here, a {hello.kind} ({hello.serial}) answers")
     key = trust.keys.get(hello.serial)
@@ -88,7 +88,7 @@ def check_hello(hello: DeviceHello, trust: Trust) -> DeviceKey:
 
 
 def check_firmware(hello: DeviceHello, trust: Trust) -> None:
-    """Raise FirmwareNotApproved unless this firmware is on the list. Checked once the device proved its key."""
+    """Raise FirmwareNotApproved unless this firmware is on the approved list. Call after the device proved its key."""
     if ApprovedFirmware(hello.kind, hello.firmware, hello.digest) not in trust.approved:
         raise FirmwareNotApproved(
             f"{hello.kind} {hello.serial} runs {hello.firmware} with digest {hello.digest.hex()[:16]}..., "
@@ -102,16 +102,16 @@ async def greet(
     decode: msgspec.msgpack.Decoder[Any],
     entropy: Callable[[int], bytes] = secrets.token_bytes,
 ) -> tuple[Link, DeviceHello]:
-    """Shake hands as the host; return the live link and the device's proved hello.
+    """Perform the handshake as the host; return the open link and the device's proven hello.
 
-    Raises a TrustError if the device is not who it should be, a LinkError if it does not answer.
+    Raises a TrustError if the device is not an accepted one, a LinkError if it does not answer.
     """
     inbox: asyncio.Queue[fr.Frame | LinkError] = asyncio.Queue()
     wire.on_frame = inbox.put_nowait
     wire.transport.on_lost = inbox.put_nowait
     hello_bytes = encode(HostHello(trust.role, entropy(seal.CHALLENGE_SIZE)))
-    wire.transport.write(b"\0")  # ends whatever noise the device may have heard
-    hello, device_bytes, proof = await _step(wire, inbox, hello_bytes, _Hellos())
+    wire.transport.write(b"\0")  # delimits any noise that the device received before
+    hello, device_bytes, proof = await _step(wire, inbox, hello_bytes, _HelloCollector())
     key = check_hello(hello, trust)
     bound = seal.transcript(hello_bytes, device_bytes)
     if not compare_digest(proof, seal.device_proof(key.key, bound)):
@@ -119,16 +119,16 @@ async def greet(
     check_firmware(hello, trust)
     session = seal.session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)
-    await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _Welcomed(opener))
+    await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _WelcomeCollector(opener))
     link = Link(wire, seal.Sealer(session.to_device), opener, decode, f"{hello.kind} {hello.serial}", HOST_HEARTBEAT)
-    if not inbox.empty():  # the device spoke in the same breath: it waits until the owner has set its callbacks
+    if not inbox.empty():  # frames right behind the welcome wait until the owner has set its callbacks
         wire.on_frame = inbox.put_nowait
         asyncio.get_running_loop().call_soon(_catch_up, link, inbox)
     return link, hello
 
 
 def _catch_up(link: Link, inbox: asyncio.Queue[fr.Frame | LinkError]) -> None:
-    """Give a new link what came before it could listen, in order."""
+    """Pass the frames that came before the link was ready, in order."""
     if link.down is None:
         link.wire.on_frame = link.receive
     while link.down is None and not inbox.empty():
@@ -139,14 +139,14 @@ def _catch_up(link: Link, inbox: asyncio.Queue[fr.Frame | LinkError]) -> None:
             link.receive(early)
 
 
-class _Hellos:
+class _HelloCollector:
     """Collects the device's hello and the proof that follows it."""
 
     def __init__(self) -> None:
         self._hello: DeviceHello | None = None
         self._bytes = b""
 
-    def take(self, message: Message, frame: fr.Frame) -> tuple[DeviceHello, bytes, bytes] | None:
+    def collect(self, message: Message, frame: fr.Frame) -> tuple[DeviceHello, bytes, bytes] | None:
         if isinstance(message, DeviceHello):
             self._hello, self._bytes = message, frame.payload
         elif isinstance(message, DeviceProof) and self._hello is not None:
@@ -154,13 +154,13 @@ class _Hellos:
         return None
 
 
-class _Welcomed:
-    """Waits for the first sealed frame; only a device with the session keys can have sent it."""
+class _WelcomeCollector:
+    """Waits for the first sealed frame, which only a device with the session keys can send."""
 
     def __init__(self, opener: seal.Opener) -> None:
         self._opener = opener
 
-    def take(self, message: Message, frame: fr.Frame) -> bool | None:
+    def collect(self, message: Message, frame: fr.Frame) -> bool | None:
         if isinstance(message, Refuse):
             raise HostRefused("the device does not accept this host's proof of its key")
         if isinstance(message, NoSession):
@@ -171,7 +171,7 @@ class _Welcomed:
 
 
 async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload: bytes, collector: Any) -> Any:
-    """Send one step, repeat it with the retransmit mark until the collector is satisfied."""
+    """Send one handshake step; repeat it with the RETRANSMIT flag until the collector returns a result."""
     loop = asyncio.get_running_loop()
     wait = FIRST_WAIT
     for attempt in range(MAX_STEPS):
@@ -188,14 +188,14 @@ async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload:
             if isinstance(frame, LinkError):
                 raise frame
             message = _handshake_message(frame, _TO_HOST)
-            taken = None if message is None else collector.take(message, frame)
+            taken = None if message is None else collector.collect(message, frame)
             if taken is not None:
                 return taken
     raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
 
 
 def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) -> Message | None:
-    """Return the handshake message in a frame, or None for anything else (an old session's frames, noise)."""
+    """Return the handshake message in a frame; None for any other frame."""
     if frame.type != fr.HANDSHAKE:
         return None
     try:
@@ -206,10 +206,10 @@ def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) ->
 
 
 class Greeter:
-    """A device's half: answers hellos at any time, and gives a link for each session that the host proved.
+    """The device's side: answers hellos at any time, and opens a link for each host that proves the key.
 
-    An old session lives until a new host has proved its key, so noise and strangers cannot end it. A challenge serves
-    for one session only, so a recorded handshake opens nothing.
+    An old session lives until a new host has proved the key, so noise and strangers cannot end it. Each challenge is
+    valid for one session, so a recorded handshake opens nothing.
     """
 
     def __init__(
@@ -227,7 +227,7 @@ class Greeter:
         self._decode = decode
         self._on_session = on_session
         self._entropy = entropy
-        self._asked = b""  # the host hello that is being answered, until its proof has come
+        self._asked = b""  # the host hello that was answered, until its proof comes
         self._role = ""
         self._answer = b""
         self._bound = b""
@@ -237,7 +237,7 @@ class Greeter:
         wire.on_frame = self.receive
 
     def receive(self, frame: fr.Frame) -> None:
-        """Take a frame that is not part of a session."""
+        """Process a frame that is not part of a session."""
         if frame.flags & fr.SEALED:
             if self._link is None:
                 self._say(NoSession(self._identity.boot_id))
@@ -249,7 +249,7 @@ class Greeter:
             self._take_proof(message)
 
     def end(self, cause: LinkError) -> None:
-        """Forget the session, as when the port is gone."""
+        """End the session, for example because the port is gone."""
         if self._link is not None:
             self._link.fail(cause)
 
@@ -266,7 +266,9 @@ class Greeter:
         if self._link is not None and self._sealer is not None and message.proof == self._opened_by:
             self._send_welcome(self._sealer)  # our first welcome was lost
             return
-        if not self._asked and self._link is None:  # we rebooted, or our session ended before the host heard of it
+        if (
+            not self._asked and self._link is None
+        ):  # after a reboot, or when our session ended and the host does not know it
             self._say(NoSession(self._identity.boot_id))
             return
         if not self._asked or not compare_digest(message.proof, seal.host_proof(self._key, self._bound)):

@@ -1,4 +1,4 @@
-"""Key files and the list of approved firmware: what a host trusts. Files only; no key ever travels.
+"""Key files and the list of approved firmware. A key is never sent over a link.
 
 A key file is TOML: `serial`, `kind`, `key` (64 hex digits) and, once the device belongs to a table, `enrolled`.
 """
@@ -27,7 +27,7 @@ DIGEST_SIZE: Final = 32
 
 
 class DeviceKey(msgspec.Struct, frozen=True):
-    """One device's own key. `enrolled` names the table and slot it belongs to, or is empty on the bench."""
+    """The key of one device. `enrolled` names its table and slot; empty on the bench."""
 
     serial: str
     kind: str
@@ -35,16 +35,16 @@ class DeviceKey(msgspec.Struct, frozen=True):
     enrolled: str = ""
 
     def __repr__(self) -> str:
-        """Never show the key."""
+        """Hide the key."""
         return f"DeviceKey(serial={self.serial!r}, kind={self.kind!r}, enrolled={self.enrolled!r})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Not in rich's drawings either."""
+        """Hide the key from rich, too."""
         return [("serial", self.serial), ("kind", self.kind), ("enrolled", self.enrolled)]
 
 
 class ApprovedFirmware(msgspec.Struct, frozen=True):
-    """One firmware that may serve: its kind, version and digest."""
+    """One approved firmware: its kind, version and digest."""
 
     kind: str
     version: str
@@ -58,40 +58,40 @@ class _KeyFile(msgspec.Struct, forbid_unknown_fields=True):
     enrolled: str = ""
 
 
-class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+class _ApprovedEntry(msgspec.Struct, forbid_unknown_fields=True):
     kind: Name
     version: Name
     digest: str
 
 
 class _ApprovedFile(msgspec.Struct, forbid_unknown_fields=True):
-    firmware: list[_Entry] = []  # an empty list approves nothing, which is safe
+    firmware: list[_ApprovedEntry] = []  # an empty list approves nothing, which is safe
 
 
 def load_key(path: Path) -> DeviceKey:
-    """Read a key file; BadKeyFile if it is missing, open to others, or not a key."""
+    """Read a key file; BadKeyFile if it is missing, accessible to other users, or malformed."""
     try:
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # a pipe would be waited for
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # reading a pipe would block
             raise BadKeyFile(f"{path}: not a file")
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadKeyFile(f"{path}: {_reason(error)}") from error
     fields = _table(text, path)
     try:
-        found = msgspec.convert(fields, _KeyFile)
-        key = bytes.fromhex(found.key)
+        parsed = msgspec.convert(fields, _KeyFile)
+        key = bytes.fromhex(parsed.key)
     except ValueError as error:  # msgspec's errors are ValueErrors; they name the field, never its value
         raise BadKeyFile(f"{path}: a key file has serial, kind and key (64 hex digits)") from error
     if len(key) != KEY_SIZE:
         raise BadKeyFile(f"{path}: a key has {KEY_SIZE * 2} hex digits, this one has {len(key) * 2}")
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):  # only now is it a key file that the advice would be right for
+    if mode & (stat.S_IRWXG | stat.S_IRWXO):  # checked last: the advice fits only a valid key file
         raise BadKeyFile(f"{path}: others can read or change this key; run: chmod 600 {path}")
-    return DeviceKey(found.serial, found.kind, key, found.enrolled)
+    return DeviceKey(parsed.serial, parsed.kind, key, parsed.enrolled)
 
 
 def save_key(path: Path, key: DeviceKey) -> None:
-    """Write a key file that only its owner can read; never over an existing one."""
+    """Write a key file that only its owner can read. Never overwrites a file."""
     text = f"serial = {_quoted(key.serial)}\nkind = {_quoted(key.kind)}\nkey = {_quoted(key.key.hex())}\n"
     if key.enrolled:
         text += f"enrolled = {_quoted(key.enrolled)}\n"
@@ -101,7 +101,7 @@ def save_key(path: Path, key: DeviceKey) -> None:
 
 
 def new_key(serial: str, kind: str) -> DeviceKey:
-    """Make a fresh key from the operating system's entropy."""
+    """Return a new random key from the operating system's entropy."""
     return DeviceKey(serial, kind, secrets.token_bytes(KEY_SIZE))
 
 
@@ -130,7 +130,7 @@ def save_approved(path: Path, entries: frozenset[ApprovedFirmware]) -> None:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a TOML string; JSON's escapes are TOML's, but for DEL."""
+    """Return a text as a TOML string; JSON's escapes are valid TOML, except for DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -1,8 +1,8 @@
-"""The reliable, authenticated link of one session: in order, once, acknowledged. Symmetric: both ends run this.
+"""The reliable, authenticated link of one session: each message arrives once, in order. Both ends run this class.
 
-Everything happens in callbacks: a frame is written in the call that asks for it, unless the window is full. Two lazy
-timers: a slow one for heartbeats, silence and reply deadlines, and a quick one, set only while there is something to
-acknowledge or to repeat. Opening ports, handshakes and reconnecting are not done here.
+All work is done in callbacks: a frame is written in the call that requests it, unless the window is full. There are two
+timers: a slow one for heartbeats, silence and reply deadlines, and a quick one, set only while a frame waits to be
+acknowledged or repeated. The supervisor opens ports, performs handshakes and reconnects.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
     from firmware_bridge.seal import Opener, Sealer
     from firmware_bridge.wire import Wire
 
-# Frames that may be on the way unacknowledged; a microcontroller keeps them all for retransmission.
+# Unacknowledged frames in flight; a microcontroller must keep all of them for retransmission.
 WINDOW: Final = 8
-# Stop and lock find room even when the window is full.
+# Extra room for stop and lock commands when the window is full.
 URGENT_WINDOW: Final = WINDOW + 4
-# Messages that may wait for the window. A device that is asked for more is being misused.
+# Messages that may wait for the window; more would overload the device.
 QUEUE_LIMIT: Final = 64
-# A frame that is not acknowledged for this long (s) while its sender is heard: the other end does not do its work.
+# The link fails if one frame stays unacknowledged for this long (s), although other frames arrive.
 UNACKNOWLEDGED: Final = 10.0
-# How far the spacing of repetitions grows while nothing is heard.
+# The largest factor by which the retransmission time grows while nothing is received.
 MAX_BACKOFF: Final = 8
-# A reply may come this many retransmission times after the device's own thinking time: a question and its answer that
-# are lost several times each, on a line that carries other frames.
+# A reply may take this many retransmission times in addition to the device's own time: request and reply may each be
+# lost several times, on a line that carries other frames.
 REPLY_RTOS: Final = 16
-# After this long without sending (s), show that we live; after this long without hearing, the other end is gone.
+# After this long (s) without sending, send a PING; after this long without receiving, the other end is gone.
 HEARTBEAT: Final = 2.0
 SILENCE: Final = 3.5
-# The host waits this long (s): a device that shows its life is answered, and needs no question besides.
+# The host's heartbeat (s): longer, because it answers each PING of the device and needs no PING of its own.
 HOST_HEARTBEAT: Final = 2.2
-# After this long without hearing (s), a heartbeat and its answer are missing: knock.
+# After this long (s) without receiving, a heartbeat and its answer are missing: send PINGs quickly.
 ANXIOUS: Final = 2.25
-# Knock this often (s): ten times before the silence, so that a line that only loses frames is not taken for a dead one.
+# The interval (s) of quick PINGs: ten before the silence limit, so that a lossy line is not taken for a dead one.
 KNOCK: Final = 0.125
-# A wake-up that is as near as this (s) when something is heard was set for the case that nothing is: it is put off.
+# A frame that arrives this shortly (s) before a wake-up postpones it: the wake-up is for a silent line.
 _NEAR: Final = 0.3
 # A timer that fires sooner than this (s) would only spin.
 _LEAST: Final = 0.001
@@ -68,7 +68,7 @@ _HINTS: Final = decoder(HandshakeToHost)
 
 
 class LinkCounters(msgspec.Struct):
-    """What a technician wants to know of a link's quality."""
+    """Counters that show a link's quality to a technician."""
 
     sent: int = 0
     received: int = 0
@@ -80,7 +80,7 @@ class LinkCounters(msgspec.Struct):
 
 
 class _Outgoing:
-    """A sequenced message on its way: queued, sent, acknowledged; a request then waits for its reply."""
+    """A sequenced message: queued, sent, acknowledged. A request then waits for its reply."""
 
     __slots__ = (
         "actuation", "deadline", "first_sent_at", "on_end", "payload", "re", "sent_at", "seq", "tries", "type",
@@ -102,13 +102,13 @@ class _Outgoing:
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore it: the default callback."""
 
 
 class Link:
     """One session's reliable stream of messages in both directions."""
 
-    # Python keeps less than thirty attributes of an object where it finds them quickly; slots it finds however many.
+    # CPython finds up to thirty instance attributes quickly; slots have no such limit.
     __slots__ = (
         "__dict__", "__weakref__", "_ack_due", "_decode", "_early", "_echo", "_expected", "_heartbeat", "_last_heard",
         "_last_sent", "_loop", "_next_seq", "_opener", "_questions", "_queue", "_quick", "_quick_at", "_sealer",
@@ -144,9 +144,9 @@ class Link:
         self._unacked: deque[_Outgoing] = deque()
         self._queue: deque[_Outgoing] = deque()
         self._urgent: deque[_Outgoing] = deque()
-        self._echo = 0  # the low half of the counter of the frame that came last
-        self._early: dict[int, fr.Frame] = {}  # came before their turn; never more than a window
-        self._questions: dict[int, _Outgoing] = {}  # requests that wait for their reply, by sequence number
+        self._echo = 0  # low 16 bits of the counter of the latest received frame
+        self._early: dict[int, fr.Frame] = {}  # arrived out of order; never more than a window
+        self._questions: dict[int, _Outgoing] = {}  # requests that wait for a reply, by sequence number
         self._trip = RoundTrip()
         now = self._time()
         self._last_sent = now
@@ -160,11 +160,11 @@ class Link:
         wire.transport.on_lost = self.fail
         self._arm(now + heartbeat)
 
-    # --- what the owner does ---------------------------------------------------------------------------------
+    # --- for the owner ---------------------------------------------------------------------------------
 
     @property
     def congested(self) -> bool:
-        """True while messages wait for the window: hold back what can be left out."""
+        """True while the window is full: the caller should skip optional messages."""
         return len(self._unacked) >= WINDOW
 
     @property
@@ -174,17 +174,17 @@ class Link:
 
     @property
     def rto(self) -> float:
-        """The present retransmission time in seconds."""
+        """The current retransmission time in seconds."""
         return self._trip.rto
 
     @property
     def forged(self) -> int:
-        """How many sealed frames did not carry our session's MAC."""
+        """How many sealed frames had a wrong MAC."""
         return self._opener.forged
 
     @property
     def replayed(self) -> int:
-        """How many authentic frames came a second time."""
+        """How many authentic frames were replays."""
         return self._opener.replayed
 
     def request(
@@ -196,12 +196,12 @@ class Link:
         actuation: bool = False,
         on_end: Callable[[Any], None] | None = None,
     ) -> asyncio.Future[Any]:
-        """Send a question now (or queue it) and return the future of its reply.
+        """Send a request now, or queue it; return the future of its reply.
 
-        The deadline is on the reply: `patience` seconds for the device to think, plus what the line needs by its
-        measured round trips. An urgent message overtakes what is queued, and revokes queued actuations: a stop must
-        never be followed by the motion that it was meant to stop. `on_end` is called with the reply like an event, in
-        the callback that read it, so that replies and events are told in the order of the wire; or with the error.
+        The deadline is on the reply: `patience` seconds for the device, plus time for the line by its measured round
+        trips. An urgent message overtakes queued ones and revokes queued actuations, because a stop must never be
+        followed by the motion that it was meant to stop. `on_end` gets the reply, or the error, in the callback that
+        read it; so replies and events are reported in the order of the wire.
         """
         waiter: asyncio.Future[Any] = self._loop.create_future()
         if self.down is not None:
@@ -221,14 +221,14 @@ class Link:
         return waiter
 
     def event(self, message: Message) -> None:
-        """Send an event (a device's side); QueueFull if the host has stopped taking them."""
+        """Send an event (device's side); QueueFull if the host does not acknowledge events."""
         if self.down is None:
             self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message)), False)
 
     def reply(self, seq: int, message: Message) -> None:
-        """Answer the request that came with this sequence number (a device's side).
+        """Answer the request with this sequence number (device's side).
 
-        A host that asks on and does not take its answers ends the session: the link fails with QueueFull.
+        The link fails with QueueFull if the host keeps sending requests and acknowledges no replies.
         """
         if self.down is None:
             try:
@@ -237,11 +237,11 @@ class Link:
                 self.fail(full)
 
     def close(self) -> None:
-        """End the session by our own will; waiters get LinkClosed."""
+        """End the session on purpose; waiting callers get LinkClosed."""
         self.fail(LinkClosed(f"{self.name} was closed"))
 
     def fail(self, cause: PitboxError) -> None:
-        """End the session: release every waiter with the cause, then tell the owner. The first cause stays."""
+        """End the session: release every waiting caller with the cause, then `on_down`. Only the first call acts."""
         if self.down is not None:
             return
         self.down = cause
@@ -264,13 +264,13 @@ class Link:
     # --- sending ---------------------------------------------------------------------------------------------
 
     def _post(self, out: _Outgoing, urgent: bool) -> None:
-        """Send at once if the window allows, else queue."""
+        """Send now if the window allows, else queue."""
         assert len(out.payload) <= fr.MAX_PAYLOAD, f"{self.name}: no frame carries {len(out.payload)} bytes"
         first = not self._urgent and (urgent or not self._queue)
         if first and len(self._unacked) < (URGENT_WINDOW if urgent else WINDOW):
             self._send(out)
             return
-        lane = self._urgent if urgent else self._queue  # each with its own bound: questions never crowd out a stop
+        lane = self._urgent if urgent else self._queue  # each has its own limit: requests never crowd out a stop
         if len(lane) >= QUEUE_LIMIT:
             raise QueueFull(f"{self.name}: {QUEUE_LIMIT} messages wait already; nothing was sent")
         lane.append(out)
@@ -296,14 +296,14 @@ class Link:
         self._write(out.sent_at, flags, out.type, out.seq, out.re, out.payload)
 
     def _acknowledge(self, now: float, held: int = fr.NO_RE) -> None:
-        """Say what has arrived: all before `_expected`, the copy that came last, and one that is held early."""
+        """Send an ACK: all frames before `_expected`, the counter of the latest frame, and one early frame if held."""
         self._write(now, 0, fr.ACK, self._echo, held, b"")
 
     def _write(self, now: float, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
         try:
             signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
         except SessionWornOut as worn:
-            self._loop.call_soon(self.fail, worn)  # later: whoever writes has not noted its question yet
+            self._loop.call_soon(self.fail, worn)  # later: the caller has not registered its request yet
             return
         self._ack_due = 0.0
         self._last_sent = now
@@ -311,7 +311,7 @@ class Link:
         self.wire.send(signed, mac)
 
     def _flush(self) -> None:
-        """Send what waited, urgent first, as far as the window allows."""
+        """Send queued messages, urgent ones first, as far as the window allows."""
         while self.down is None:
             if self._urgent and len(self._unacked) < URGENT_WINDOW:
                 out = self._urgent.popleft()
@@ -319,11 +319,11 @@ class Link:
                 out = self._queue.popleft()
             else:
                 return
-            if out.waiter is None or not out.waiter.done():  # else given up while it waited
+            if out.waiter is None or not out.waiter.done():  # else its caller gave up
                 self._send(out)
 
     def _revoke_queued(self) -> None:
-        """Take back the actuations that wait; what is urgent itself (another stop, a lock) stays."""
+        """Revoke the queued actuations; urgent ones (another stop, a lock) stay."""
         for out in [out for out in self._queue if out.actuation]:
             self._queue.remove(out)
             _release(out, Revoked(f"{self.name}: a stop overtook this command before it was sent"))
@@ -331,7 +331,7 @@ class Link:
     # --- receiving -------------------------------------------------------------------------------------------
 
     def receive(self, frame: fr.Frame) -> None:
-        """Take one frame from the wire."""
+        """Process one frame from the wire."""
         if not frame.flags & fr.SEALED:
             self.counters.unsealed += 1
             self.on_unsealed(frame)
@@ -342,7 +342,7 @@ class Link:
         self._last_heard = now
         self.counters.received += 1
         type_ = frame.type
-        if type_ == fr.HANDSHAKE:  # a welcome once more; it acknowledges nothing
+        if type_ == fr.HANDSHAKE:  # a repeated Welcome; it acknowledges nothing
             return
         if self._unacked:
             self._take_ack(frame.ack, now)
@@ -362,7 +362,7 @@ class Link:
             self._take_sequenced(frame, now)
 
     def _take_sequenced(self, frame: fr.Frame, now: float) -> None:
-        """Deliver what is next, hold what is early, drop what came before; whatever is not next is told at once."""
+        """Deliver the next frame, hold an early one, drop a duplicate; acknowledge the last two at once."""
         ahead = (frame.seq - self._expected) & 0xFFFF
         if not ahead:
             self._deliver(frame, now)
@@ -377,7 +377,7 @@ class Link:
             self._acknowledge(now)
 
     def _fill_gap(self, missing: int, now: float) -> None:
-        """The other end holds a later frame and misses this one: repeat it, once per round trip."""
+        """Repeat the frame that the other end is missing, at most once per round trip."""
         if not self._unacked or self._unacked[0].seq != missing:
             return
         if now - self._unacked[0].sent_at >= max(self._trip.smoothed, ACK_DELAY):
@@ -415,7 +415,7 @@ class Link:
         while unacked and (ack - unacked[0].seq) & 0xFFFF:
             newest = unacked.popleft()
             copies = copies or newest.tries > 1
-        if not copies:  # else it waited for a copy, and which copy, only an acknowledgement's echo tells (Karn)
+        if not copies:  # of copies, only the echo in an ACK shows which one arrived (Karn)
             self._trip.took(now - newest.sent_at)
         self._trip.backoff = 1
         if unacked:
@@ -424,7 +424,7 @@ class Link:
             self._flush()
 
     def _take_hint(self, frame: fr.Frame) -> None:
-        """An unsealed frame in a session proves nothing; "no session" is reason enough to shake hands again."""
+        """Read an unsealed frame in a session: a NoSession, though unproven, is reason enough for a new handshake."""
         try:
             hint = _HINTS.decode(frame.payload)
         except UNDECODABLE:
@@ -433,12 +433,12 @@ class Link:
             self.fail(SessionLost(f"{self.name}: the device does not know the session any more; it may have rebooted"))
 
     def _unexpected_request(self, message: Message, _seq: int) -> None:
-        self.fail(BadMessage(f"{self.name}: a device may not ask, but sent {message!r}"))
+        self.fail(BadMessage(f"{self.name}: a device may not send requests, but sent {message!r}"))
 
     # --- time ------------------------------------------------------------------------------------------------
 
     def _arm(self, at: float) -> None:
-        """Make sure the slow timer fires no later than `at`."""
+        """Set the slow timer to fire no later than `at`."""
         if self._timer is not None:
             if self._timer_at <= at:
                 return
@@ -447,7 +447,7 @@ class Link:
         self._timer = self._loop.call_at(at, self._tick)
 
     def _put_off(self, now: float) -> None:
-        """A link at rest was heard: wake when it is time to show life again, if nothing else waits for the timer."""
+        """Postpone the slow timer of an idle link until the next PING is due."""
         if self._timer is not None and not (self._questions or self._queue or self._urgent):
             self._timer.cancel()
             self._timer = None
@@ -457,7 +457,7 @@ class Link:
         self._timer = None
         now = self._time()
         if now >= self._last_heard + SILENCE:
-            self.fail(LinkSilent(f"{self.name}: nothing heard for {SILENCE} s"))
+            self.fail(LinkSilent(f"{self.name}: nothing received for {SILENCE} s"))
             return
         if self._questions or self._queue or self._urgent:
             self._expire_questions(now)
@@ -475,7 +475,7 @@ class Link:
         self._arm(due if due - now > _LEAST else now + _LEAST)
 
     def _arm_quick(self, at: float) -> None:
-        """Make sure the quick timer fires no later than `at`."""
+        """Set the quick timer to fire no later than `at`."""
         if self._quick is not None:
             if self._quick_at <= at:
                 return
@@ -501,7 +501,7 @@ class Link:
             self._arm_quick(due if due - now > _LEAST else now + _LEAST)
 
     def _next_ping(self, now: float) -> float:
-        """Return when to show that we live."""
+        """Return when the next PING is due."""
         anxious = self._last_heard + ANXIOUS
         if now >= anxious:
             return self._last_sent + KNOCK
@@ -511,27 +511,27 @@ class Link:
         return ping
 
     def _first_deadline(self, due: float) -> float:
-        """Return when the first reply is late, but `due` at the latest."""
+        """Return the earliest reply deadline, but at most `due`."""
         for out in (*self._questions.values(), *self._urgent, *self._queue):
             if out.waiter is not None and out.deadline < due:
                 due = out.deadline
         return due
 
     def _repeat_unacknowledged(self, now: float) -> None:
-        """Repeat the first unacknowledged frame; the other end holds what came after it.
+        """Repeat the first unacknowledged frame; the other end holds the later ones.
 
-        The spacing doubles while nothing at all is heard. As long as anything is, the line only loses frames.
+        The interval doubles while nothing is received. If anything is received, the line merely loses frames.
         """
         if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto * self._trip.backoff:
             return
         first = self._unacked[0]
         if now > first.first_sent_at + UNACKNOWLEDGED:
             self.fail(LinkSilent(f"{self.name}: a frame was not acknowledged for {UNACKNOWLEDGED:g} s"))
-        elif self.wire.transport.backlog:  # the first copy has not even left
+        elif self.wire.transport.backlog:  # the first copy is still in the send buffer
             first.sent_at = now
         else:
-            heard = self._last_heard > first.sent_at
-            self._trip.backoff = 1 if heard else min(MAX_BACKOFF, self._trip.backoff * 2)
+            received = self._last_heard > first.sent_at
+            self._trip.backoff = 1 if received else min(MAX_BACKOFF, self._trip.backoff * 2)
             self.counters.retransmitted += 1
             self._transmit(first, fr.RETRANSMIT)
 
@@ -549,7 +549,7 @@ def _release(out: _Outgoing, error: PitboxError) -> None:
     if out.waiter is not None and not out.waiter.done():
         out.waiter.set_exception(error)
         if out.on_end is not None:
-            out.waiter.exception()  # retrieved: it is told, whoever waits
+            out.waiter.exception()  # marks it as retrieved: on_end reports it
     if out.on_end is not None:
         out.on_end(error)
 

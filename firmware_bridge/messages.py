@@ -1,6 +1,6 @@
-"""The link's own messages and the base of all others: frozen structs that travel as msgpack arrays [tag, field, ...].
+"""The base of all messages, and the messages of the handshake. On the wire: msgpack arrays [tag, field, ...].
 
-Tags 1-15 are the handshake's, 16-31 belong to commands (every kind of machine), 64 and up to the machines.
+Tags 1-15 are for the handshake, 16-31 for commands of every kind of machine, 64 and up for the kinds.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ U8 = Annotated[int, msgspec.Meta(ge=0, le=0xFF)]
 U16 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF)]
 U32 = Annotated[int, msgspec.Meta(ge=0, le=0xFFFF_FFFF)]
 CommandId = Annotated[int, msgspec.Meta(ge=1, le=0x7FFF_FFFF_FFFF_FFFF)]
-Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[ -~]*\Z")]  # ASCII: a byte a character
-Role = Literal["table", "bench"]  # what a host is to the device
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[ -~]*\Z")]  # ASCII: one byte per character
+Role = Literal["table", "bench"]  # of the host
 Challenge = Annotated[bytes, msgspec.Meta(min_length=CHALLENGE_SIZE, max_length=CHALLENGE_SIZE)]
 Proof = Annotated[bytes, msgspec.Meta(min_length=PROOF_SIZE, max_length=PROOF_SIZE)]
 Digest = Annotated[bytes, msgspec.Meta(min_length=32, max_length=32)]
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """Base of everything that travels. A message that names cards says so, and captures blank it."""
+    """Base of all messages. `carries_cards` marks a message that names cards; captures blank it."""
 
     carries_cards: ClassVar[bool] = False
 
 
-# Returns a message's payload bytes.
+# Returns the payload bytes of a message.
 encode: Final[Callable[[Message], bytes]] = msgspec.msgpack.Encoder().encode
 
 
 def tag_of(message: type[Message]) -> int:
-    """Return the number that stands first in a message's array."""
+    """Return the tag of a message class, the first element of its array."""
     tag = message.__struct_config__.tag
     assert isinstance(tag, int), message
     return tag
@@ -46,14 +46,14 @@ def tag_of(message: type[Message]) -> int:
 
 
 class HostHello(Message, frozen=True, tag=1):
-    """The host begins: which role it plays ("table" or "bench") and its fresh challenge."""
+    """The host starts: its role ("table" or "bench") and a new challenge."""
 
     role: Role
     challenge: Challenge
 
 
 class DeviceHello(Message, frozen=True, tag=2):
-    """The device says who it is; the whole of it enters the session keys."""
+    """The device identifies itself. All of it enters the session keys."""
 
     kind: Name
     serial: Name
@@ -78,19 +78,19 @@ class HostProof(Message, frozen=True, tag=4):
 
 
 class Welcome(Message, frozen=True, tag=5):
-    """The device's first sealed frame: the session stands."""
+    """The device's first sealed frame: the session is open."""
 
     boot_id: U32
 
 
 class Refuse(Message, frozen=True, tag=6):
-    """The device does not accept the host's proof. Not authenticated: a hint, never more."""
+    """The device rejects the host's proof. Not authenticated: only a hint."""
 
     reason: U16
 
 
 class NoSession(Message, frozen=True, tag=7):
-    """The device knows no session, as after a reboot. Not authenticated: a hint, never more."""
+    """The device has no session, for example after a reboot. Not authenticated: only a hint."""
 
     boot_id: U32
 

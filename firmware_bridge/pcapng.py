@@ -1,7 +1,7 @@
-"""The pcapng file format: blocks built and read. What is inside a packet, and what may be, is the capture's business.
+"""Writes and reads the blocks of the pcapng file format.
 
-Only what a capture needs: section header, interface description, enhanced packet. Reading skips all other blocks, takes
-either byte order, and ends cleanly at a last block that was cut off.
+Only the blocks that a capture needs: section header, interface description, enhanced packet. The reader skips all other
+blocks, accepts either byte order, and ends cleanly at a last block that was cut off.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LINK_USER0: Final = 147  # the first of the link types that are left to private use
-# Bits of an enhanced packet's flags that tell the direction, seen from whoever captured.
+LINK_USER0: Final = 147  # the first link type for private use
+# Direction bits in the flags of an enhanced packet, seen from the capturing computer.
 INBOUND: Final = 1
 OUTBOUND: Final = 2
-# Bytes. A block of ours has less than 1 kB; what says it is longer than this is not a block.
+# Bytes. Our blocks have less than 1 kB; a longer length means damaged data.
 MAX_BLOCK: Final = 1 << 20
 
 _SECTION: Final = 0x0A0D0D0A
@@ -26,9 +26,9 @@ _INTERFACE: Final = 1
 _PACKET: Final = 6
 _MAGIC: Final = _SECTION.to_bytes(4, "big")  # the same in either byte order
 _ORDERS: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_WRITTEN_ORDER: Final = "<"  # whatever the machine's own, so that equal captures are equal bytes
+_WRITTEN_ORDER: Final = "<"  # fixed, so that equal captures have equal bytes
 
-# Options: the same number means another thing in another block.
+# Options: the same number has different meanings in different blocks.
 _END: Final = 0
 _COMMENT: Final = 1
 _SECTION_APPLICATION: Final = 4
@@ -37,15 +37,15 @@ _INTERFACE_RESOLUTION: Final = 9
 _PACKET_FLAGS: Final = 2
 
 _NANOSECONDS: Final = 9  # time stamps count 10**-9 s
-_DEFAULT_RESOLUTION: Final = 6  # what the format means where nothing is said
+_DEFAULT_RESOLUTION: Final = 6  # the format's default
 
 
 class Broken(ValueError):
-    """The bytes are not pcapng, or not from some place on."""
+    """The bytes are not pcapng, or are damaged."""
 
 
 class Interface(msgspec.Struct, frozen=True):
-    """Where packets were seen: the name it was given, and what kind of packets pass there."""
+    """A capture interface: its name, link type and time resolution."""
 
     name: str
     link_type: int
@@ -53,7 +53,7 @@ class Interface(msgspec.Struct, frozen=True):
 
 
 class Captured(msgspec.Struct, frozen=True):
-    """One packet as it stands in the file."""
+    """One packet of the file."""
 
     interface: Interface
     time_ns: int
@@ -66,14 +66,14 @@ class Captured(msgspec.Struct, frozen=True):
 
 
 def section(application: str) -> bytes:
-    """Return the block that begins a file; its length is left open, since the writer may be killed."""
+    """Return the first block of a file; its length stays open, because the writer may be killed."""
     body = struct.pack(_WRITTEN_ORDER + "IHHq", 0x1A2B3C4D, 1, 0, -1)
     return _block(_SECTION, body, [(_SECTION_APPLICATION, application.encode())])
 
 
 def interface(name: str, link_type: int) -> bytes:
-    """Return the block that introduces an interface; they count from 0 in the order they stand in the file."""
-    body = struct.pack(_WRITTEN_ORDER + "HHI", link_type, 0, 0)  # 0: packets are kept whole
+    """Return the block that declares an interface; interfaces are numbered from 0 in file order."""
+    body = struct.pack(_WRITTEN_ORDER + "HHI", link_type, 0, 0)  # 0: packets are not truncated
     return _block(_INTERFACE, body, [(_INTERFACE_NAME, name.encode()), (_INTERFACE_RESOLUTION, bytes([_NANOSECONDS]))])
 
 
@@ -102,7 +102,7 @@ def _padded(data: bytes) -> bytes:
 
 
 def read(file: BinaryIO) -> Iterator[Captured]:
-    """Yield the packets of an open file; a cut-off last block ends it, anything else that does not fit is Broken."""
+    """Yield the packets of an open file. Ends at a cut-off last block; raises Broken for any other damage."""
     interfaces: list[Interface] = []
     for at, order, kind, body in _blocks(file):
         try:
@@ -117,10 +117,10 @@ def read(file: BinaryIO) -> Iterator[Captured]:
 
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[int, str, int, bytes]]:
-    """Yield each whole block: where it begins, its byte order, its kind, its body."""
+    """Yield each whole block: its offset, byte order, kind and body."""
     at, order = 0, ""
     while True:
-        start = file.read(12)  # no block is shorter; a section tells its byte order within them
+        start = file.read(12)  # the shortest block; a section header gives its byte order in these bytes
         if not at and start[:4] != _MAGIC[: len(start)]:
             raise Broken("not a pcapng file")
         if len(start) < 12:
@@ -161,19 +161,19 @@ def _read_packet(order: str, body: bytes, interfaces: list[Interface]) -> Captur
 
 
 def _nanoseconds(ticks: int, resolution: int) -> int:
-    """Turn a time stamp into nanoseconds; the resolution is a power of ten, or of two with its high bit set."""
+    """Convert a timestamp to nanoseconds. The resolution is a power of ten, or of two if its high bit is set."""
     per_second = 1 << (resolution & 0x7F) if resolution & 0x80 else 10**resolution
     return ticks * 1_000_000_000 // per_second
 
 
-def _options(order: str, rest: bytes) -> dict[int, bytes]:
-    """Return a block's options by number; of a repeated one, the first."""
+def _options(order: str, data: bytes) -> dict[int, bytes]:
+    """Return the options of a block by number; the first of a repeated option."""
     options: dict[int, bytes] = {}
     at = 0
-    while at < len(rest):
-        code, size = struct.unpack_from(order + "HH", rest, at)
+    while at < len(data):
+        code, size = struct.unpack_from(order + "HH", data, at)
         if code == _END:
             break
-        options.setdefault(code, rest[at + 4 : at + 4 + size])
+        options.setdefault(code, data[at + 4 : at + 4 + size])
         at += 4 + size + -size % 4
     return options

@@ -1,46 +1,46 @@
-"""How long a line takes, and how long to wait before a frame is repeated. Pure: time is given, nothing is sent here."""
+"""Estimates the round-trip time of a line, and from it the retransmission timeout (RTO)."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# An acknowledgement waits this long (s) for a frame to ride on: longer than any firmware needs to answer a question,
-# shorter than the least retransmission time.
+# An acknowledgement waits this long (s) for a frame that can carry it: longer than firmware needs to answer a request,
+# shorter than the smallest retransmission time.
 ACK_DELAY: Final = 0.010
-# Bounds of the retransmission time (s): above a busy machine's scheduling noise; below a person's patience.
+# Limits of the retransmission time (s): above the scheduling noise of a busy computer, below a person's patience.
 MIN_RTO: Final = 0.060
 MAX_RTO: Final = 2.0
 # Before the first measurement (s): a 100-byte frame and its answer at 9600 baud take 0.2 s.
 FIRST_RTO: Final = 0.500
-# So many frames back (a power of two) departures are remembered, for the echo in acknowledgements: a window of frames,
-# each with a few copies.
+# How many send times are remembered (a power of two) for the echo in acknowledgements: a window of frames, each with a
+# few copies.
 DEPARTURES: Final = 64
 _SLOT: Final = DEPARTURES - 1
 
 
 class RoundTrip:
-    """Jacobson's smoothed round trip. Copies of one frame are told apart by the counter that an ACK echoes."""
+    """Jacobson's smoothed round-trip time. The counter that an ACK echoes distinguishes copies of one frame."""
 
     def __init__(self) -> None:
         self.rto = FIRST_RTO
         self.smoothed = 0.0  # s; 0 before the first measurement
-        self.backoff = 1  # so many times as long is waited while nothing is heard
+        self.backoff = 1  # factor on the RTO while nothing is received
         self._deviation = 0.0
         self._measured = False
-        self._departures = [(-1, 0.0)] * DEPARTURES  # the low half of the counter, and when
+        self._departures = [(-1, 0.0)] * DEPARTURES  # low 16 bits of the counter, send time
 
     def departs(self, counter: int, now: float) -> None:
-        """Note that the frame with this counter leaves now."""
+        """Record that the frame with this counter is sent now."""
         self._departures[counter & _SLOT] = counter & 0xFFFF, now
 
     def echoed(self, counter: int, now: float) -> None:
-        """An acknowledgement names the frame that arrived last."""
+        """Use the counter that an acknowledgement echoes: that of the latest frame received."""
         departed, at = self._departures[counter & _SLOT]
         if departed == counter:
             self.took(now - at)
 
     def took(self, seconds: float) -> None:
-        """Learn one round trip; the deviation covers the other end's delayed acknowledgement."""
+        """Add one measured round trip; the deviation covers the other end's delayed acknowledgement."""
         if self._measured:
             off = seconds - self.smoothed
             self._deviation += (abs(off) - self._deviation) / 4

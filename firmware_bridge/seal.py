@@ -1,4 +1,4 @@
-"""Keys and MACs: proofs of the handshake, session keys, and the seal on every frame. Pure but for its counters."""
+"""Cryptography of a link: proofs for the handshake, session keys, and the seal (MAC and counter) on every frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _pack: Final = fr.HEADER.pack
 
 
 def transcript(host_hello: bytes, device_hello: bytes) -> bytes:
-    """Bind both hellos, and with them both challenges, into one digest; lengths keep them apart."""
+    """Return one digest over both hellos, and so over both challenges; the length prefix separates them."""
     digest = blake2s(len(host_hello).to_bytes(2, "big"))
     digest.update(host_hello)
     digest.update(device_hello)
@@ -35,12 +35,12 @@ def derive(key: bytes, purpose: bytes, bound: bytes, size: int) -> bytes:
 
 
 def device_proof(key: bytes, bound: bytes) -> bytes:
-    """What only a device with this key can answer to this transcript."""
+    """Return the proof that only a device with this key can give for this transcript."""
     return derive(key, b"pbdevice", bound, PROOF_SIZE)
 
 
 def host_proof(key: bytes, bound: bytes) -> bytes:
-    """What only a host with this key can answer to this transcript."""
+    """Return the proof that only a host with this key can give for this transcript."""
     return derive(key, b"pbhost", bound, PROOF_SIZE)
 
 
@@ -51,21 +51,21 @@ class Session(msgspec.Struct, frozen=True):
     to_host: bytes
 
     def __repr__(self) -> str:
-        """Never show the keys."""
+        """Hide the keys."""
         return "Session()"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Never show the keys."""
+        """Hide the keys."""
         return []
 
 
 def session_keys(key: bytes, bound: bytes) -> Session:
-    """Derive both directions' keys from a transcript that both ends have proved."""
+    """Derive the keys of both directions from a transcript that both ends have proved."""
     return Session(derive(key, b"pbtodev", bound, KEY_SIZE), derive(key, b"pbtohost", bound, KEY_SIZE))
 
 
 class Sealer:
-    """Seals outgoing frames of one direction: each gets the next counter and a MAC."""
+    """Seals the outgoing frames of one direction: each gets the next counter and a MAC."""
 
     def __init__(self, key: bytes, counter: int = fr.FIRST_COUNTER) -> None:
         self._fresh = blake2s(key=key, digest_size=fr.MAC_SIZE).copy
@@ -84,7 +84,7 @@ class Sealer:
 
 
 class Opener:
-    """Checks incoming frames of one direction: the MAC must fit and the counter must rise."""
+    """Checks the incoming frames of one direction: the MAC must be right and the counter must rise."""
 
     def __init__(self, key: bytes) -> None:
         self._fresh = blake2s(key=key, digest_size=fr.MAC_SIZE).copy
@@ -93,7 +93,7 @@ class Opener:
         self.replayed = 0
 
     def accepts(self, frame: fr.Frame) -> bool:
-        """Tell whether a frame is authentic and new; what is not is counted and must be dropped."""
+        """Return whether a frame is authentic and new. The caller must drop all others; they are counted."""
         digest = self._fresh()
         digest.update(frame.signed)
         if not compare_digest(digest.digest(), frame.mac):

@@ -1,8 +1,8 @@
-"""One supervisor owns one link's life: open, shake hands, watch, close, wait, again. Drivers never open ports.
+"""Keeps one device connected: opens the port, performs the handshake, watches the link, and reconnects after a failure.
 
-Cancellation rules: `close` (or cancelling the task that runs `run`) ends it in any phase; the port is closed before
-either returns; CancelledError is never swallowed; after closing, nothing is reopened. A port that has threads (USB,
-network) is given back by its thread a moment later; who opens a USB device again waits for it.
+Drivers never open ports. Cancellation rules: `close` (or canceling the task that runs `run`) ends it in any phase; the
+port is closed before either returns; CancelledError is never swallowed; after closing, nothing is reopened. The threads
+of a USB or network port release it a moment later; opening the same USB device again waits for that.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How long to wait after each kind of failure (s): first and longest, doubling in between.
+# How long (s) to wait after each kind of failure: first and longest; the wait doubles each time.
 _WAITS: Final[list[tuple[type[PitboxError], float, float]]] = [
     (SessionLost, 0.05, 1.0),  # the device is there and has just rebooted
-    (TrustError, 10.0, 60.0),  # a person must act; asking more often only fills the log
+    (TrustError, 10.0, 60.0),  # a person must act; retrying more often only fills the log
     (ProtocolError, 5.0, 60.0),  # likewise
     (PortBusy, 1.0, 10.0),
-    (PortMissing, 0.25, 5.0),  # unplugged: quick when it returns
+    (PortMissing, 0.25, 5.0),  # unplugged: reconnect quickly when it returns
     (PitboxError, 0.1, 5.0),
 ]
-# After a trial that held, the device is met again so soon (s).
+# After a successful trial, reconnect after this long (s).
 _AGAIN: Final = 0.1
-# How soon (s) a trial ends once its owner allows none any more.
+# How soon (s) a trial ends once its owner no longer allows one.
 _SLICE: Final = 0.2
-# A link that lived this long (s) was good: its next failure starts with the short wait again.
+# A link that was up for this long (s) was good: its next failure starts with the short wait again.
 _GOOD: Final = 10.0
 
 
 class Phase(Enum):
-    """Where a link's life is."""
+    """The phase of a link."""
 
     IDLE = "idle"
     OPENING = "opening"
@@ -68,30 +68,30 @@ class Phase(Enum):
 
 
 class Owner(Protocol):
-    """The driver, as its supervisor sees it."""
+    """What a supervisor needs of the driver."""
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
-        """A proved session stands; set the link's callbacks now."""
+        """Use a new link to a proven device; set the link's callbacks now."""
 
     def link_down(self, cause: PitboxError) -> None:
-        """The session is gone; also told, once per kind of cause, when none could be made."""
+        """The link is down. Also called, once per kind of cause, when no link could be made."""
 
 
 class FlapWatch(Protocol):
-    """Whoever may put a link on trial that falls again and again."""
+    """Controls the trials of a link that keeps dropping, and is informed about them."""
 
     def longest_trial(self) -> float:
-        """Return for how long (s) the device may stay unknown to its owner now; 0: not at all."""
+        """Return how long (s) a trial may last now; 0 if none is allowed."""
 
     def flapping(self, falls: Falls, cause: PitboxError) -> None:
-        """The link is on trial from now on, or fell during one."""
+        """The link goes on trial, or dropped during one."""
 
     def steady(self, falls: Falls) -> None:
-        """A link that was on trial has held for long enough to be trusted as any other."""
+        """A link that was on trial stayed up long enough to count as steady."""
 
 
 class Supervisor:
-    """Keeps one device connected for its driver. With a `watch`, a link that falls again and again is on trial."""
+    """Keeps one device connected for its driver. With a `watch`, a link that keeps dropping goes on trial."""
 
     def __init__(
         self,
@@ -118,24 +118,24 @@ class Supervisor:
         self._jitter = jitter or Random()
         self.falls = Falls()
         self._watch = watch
-        self._is_proved = False  # a trial has held, and the next session is the owner's
+        self._is_proved = False  # a trial succeeded: the next session goes to the owner
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin in a task of its own."""
+        """Start in a task of its own."""
         if self.phase is not Phase.IDLE or self._task is not None:
-            raise LinkClosed(f"{self.name}: a supervisor lives once")
+            raise LinkClosed(f"{self.name}: a supervisor can be started only once")
         self._task = asyncio.get_running_loop().create_task(self.run(), name=f"supervisor {self.name}")
 
     async def close(self) -> None:
-        """End it, whatever it is doing; returns once the port is closed. Closing twice is harmless."""
+        """End it in any phase; return once the port is closed. Closing twice is harmless."""
         task = self._task
         if task is not None:
             task.cancel()
-            await asyncio.wait({task})  # for everybody who closes, not only for the first
+            await asyncio.wait({task})  # every caller waits, not only the first
         self.phase, self._task = Phase.CLOSED, None
         if task is not None and not task.cancelled():
-            task.result()  # it died of something that is not a link's failure: say so
+            task.result()  # raise an error that was not a link failure
 
     async def run(self) -> None:
         """Keep the link alive until cancelled."""
@@ -147,17 +147,17 @@ class Supervisor:
                 self.phase = Phase.WAITING
                 await asyncio.sleep(_AGAIN if cause is None else self._wait_for(cause))
         except Exception as bug:
-            # Not a link's failure but ours or the owner's: nobody may wait for a supervisor that is gone.
-            self._owner.link_down(LinkError(f"{self.name}: the supervisor died of {bug!r}"))
+            # A bug of ours or of the owner: release every caller that waits for this link.
+            self._owner.link_down(LinkError(f"{self.name}: the supervisor stopped: {bug!r}"))
             raise
         finally:
             self.phase = Phase.CLOSED
 
     async def _one_life(self) -> PitboxError | None:
-        """Open, shake hands and live until the link fails; return why. The port is closed on every way out.
+        """Open the port, perform the handshake, and run until the link fails; return the cause. Always closes the port.
 
-        None after a trial that held: the device is met anew, so that the session that its owner gets is the first one
-        that the device knows after its fall, under the trust of that moment.
+        Returns None after a successful trial: a new handshake follows, so that the owner's session is the device's
+        first session after the drop, checked against the trust settings of that moment.
         """
         transport: Transport | None = None
         try:
@@ -176,7 +176,7 @@ class Supervisor:
                 transport.close()
 
     async def _greet(self, transport: Transport) -> tuple[Link, DeviceHello]:
-        """Shake hands; LinkClosed if another device is expected by the time that this one has proved itself."""
+        """Perform the handshake; LinkClosed if the trust settings changed meanwhile."""
         trust = self.trust
         link, hello = await greet(Wire(transport, self._capture), trust, self._decode)
         if self.trust is not trust:
@@ -185,14 +185,14 @@ class Supervisor:
         return link, hello
 
     def _trial(self) -> float:
-        """How long (s) a link must hold now before its owner is told; 0: not at all."""
+        """Return how long (s) a link must stay up now before its owner gets it; 0 without a trial."""
         return 0.0 if self._watch is None else min(self.falls.trial(), self._watch.longest_trial())
 
     async def _try(self, link: Link) -> PitboxError | None:
-        """Have a link that fell again and again hold for a while, unknown to its owner; return why it fell, if it did.
+        """Watch a link that keeps dropping, without its owner; return why it dropped, None if it stayed up.
 
-        The trial ends at once when its owner allows none any more. What the device sends meanwhile is not lost with it:
-        the session that the owner gets is a new one.
+        The trial ends at once when the owner no longer allows one. The owner then gets a new session, so nothing that
+        the device sent during the trial is lost.
         """
         loop = asyncio.get_running_loop()
         down: asyncio.Future[PitboxError] = loop.create_future()
@@ -238,22 +238,22 @@ class Supervisor:
             link.close()
 
     def _fell(self, cause: PitboxError, lived: float) -> None:
-        """A link fell that the owner knew. One that is closed on purpose has not fallen."""
+        """Record the drop of a link that its owner had. Closing on purpose is not a drop."""
         if self._watch is None or isinstance(cause, LinkClosed):
             return
         newly = self.falls.fell(asyncio.get_running_loop().time(), lived)
         if newly:
-            log.warning("%s: it falls again and again; from now on it must hold before it counts", self.name)
+            log.warning("%s: the link keeps dropping; it is on trial until it stays up", self.name)
             self._watch.flapping(self.falls, cause)
 
     def _held(self) -> None:
-        """A link that was on trial has held for the whole window."""
+        """End the trials: the link stayed up for the whole window."""
         if self._watch is not None:
             self._watch.steady(self.falls)
         self.falls.steady()
 
     def _note(self, cause: PitboxError) -> None:
-        """First failure loud, repeats quiet; a new kind of failure is loud again."""
+        """Log a failure: the first of its kind as a warning, repeats as debug messages."""
         repeated = self.failures > 0 and type(cause) is type(self.last_cause)
         self.failures += 1
         self.last_cause = cause

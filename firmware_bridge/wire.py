@@ -1,4 +1,4 @@
-"""A transport with framing: whole frames in and out, each shown to the capture. Says nothing about trust."""
+"""Frames over a transport: sends and receives whole frames, and passes each to the capture."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
 
 class Transport(Protocol):
-    """What carries bytes. It calls `on_bytes` for each chunk and `on_lost` once, when it can carry no more."""
+    """Carries bytes. Calls `on_bytes` for each chunk, and `on_lost` once when it fails."""
 
     on_bytes: Callable[[bytes], None]
     on_lost: Callable[[LinkError], None]
 
     @property
     def backlog(self) -> int:
-        """How many bytes were written and not yet taken by the operating system."""
+        """How many written bytes the operating system has not accepted yet."""
 
     def write(self, data: bytes) -> None:
-        """Hand over bytes at once; never blocks, never raises. Bytes written after a loss go nowhere."""
+        """Write bytes; never blocks, never raises. Bytes written after a loss are dropped."""
 
     def close(self) -> None:
-        """Give the port back at once, without calling `on_lost`. Closing twice is harmless."""
+        """Release the port at once, without calling `on_lost`. Closing twice is harmless."""
 
 
 class Capture(Protocol):
-    """Who watches frames pass."""
+    """Records frames."""
 
     def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:
-        """Take one frame: header + payload, and its MAC."""
+        """Record one frame: header + payload, and its MAC."""
 
 
 class Wire:
-    """Frames over one transport. Whoever speaks now sets `on_frame`: first the handshake, then the link."""
+    """Frames over one transport. The current user sets `on_frame`: first the handshake, then the link."""
 
     def __init__(self, transport: Transport, capture: Capture | None = None) -> None:
         self.transport = transport
@@ -61,4 +61,4 @@ class Wire:
 
 
 def _drop(_: fr.Frame) -> None:
-    """Take a frame that nobody waits for."""
+    """Drop a frame that arrives before `on_frame` is set."""

@@ -323,7 +323,7 @@ def requirements() -> str:
 
 def _requirement_rows(chapter: Chapter, proofs: dict[str, list[str]]) -> Iterable[tuple[str, ...]]:
     for found in chapter.requirements:
-        marks = ["with hands"] * found.hands + [found.capability] * bool(found.capability)
+        marks = ["with operator"] * found.hands + [found.capability] * bool(found.capability)
         marks += [f"not {found.without}"] * bool(found.without)
         sentence = found.sentence + (f" *({', '.join(marks)})*" if marks else "")
         yield found.id, sentence, found.section, "<br>".join(proofs[found.id])

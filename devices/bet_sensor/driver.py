@@ -1,4 +1,4 @@
-"""The bet sensor's driver: its questions and actuations, typed. What all drivers share is in devices/driver.py."""
+"""The bet sensor's driver: typed requests and commands. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ if TYPE_CHECKING:
     from firmware_bridge.commands import Settled
     from firmware_bridge.messages import Message
 
-# How long (s) a confirmation is still taken from the link. Whoever locks has a shorter deadline; what comes later than
-# that decides nothing, but is worth recording.
+# How long (s) a confirmation is accepted. The caller has a shorter deadline; a later confirmation decides nothing, but
+# is recorded.
 LOCK_PATIENCE: Final = 10.0
 
 
 class BetSensorDriver(Driver):
-    """Talks to one seat's bet sensor."""
+    """Controls the bet sensor of one seat."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """Whether bets are taken, what lies there, what is latched."""
+        """Return whether bets are open, what is on the spot, and what is latched."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def health(self) -> m.Health:
-        """How well the sensing works."""
+        """Return the quality of the sensing."""
         return await self.ask(m.GetHealth(), m.Health)
 
     # --- the lock --------------------------------------------------------------------------------------------
 
     def lock(self, number: int, lock_id: int) -> asyncio.Future[m.Locked | m.LockRefused]:
-        """Write the lock of a round in this very call, before everything queued; queued actuations are revoked.
+        """Send the lock of a round now, before queued messages; queued commands are revoked.
 
-        Returns the future of the device's answer; the listener is told it in the order of the wire. NotSent or
-        QueueFull if it cannot be written. It may be sent again with the same id: a lock only closes, and the same lock
+        Returns the future of the device's answer, which is also published in the order of the wire. Raises NotSent or
+        QueueFull if it cannot be sent. It may be sent again with the same id: a lock only closes, and the same lock
         gets the same answer.
         """
         answer: asyncio.Future[m.Locked | m.LockRefused] = self.need_link().request(
             m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
         )
         if answer.done():
-            answer.result()  # raises: it was not even queued
+            answer.result()  # raises the error: it was not queued
         return answer
 
     def _ended(self, lock_id: int, answer: Message | PitboxError) -> None:
         if not isinstance(answer, PitboxError):
             self._take_event(answer)
         elif not isinstance(answer, NotSent):
-            self.tell(Misread(lock_id))  # it may have latched: read the sensor before it serves again
+            self.tell(Misread(lock_id))  # it may have latched: read the sensor before its return to service
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def open(self, command: int, number: int) -> Settled:
-        """Take bets for a round; the spot must be empty."""
+        """Open bets for a round; the spot must be empty."""
         settled = await self.actuate(m.Open(command, number), command)
         self.tell(Opened(number))
         return settled
 
     async def unlock(self, command: int, lock_id: int) -> Settled:
-        """End the latch of this lock; no bets are taken."""
+        """Release the latch of this lock; bets stay closed."""
         settled = await self.actuate(m.Unlock(command, lock_id), command)
         self.tell(Unlocked(lock_id))
         return settled
@@ -85,5 +85,5 @@ class BetSensorDriver(Driver):
         return await self.actuate(m.SelfTest(command), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id. A latch stands."""
+        """Restart the firmware; the link drops and comes back with a new boot id. A latch is kept."""
         return await self.actuate(m.Reset(command), command)

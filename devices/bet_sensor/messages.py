@@ -1,8 +1,8 @@
-"""Every message of a seat's bet sensor (tags 168-183): the spot, the latch and the two lights. Knows no money.
+"""Messages of a seat's bet sensor (tags 168-183): the spot, the latch and the two lights.
 
-Every change on the spot gets the next number of one rising count that outlives power cuts. `Lock` reads the spot and
-closes it in one step; the number of the last change before that step is in the confirmation. A bet counts if and only
-if its number is not above it, whenever its frame arrives: the latch is the order.
+Every change on the spot gets the next number of one rising count, kept through power cuts. `Lock` reads the spot and
+closes it in one step; its confirmation has the number of the last change before that step. A bet counts if and only if
+its number is not above that number, no matter when its frame arrives.
 """
 
 from __future__ import annotations
@@ -16,51 +16,51 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "bet_sensor"
-# Capabilities a hello may name.
+# Capabilities that a hello may list.
 LATCHES: Final = "latches"  # reads and closes its spot in one step
 
 
 class State(IntEnum):
-    """Whether bets are taken, and what was latched."""
+    """Whether bets are open, and whether the spot is latched."""
 
-    NONE = 0  # closed: no bets are taken and nothing is latched, whatever lies there
-    AWAITING = 1  # open: bets are taken, and no bet lies there
-    PLACED = 2  # open: exactly one chip clearly lies there, and may still be withdrawn
-    LOCKED = 3  # latched: nothing that happens on the spot changes the confirmation
+    NONE = 0  # closed: no bets, nothing latched
+    AWAITING = 1  # open, without a bet
+    PLACED = 2  # open, with exactly one chip, which may still be withdrawn
+    LOCKED = 3  # latched: later changes on the spot do not change the confirmation
     TESTING = 4
 
 
 class Lies(IntEnum):
-    """What lies on the spot, as far as the sensing can tell. Only EMPTY and CHIP are clear."""
+    """What is on the spot, as sensed. Only EMPTY and CHIP are clear."""
 
     EMPTY = 0
     CHIP = 1  # exactly one chip
-    EDGE = 2  # a chip, too weakly: half over the edge
+    EDGE = 2  # a chip with a weak signal: half over the edge
     SEVERAL = 3  # more than one chip
-    FOREIGN = 4  # no chip: a coin, a ring, a telephone, or a coil that has drifted
-    UNREAD = 5  # the sensing itself does not work
+    FOREIGN = 4  # not a chip: a coin, a ring, a phone, or a coil that has drifted
+    UNREAD = 5  # the sensing does not work
 
 
 class Change(IntEnum):
-    """What a change on the spot means."""
+    """The meaning of a change on the spot."""
 
-    PLACED = 0  # while bets are taken: a bet lies there now
-    WITHDRAWN = 1  # while bets are taken: nothing lies there any more
-    UNCLEAR = 2  # what lies there, or lay there before, is neither clearly one chip nor nothing
-    LATE = 3  # while no bets are taken: something was laid there; it never counts and is to be given back
-    TAKEN = 4  # while no bets are taken: something was taken away; what was latched stays latched
+    PLACED = 0  # while bets are open: a bet was placed
+    WITHDRAWN = 1  # while bets are open: the spot is empty again
+    UNCLEAR = 2  # the spot is, or was, neither clearly empty nor clearly one chip
+    LATE = 3  # while bets are closed: something was placed; it never counts and must be returned
+    TAKEN = 4  # while bets are closed: something was removed; the latch is unchanged
 
 
 class Light(IntEnum):
-    """The two lights of a seat, never both. Acknowledged never means accepted."""
+    """The two lights of a seat; never both are on."""
 
     OFF = 0
     ACKNOWLEDGED = 1  # the bet is sensed and may still be withdrawn
-    ACCEPTED = 2  # the bet was latched, and the host has it safe
+    ACCEPTED = 2  # the bet was latched and recorded by the host
 
 
 class Part(IntEnum):
-    """What a self-test looks at."""
+    """The parts that a self-test checks."""
 
     COIL = 0
     ACKNOWLEDGED_LAMP = 1
@@ -68,7 +68,7 @@ class Part(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what a fault is. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -86,7 +86,7 @@ class Reason(IntEnum):
 
 
 class Latch(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """What a lock found at the instant of the latch. `last` is the number of the last change before it."""
+    """The state of the spot at the moment of the lock. `last` is the number of the last change before it."""
 
     round: U32
     lock_id: CommandId
@@ -98,36 +98,36 @@ class Latch(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 class GetStatus(Message, frozen=True, tag=168):
-    """Are bets taken, what lies there, what is latched?"""
+    """Request the state of the spot: bets open or closed, content, latch."""
 
 
 class GetHealth(Message, frozen=True, tag=169):
-    """How well does the sensing work?"""
+    """Request the quality of the sensing."""
 
 
 class Open(Message, frozen=True, tag=170):
-    """Take bets for a round, on an empty spot; ends the latch of another round. A latched round never opens again."""
+    """Open bets for a round, on an empty spot; releases the latch of another round. A latched round never reopens."""
 
     command: CommandId
     round: U32
 
 
 class Lock(Message, frozen=True, tag=171):
-    """Take no more bets and say what lies there, in one step. Urgent. May be repeated: the answer is the same."""
+    """Close bets and read the spot, in one step. Urgent. May be repeated: the answer is the same."""
 
     round: U32
     lock_id: CommandId
 
 
 class Unlock(Message, frozen=True, tag=172):
-    """End the latch that this lock made; no bets are taken until Open."""
+    """Release the latch of this lock; bets stay closed until Open."""
 
     command: CommandId
     lock_id: CommandId
 
 
 class SetLight(Message, frozen=True, tag=173):
-    """Light a seat's lamp for the bet with this number, or switch both off (`sequence` is not looked at then)."""
+    """Turn on a light for the bet with this number, or turn both off (`sequence` is ignored then)."""
 
     command: CommandId
     light: Light
@@ -135,13 +135,13 @@ class SetLight(Message, frozen=True, tag=173):
 
 
 class SelfTest(Message, frozen=True, tag=174):
-    """Test coil and lamps, with an empty spot and no round."""
+    """Test coil and lamps, with an empty spot and no open or latched round."""
 
     command: CommandId
 
 
 class Reset(Message, frozen=True, tag=175):
-    """Restart the firmware. A latch stands as it was."""
+    """Restart the firmware. A latch is kept."""
 
     command: CommandId
 
@@ -150,7 +150,7 @@ class Reset(Message, frozen=True, tag=175):
 
 
 class Status(Message, frozen=True, tag=176):
-    """What the sensor does and sees; `sequence` is the number of the last change, `round` the last one opened."""
+    """The state of the sensor; `sequence` is the number of the last change, `round` the last opened round."""
 
     state: State
     round: U32
@@ -158,11 +158,11 @@ class Status(Message, frozen=True, tag=176):
     sequence: U32
     light: Light
     latch: Latch | None
-    reason: Reason  # of the last interruption or fault
+    reason: Reason  # of the latest interruption or fault
 
 
 class Health(Message, frozen=True, tag=177):
-    """The sensing in figures: level (0-1023), where a chip begins, noise, and how chip-like the signal is (%)."""
+    """Measurements of the sensing: level (0-1023), threshold of a chip, noise, and chip likeness of the signal (%)."""
 
     lies: Lies
     level: U16
@@ -173,18 +173,18 @@ class Health(Message, frozen=True, tag=177):
 
     @property
     def margin(self) -> int:
-        """How far the level is from being misread; small means a chip at the edge, or drift."""
+        """Distance of the level from its threshold; small means a chip at the edge, or drift."""
         return abs(self.level - self.threshold)
 
 
 class Locked(Message, frozen=True, tag=178):
-    """The confirmation of a lock: from the latch on, nothing changes what it says."""
+    """The confirmation of a lock; it never changes afterwards."""
 
     latch: Latch
 
 
 class LockRefused(Message, frozen=True, tag=179):
-    """The lock that was asked for does not stand, and no bets are taken either. `latch` is the one that stands."""
+    """The lock was refused; bets are closed anyway. `latch` is the existing latch, if any."""
 
     lock_id: CommandId
     reason: Reason
@@ -196,7 +196,7 @@ class LockRefused(Message, frozen=True, tag=179):
 
 
 class Changed(Message, frozen=True, tag=180):
-    """Something changed on the spot: its number, the round that was open or latched, what it means, what lies there."""
+    """The spot changed: number of the change, open or latched round, meaning, new content."""
 
     sequence: U32
     round: U32
@@ -206,7 +206,7 @@ class Changed(Message, frozen=True, tag=180):
 
 
 class Fault(Message, frozen=True, tag=181):
-    """The sensing does not work: level and noise as they are."""
+    """The sensing does not work; with its current level and noise."""
 
     reason: Reason
     level: U16
@@ -214,7 +214,7 @@ class Fault(Message, frozen=True, tag=181):
 
 
 class SelfTested(Message, frozen=True, tag=182):
-    """Which parts did not pass (bit per `Part`)."""
+    """The end of a self-test: parts that failed (bit per `Part`)."""
 
     command: CommandId
     bad_parts: U8
@@ -225,6 +225,6 @@ Question = GetStatus | GetHealth
 Event = Changed | Fault | SelfTested
 Reply = Status | Health | Locked | LockRefused
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

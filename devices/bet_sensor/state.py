@@ -1,4 +1,4 @@
-"""What is known of one bet sensor, folded from its events. Pure. Which bets count, the table core decides."""
+"""The known state of one bet sensor, built up from its events. The table core decides which bets count."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from firmware_bridge.commands import Settled
 
 
 class Opened(msgspec.Struct, frozen=True):
-    """Bets are taken on command."""
+    """Bets were opened on command."""
 
     round: int
 
 
 class Unlocked(msgspec.Struct, frozen=True):
-    """A latch was ended on command."""
+    """A latch was released on command."""
 
     lock_id: int
 
 
-# Everything that a bet sensor's driver tells; the answers to a lock come as they are.
+# All events of a bet sensor's driver, including the answers to a lock.
 DriverEvent = m.Event | m.Locked | m.LockRefused | Opened | Unlocked | Told
 
 
 class BetSensorView(View, frozen=True):
-    """The last known picture of one seat's sensor. None is what nobody knows."""
+    """The last known state of one seat's sensor. None means unknown."""
 
     state: m.State | None = None
     round: int | None = None
     lies: m.Lies | None = None
     sequence: int = 0  # of the last change that is known
     latch: m.Latch | None = None
-    broken: bool = False  # the sensing failed, and no self-test has passed since
+    broken: bool = False  # the sensing failed, and no self-test has passed since then
 
     @property
     def sensed(self) -> int | None:
-        """The number of the bet that lies there and may still be withdrawn; None if there is none."""
+        """The number of the placed bet, which may still be withdrawn; None if there is none."""
         return self.sequence if self.state is m.State.PLACED else None
 
     @property
     def latched(self) -> int | None:
-        """The number of the bet that was latched; None if there is none."""
+        """The number of the latched bet; None if there is none."""
         return self.latch.last if self.latch is not None and self.latch.lies is m.Lies.CHIP else None
 
     @property
     def to_give_back(self) -> bool:
-        """True if more lies there than bets that were taken: what was laid too late never counts."""
+        """True if something on the spot is not a bet and must be returned to the player."""
         if self.lies in (None, m.Lies.EMPTY, m.Lies.UNREAD):
             return False
         if self.latch is None:
@@ -56,7 +56,7 @@ class BetSensorView(View, frozen=True):
 
 
 def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
-    """Return the picture after an event. Numbers order changes and latch, not the order in which they are heard."""
+    """Return the view after an event. Changes and latch are ordered by their numbers, not by their arrival."""
     replace = msgspec.structs.replace
     match event:
         case m.Changed() if event.sequence > view.sequence:
@@ -69,19 +69,19 @@ def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
             return replace(view, state=state, round=event.round, latch=event.latch)
         case Opened():
             if view.round == event.round and view.state not in (None, m.State.NONE):
-                return view  # what happened since then was heard first
+                return view  # later events arrived first
             return replace(view, state=m.State.AWAITING, round=event.round, latch=None)
         case Unlocked() if view.latch is not None and view.latch.lock_id == event.lock_id:
             return replace(view, state=m.State.NONE, latch=None)
         case m.Fault() | m.SelfTested():
             return replace(view, broken=isinstance(event, m.Fault) or event.bad_parts > 0)
         case LinkUp() | LinkDown() | Reported() | Misread() | Settled():
-            return _fold_told(view, event)
+            return _fold_common(view, event)
         case _:
             return view
 
 
-def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
+def _fold_common(view: BetSensorView, event: Told) -> BetSensorView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
@@ -90,7 +90,7 @@ def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
             return replace(view, connected=False, state=None, round=None, lies=None, latch=None)
         case Reported(inventory=m.Status() as s):
             if s.sequence < view.sequence:
-                return view  # what happened since it was asked was heard first
+                return view  # later events arrived first
             return replace(view, state=s.state, round=s.round, lies=s.lies, sequence=s.sequence, latch=s.latch,
                            broken=s.reason is m.Reason.SENSING_FAILED)  # fmt: skip
         case _:
@@ -100,34 +100,34 @@ def _fold_told(view: BetSensorView, event: Told) -> BetSensorView:
 def _fold_change(view: BetSensorView, event: m.Changed) -> BetSensorView:
     known = msgspec.structs.replace(view, round=event.round, lies=event.lies, sequence=event.sequence)
     if view.latch is not None and view.latch.round == event.round:
-        return known  # whatever happens after the latch, it stands
+        return known  # changes after the latch do not affect it
     state = {
         m.Change.PLACED: m.State.PLACED,
         m.Change.WITHDRAWN: m.State.AWAITING,
         m.Change.UNCLEAR: m.State.AWAITING if view.state is m.State.PLACED else view.state,
-        m.Change.LATE: m.State.NONE,  # locked, most likely: then the confirmation is on its way
+        m.Change.LATE: m.State.NONE,  # probably locked, with the confirmation still to come
         m.Change.TAKEN: m.State.NONE,
     }[event.change]
     return msgspec.structs.replace(known, state=state, latch=None)
 
 
 def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:
-    """Return what people must see to at this seat, each with its code."""
-    found = []
+    """Return the problems that people must resolve at this seat, each with its code."""
+    reasons = []
     if view.to_give_back:
-        found.append((m.Reason.LATE_BET, "something lies there that is no bet of a round: give it back"))
+        reasons.append((m.Reason.LATE_BET, "not a bet of this round: return it to the player"))
     elif view.lies in (m.Lies.EDGE, m.Lies.SEVERAL, m.Lies.FOREIGN):
         assert view.lies is not None
-        found.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
+        reasons.append((m.Reason.UNCLEAR_BET, f"not clearly one chip: {view.lies.name.lower()}"))
     elif view.latched is not None and view.lies is m.Lies.EMPTY:
-        found.append((m.Reason.BET_TAKEN, f"bet {view.latched} was latched, and its chip is gone"))
+        reasons.append((m.Reason.BET_TAKEN, f"bet {view.latched} is locked in, but its chip was removed"))
     if view.broken:
-        found.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
-    return found
+        reasons.append((m.Reason.SENSING_FAILED, "the sensing does not work"))
+    return reasons
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():
             return "appear"

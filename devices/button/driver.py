@@ -1,4 +1,4 @@
-"""The flat button's driver: its questions and actuations, typed. What all drivers share is in devices/driver.py."""
+"""The flat button's driver: typed requests and commands. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 class ButtonDriver(Witness):
-    """Talks to one sensor mat."""
+    """Controls one sensor mat."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(
             m.KIND, m.GetStatus(), m.Status, on_event, blank=ButtonView(), fold=fold, contradiction=contradiction
         )
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def where(self) -> m.Status:
-        """Where the button lies, or why that is not clear."""
+        """Return where the button is, or why that is unclear."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def sensors(self) -> m.Sensors:
-        """The level of every place."""
+        """Return the level of every place."""
         return await self.ask(m.GetSensors(), m.Sensors)
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def self_test(self, command: int) -> Settled:
         """Test every sensor."""
         return await self.actuate(m.SelfTest(command), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

@@ -1,7 +1,7 @@
-"""Every message of the flat button's sensor mat (tags 160-167). Where the button should lie is not known here.
+"""Messages of the flat button's sensor mat (tags 160-167).
 
-A place is a position number: 1 in front of the dealer, then counterclockwise to 7. A reading that is not clear gives no
-place and says why.
+A place is a position number: 1 in front of the dealer, then counterclockwise to 7. An unclear reading has no place, but
+a reason.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "button"
-# Capabilities a hello may name.
-LOCATES: Final = "locates"  # tells the place by itself
+# Capabilities that a hello may list.
+LOCATES: Final = "locates"  # detects the place by itself
 
 PLACES: Final = 7
 Place = Annotated[int, msgspec.Meta(ge=1, le=PLACES)]
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
     WATCHING = 0
     TESTING = 1
-    FAULTY = 2  # a sensor is dead or a self-test did not pass; kept until one does
+    FAULTY = 2  # a sensor is dead or a self-test failed; kept until a self-test passes
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and why there is no place. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and why there is no place. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -48,11 +48,11 @@ class Reason(IntEnum):
 
 
 class GetStatus(Message, frozen=True, tag=160):
-    """Where does the button lie?"""
+    """Request the place of the button."""
 
 
 class GetSensors(Message, frozen=True, tag=161):
-    """The level of every place, now."""
+    """Request the current level of every place."""
 
 
 class SelfTest(Message, frozen=True, tag=162):
@@ -71,7 +71,7 @@ class Reset(Message, frozen=True, tag=163):
 
 
 class Status(Message, frozen=True, tag=164):
-    """Where the button lies; without a place `reason` says why there is none. `moves` counts since the start."""
+    """The place of the button, or the reason why there is none. `moves` counts since the start."""
 
     state: State
     place: Place | None
@@ -80,14 +80,14 @@ class Status(Message, frozen=True, tag=164):
 
 
 class Sensors(Message, frozen=True, tag=165):
-    """Levels by place (0-1023); from `present` up a button lies there, down to `absent` none does."""
+    """Levels by place (0-1023): a button is there at `present` or above, and is not there at `absent` or below."""
 
     levels: Annotated[list[U16], msgspec.Meta(min_length=PLACES, max_length=PLACES)]
     absent: U16
     present: U16
 
     def margin(self, place: int) -> int:
-        """How far a place's level is from not being clear; below zero it is not clear."""
+        """Return the distance of a place's level from unclear; negative if it is unclear."""
         level = self.levels[place - 1]
         return max(level - self.present, self.absent - level)
 
@@ -96,7 +96,7 @@ class Sensors(Message, frozen=True, tag=165):
 
 
 class Moved(Message, frozen=True, tag=166):
-    """The button lies elsewhere, or nowhere that is clear. `before` is where it last lay, if it did."""
+    """The button moved to another place, or its place became unclear. `before` is its last clear place."""
 
     before: Place | None
     place: Place | None
@@ -104,7 +104,7 @@ class Moved(Message, frozen=True, tag=166):
 
 
 class SelfTested(Message, frozen=True, tag=167):
-    """Which places' sensors did not pass (bit 0 for place 1)."""
+    """The end of a self-test: places whose sensor failed (bit 0 for place 1)."""
 
     command: CommandId
     bad_places: U8
@@ -115,6 +115,6 @@ Question = GetStatus | GetSensors
 Event = Moved | SelfTested
 Reply = Status | Sensors
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

@@ -1,4 +1,4 @@
-"""What is known of a flat button, folded from its events. Pure: no clock, no link, and no rule of a game."""
+"""The known state of a flat button, built up from its events."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unse
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
-# Everything that a button's driver tells.
+# All events of a button's driver.
 DriverEvent = m.Event | Told
 
 
 class ButtonView(View, frozen=True):
-    """The last known picture of one mat. `place` is None when nobody knows, and then `reason` says why, if it can."""
+    """The last known state of one mat. `place` is None if unknown; `reason` then has the cause, if known."""
 
     state: m.State | None = None
     place: int | None = None
@@ -22,7 +22,7 @@ class ButtonView(View, frozen=True):
 
 
 def fold(view: ButtonView, event: DriverEvent) -> ButtonView:
-    """Return the picture after an event."""
+    """Return the view after an event."""
     replace = msgspec.structs.replace
     match event:
         case LinkUp() | LinkDown():
@@ -41,20 +41,20 @@ def fold(view: ButtonView, event: DriverEvent) -> ButtonView:
 
 
 def contradiction(view: ButtonView, said: object) -> str | None:  # noqa: ARG001 - the same shape for every kind
-    """Return what is wrong with something that a mat says; None if nothing. A place that is not clear is no place."""
+    """Return why a message of the mat is contradictory, or None. A message has either a place or a reason."""
     if not isinstance(said, m.Status | m.Moved):
         return None
     if said.place is not None and said.reason:
-        return f"the button lies at {said.place}, and that is not clear ({said.reason.name})"
+        return f"the mat reports place {said.place}, and that it is unclear ({said.reason.name})"
     if said.place is None and not said.reason:
-        return "the button has no place, and there is no reason for it"
+        return "the mat reports no place and no reason"
     return None
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None.
+    """Return the service trigger of an event (`devices.service`), or None.
 
-    A button that lies nowhere clear is people's to put right; only the mat itself can be at fault.
+    An unclear place is for people to correct, and not a fault; only the mat itself can be at fault.
     """
     match event:
         case Reported(inventory=m.Status(state=m.State.FAULTY)):

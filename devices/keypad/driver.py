@@ -1,4 +1,4 @@
-"""The keypad's driver: its question and actuations, typed, and each press told once. Decides not what it may start."""
+"""The keypad's driver: typed requests and commands. Publishes each key press once."""
 
 from __future__ import annotations
 
@@ -22,52 +22,52 @@ if TYPE_CHECKING:
 
 
 class KeypadDriver(Driver):
-    """Talks to one keypad. `heard` is the last press that was told; a restarted host sets it from its journal."""
+    """Controls one keypad. `heard` is the last published press; a restarted host sets it from its journal."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
-        super().__init__(m.KIND, m.GetStatus(), m.Status, self._tell_once)
+        super().__init__(m.KIND, m.GetStatus(), m.Status, self._publish_once)
         self.heard = 0
         self._listener = on_event
         self._serial: str | None = None
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
-        """Take a fresh link; another keypad has a count of its own."""
+        """Use a new link; another keypad has its own press count."""
         if self._serial not in (None, hello.serial):
             self.heard = 0
         self._serial = hello.serial
         super().link_up(link, hello)
 
-    def _tell_once(self, event: DriverEvent) -> None:
-        """Tell an event, unless it is a press that was told before: a keypad says its last ones in every session."""
+    def _publish_once(self, event: DriverEvent) -> None:
+        """Publish an event, except a repeated press: a keypad reports its latest presses again in every session."""
         if isinstance(event, m.Act):
             if event.press <= self.heard:
                 return
             self.heard = event.press
         self._listener(event)
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What is asked, where the key switch stands, which keys are down."""
+        """Return the prompt, the position of the key switch, and which keys are down."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def age_of(self, act: m.Act) -> int:
-        """Return how old a press is at most (ms), whatever the line did to its frame; StalePress if nobody can tell.
+        """Return the maximum age of a press (ms), including delays on the line; StalePress if it is unknown.
 
-        The age in an event is that of its sending. What the line added is found by asking: the keypad says its time,
-        and the question took no longer than we waited.
+        The age in an event is its age when it was sent. The keypad's clock, requested here, shows the line's delay;
+        the request itself took at most as long as we waited.
         """
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
         status = await self.status()
         if not status.oldest <= act.press <= status.press:
-            raise StalePress(f"the keypad does not remember press {act.press} any more")
+            raise StalePress(f"the keypad no longer remembers press {act.press}")
         return ((status.up_ms - act.at_ms) & 0xFFFF_FFFF) + round((loop.time() - asked_at) * 1000)
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def show(self, command: int, prompt: m.Prompt, lines: list[str]) -> Settled:
-        """Show lines and ask for an entry, which answers with this command's id."""
+        """Show lines and prompt for an entry, which will carry this command's id."""
         try:
             msgspec.convert(lines, m.Lines)
         except msgspec.ValidationError as error:
@@ -85,5 +85,5 @@ class KeypadDriver(Driver):
         return await self.actuate(m.SelfTest(command), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

@@ -1,7 +1,7 @@
-"""Every message of the dealer's keypad (tags 184-199): keys, key switch, prompts, lamps. Not what a press may start.
+"""Messages of the dealer's keypad (tags 184-199): keys, key switch, prompts, lamps.
 
-Whatever a person does that a host must know has the next number of one rising count that outlives power cuts. The last
-ones are told again at the start of every session, each with its age, so that none is lost and none is counted twice.
+Every action of a person gets the next number of one rising count, kept through power cuts. The keypad reports the
+latest actions again at the start of every session, each with its age, so that none is lost or counted twice.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "keypad"
-# Capabilities a hello may name.
-DISPLAY: Final = "display"  # has lines of text for prompts
+# Capabilities that a hello may list.
+DISPLAY: Final = "display"  # has text lines for prompts
 
 
 class Key(IntEnum):
@@ -46,7 +46,7 @@ class Key(IntEnum):
 
 
 class Switch(IntEnum):
-    """Where the key switch stands. OFF and TECHNICIAN take no keys but the lock-out, which is always taken."""
+    """Positions of the key switch. In OFF and TECHNICIAN the keypad accepts only the lock-out key."""
 
     OFF = 0
     DEALER = 1
@@ -55,7 +55,7 @@ class Switch(IntEnum):
 
 
 class Prompt(IntEnum):
-    """What the dealer is asked to enter."""
+    """The entry that the dealer is prompted for."""
 
     NOTHING = 0
     SEATS = 1  # seat keys toggle, CONFIRM ends
@@ -64,7 +64,7 @@ class Prompt(IntEnum):
 
 
 class Lamp(IntEnum):
-    """The lamps that the host switches."""
+    """The lamps that the host controls."""
 
     START_GAME = 0
     LOCK_OUT = 1
@@ -72,15 +72,15 @@ class Lamp(IntEnum):
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
-    IDLE = 0  # nothing is asked
-    ASKING = 1  # an entry is awaited or half made
+    IDLE = 0  # no prompt
+    ASKING = 1  # waiting for an entry
     TESTING = 2
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what a fault is. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -100,11 +100,11 @@ Lines = Annotated[list[Line], msgspec.Meta(max_length=4)]
 
 
 class GetStatus(Message, frozen=True, tag=184):
-    """What is asked, where does the key switch stand, which presses do you remember?"""
+    """Request the prompt, the position of the key switch, and the remembered presses."""
 
 
 class Show(Message, frozen=True, tag=185):
-    """Show these lines and ask for this entry; an entry that was half made is gone."""
+    """Show these lines and prompt for this entry; an unfinished entry is discarded."""
 
     command: CommandId
     prompt: Prompt
@@ -119,7 +119,7 @@ class SetLamps(Message, frozen=True, tag=186):
 
 
 class SelfTest(Message, frozen=True, tag=187):
-    """Test keys, lamps and display, with no key held and nothing asked."""
+    """Test keys, lamps and display, with no key down and no prompt."""
 
     command: CommandId
 
@@ -134,9 +134,9 @@ class Reset(Message, frozen=True, tag=188):
 
 
 class Status(Message, frozen=True, tag=189):
-    """What the keypad does. `press` is the last number given, `oldest` the oldest that is still remembered.
+    """The state of the keypad. `press` is the last number, `oldest` the oldest remembered one.
 
-    `held` and `stuck` have a bit per `Key`; `up_ms` is the time since power came, modulo 2^32 ms.
+    `held` and `stuck` have a bit per `Key`; `up_ms` is the time since power-up, modulo 2^32 ms.
     """
 
     state: State
@@ -151,11 +151,11 @@ class Status(Message, frozen=True, tag=189):
     reason: Reason
 
 
-# --- device to host: events, each with its number, its age when it was sent, and when it was pressed ----------
+# --- device to host: events, each with its number, its age when sent, and the time of the press ---------------
 
 
 class Pressed(Message, frozen=True, tag=190):
-    """START_GAME or LOCK_OUT was pressed, with the key switch standing there."""
+    """START_GAME or LOCK_OUT was pressed, with the key switch in this position."""
 
     press: U32
     age_ms: U32
@@ -165,7 +165,7 @@ class Pressed(Message, frozen=True, tag=190):
 
 
 class SeatsEntered(Message, frozen=True, tag=191):
-    """CONFIRM: the seats in the round (bit 0 for seat 1), as the answer to the Show with this id."""
+    """CONFIRM was pressed: the seats in the round (bit 0 for seat 1), entered for the Show with this id."""
 
     press: U32
     age_ms: U32
@@ -175,7 +175,7 @@ class SeatsEntered(Message, frozen=True, tag=191):
 
 
 class CountEntered(Message, frozen=True, tag=192):
-    """ENTER: the number that was typed, as the answer to the Show with this id."""
+    """ENTER was pressed: the number entered for the Show with this id."""
 
     press: U32
     age_ms: U32
@@ -195,14 +195,14 @@ class Turned(Message, frozen=True, tag=193):
 
 
 class Fault(Message, frozen=True, tag=194):
-    """A key has been down for longer than any finger stays on it."""
+    """A key has been down for so long that it is stuck."""
 
     reason: Reason
     key: Key
 
 
 class SelfTested(Message, frozen=True, tag=195):
-    """Which keys (bit per `Key`) and lamps (bit per `Lamp`) did not pass, and whether the display did."""
+    """The end of a self-test: keys and lamps that failed (bit per `Key`, `Lamp`), and whether the display passed."""
 
     command: CommandId
     bad_keys: U32
@@ -210,7 +210,7 @@ class SelfTested(Message, frozen=True, tag=195):
     display: bool
 
 
-# What a person did; the rest of the events has no number.
+# Actions of a person; the other events have no number.
 Act = Pressed | SeatsEntered | CountEntered | Turned
 
 Actuation = Show | SetLamps | SelfTest | Reset
@@ -218,6 +218,6 @@ Question = GetStatus
 Event = Act | Fault | SelfTested
 Reply = Status
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

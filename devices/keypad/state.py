@@ -1,4 +1,4 @@
-"""What is known of the keypad, folded from its events, and which presses are too old to mean anything. Pure."""
+"""The known state of the keypad, built up from its events, and which presses are too old to act on."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unse
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import StalePress
 
-# A press that is older than this (ms) is refused: whoever saw nothing happen has done something else meanwhile.
+# A press older than this (ms) is refused: the dealer, seeing no effect, has done something else meanwhile.
 FRESH_MS: Final = 1500
 
 
 class Prompted(msgspec.Struct, frozen=True):
-    """The keypad shows and asks what it was told to."""
+    """The keypad shows the requested prompt."""
 
     command: int
     prompt: m.Prompt
 
 
-# Everything that a keypad's driver tells.
+# All events of a keypad's driver.
 DriverEvent = m.Event | Prompted | Told
 
 
 class KeypadView(View, frozen=True):
-    """The last known picture of the keypad."""
+    """The last known state of the keypad."""
 
     state: m.State | None = None
     switch: m.Switch | None = None
     prompt: m.Prompt | None = None
-    press: int = 0  # the last number heard
-    lost: int = 0  # presses that were never heard and never will be
-    start: int | None = None  # the number of the last Start Game that may start something
+    press: int = 0  # the last number received
+    lost: int = 0  # presses that are lost for good
+    start: int | None = None  # the number of the last valid Start Game
     refused: m.Act | None = None  # the last press that was too old
     seats: m.SeatsEntered | None = None
     count: m.CountEntered | None = None
@@ -43,15 +43,15 @@ class KeypadView(View, frozen=True):
 
 
 def stale(act: m.Act) -> StalePress | None:
-    """Return why a press must not be acted on, or None. A lock-out is never too old: it only closes."""
+    """Return why a press must not be acted on, or None. A lock-out is never too old."""
     lock_out = isinstance(act, m.Pressed) and act.key is m.Key.LOCK_OUT
-    if lock_out or isinstance(act, m.Turned) or act.age_ms <= FRESH_MS:  # where a switch stands has no age
+    if lock_out or isinstance(act, m.Turned) or act.age_ms <= FRESH_MS:  # a switch position has no age
         return None
     return StalePress(f"press {act.press} is {act.age_ms / 1000:.1f} s old, more than {FRESH_MS / 1000:g} s")
 
 
 def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
-    """Return the picture after an event; a press that was heard before changes nothing."""
+    """Return the view after an event; a repeated press changes nothing."""
     replace = msgspec.structs.replace
     match event:
         case m.Pressed() | m.SeatsEntered() | m.CountEntered() | m.Turned():
@@ -103,7 +103,7 @@ def seats_of(entered: m.SeatsEntered) -> tuple[int, ...]:
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():
             return "appear"

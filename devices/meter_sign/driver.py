@@ -1,4 +1,4 @@
-"""The meter sign's driver: its questions and actuations, typed. Whether an amount is right, the ledger knows."""
+"""The meter sign's driver: typed requests and commands."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ _CENTS: Final = list[m.Cents]
 
 
 class MeterSignDriver(Driver):
-    """Talks to one meter sign."""
+    """Controls one meter sign."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What the sign does, and how old it is."""
+        """Return the state of the sign, and the age of its amounts."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def shown(self) -> m.Shown:
-        """What can really be read on the glass; the listener is told too, to compare it with what was told."""
+        """Return the amounts read back from the display, and publish them for comparison."""
         shown = await self.ask(m.GetShown(), m.Shown)
         self.tell(shown)
         return shown
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def show(self, command: int, sequence: int, value: int, pending: int = 0, won: int = 0) -> Settled:
-        """Show amounts (cents); it ends when the sign has read them back from its own glass."""
+        """Show amounts (cents); ends when the sign has read them back from its display."""
         try:
             msgspec.convert([value, pending, won], _CENTS)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"amounts are whole cents from 0 up: {error}") from error
-        self.tell(Amounts(sequence, value, pending, won))  # told before: from now on this is what should be read there
+        self.tell(Amounts(sequence, value, pending, won))  # published first: these amounts must be shown from now on
         return await self.actuate(m.Show(command, sequence, value, pending, won), command)
 
     async def set_limit(self, command: int, limit_ms: int) -> Settled:
-        """Say after how long (ms) without a Show what is shown is stale."""
+        """Set after how long (ms) without a Show the amounts are stale."""
         return await self.actuate(m.SetLimit(command, limit_ms), command)
 
     async def blank(self, command: int) -> Settled:
@@ -62,5 +62,5 @@ class MeterSignDriver(Driver):
         return await self.actuate(m.SelfTest(command), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

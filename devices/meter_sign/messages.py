@@ -1,7 +1,7 @@
-"""Every message of the meter sign (tags 200-215): what it shows, how old that is, and what can really be read on it.
+"""Messages of the meter sign (tags 200-215): its amounts, their age, and the amounts read back from its display.
 
-Amounts are whole cents, never fractions. The sign shows what it is told, also when that is less than before: whether a
-meter may fall is the ledger's business. What it is not told for its limit, it marks as stale by itself.
+Amounts are whole cents. The sign shows every requested amount, also a lower one: the ledger decides whether a meter may
+fall. Without a Show for its time limit, the sign marks its amounts as stale.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U16, U32, CommandId, Message
 
 KIND: Final = "meter_sign"
-# Capabilities a hello may name.
-READS_BACK: Final = "reads_back"  # measures what its glass really shows
+# Capabilities that a hello may list.
+READS_BACK: Final = "reads_back"  # reads back what its display shows
 
 Cents = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
-# Digits in a row of the glass, and the most that it can show.
+# Digits in a row of the display, and the largest amount that it can show.
 DIGITS: Final = 10
 MOST_CENTS: Final = 10**DIGITS - 1
 
 
 class Row(IntEnum):
-    """The rows of the glass, from the top."""
+    """The rows of the display, from the top."""
 
     VALUE = 0
     PENDING = 1
@@ -33,16 +33,16 @@ class Row(IntEnum):
 
 
 class State(IntEnum):
-    """What the sign is doing."""
+    """The state of the sign."""
 
-    BLANK = 0  # it was told nothing since power came, or to be blank: it shows dashes, never an old value
+    BLANK = 0  # no Show since power-up, or blanked: it shows dashes, never an old amount
     SHOWING = 1
-    STALE = 2  # it shows what it was last told, marked as stale
+    STALE = 2  # it shows its last amounts, marked as stale
     TESTING = 3
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what a fault is. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -59,15 +59,15 @@ class Reason(IntEnum):
 
 
 class GetStatus(Message, frozen=True, tag=200):
-    """What do you do, and how old is what you were told?"""
+    """Request the state of the sign and the age of its amounts."""
 
 
 class GetShown(Message, frozen=True, tag=201):
-    """What can really be read on your glass?"""
+    """Request the amounts read back from the display."""
 
 
 class Show(Message, frozen=True, tag=202):
-    """Show these amounts. `sequence` rises with every one; what has not risen is refused."""
+    """Show these amounts. `sequence` must rise with every Show; otherwise it is refused."""
 
     command: CommandId
     sequence: U32
@@ -77,7 +77,7 @@ class Show(Message, frozen=True, tag=202):
 
 
 class SetLimit(Message, frozen=True, tag=203):
-    """After this long (ms) without a Show, what is shown is stale. There is no "never"."""
+    """Set after how long (ms) without a Show the amounts are stale. There is no "never"."""
 
     command: CommandId
     limit_ms: U32
@@ -90,7 +90,7 @@ class Blank(Message, frozen=True, tag=204):
 
 
 class SelfTest(Message, frozen=True, tag=205):
-    """Show the test pattern for a moment and measure every digit; then what was shown before is shown again."""
+    """Show the test pattern for a moment and measure every digit; then show the amounts again."""
 
     command: CommandId
 
@@ -105,7 +105,7 @@ class Reset(Message, frozen=True, tag=206):
 
 
 class Status(Message, frozen=True, tag=207):
-    """What the sign does: the sequence it was last told, how long ago (ms), and its limit."""
+    """The state of the sign: the sequence of the last Show, its age (ms), and the limit."""
 
     state: State
     sequence: U32
@@ -115,7 +115,7 @@ class Status(Message, frozen=True, tag=207):
 
 
 class Shown(Message, frozen=True, tag=208):
-    """What can be read on the glass, digit by digit; nil where it is no amount. `sequence` is what it was last told."""
+    """The amounts read back, digit by digit; nil where a row shows no amount. `sequence` is that of the last Show."""
 
     state: State
     sequence: U32
@@ -129,21 +129,21 @@ class Shown(Message, frozen=True, tag=208):
 
 
 class Stale(Message, frozen=True, tag=209):
-    """Nothing was told for longer than the limit: what is shown is marked as stale."""
+    """No Show came for the time limit: the amounts are marked as stale."""
 
     sequence: U32
     age_ms: U32
 
 
 class Fault(Message, frozen=True, tag=210):
-    """The glass does not show what it was told; the digits that are wrong, a number with a bit per digit, by `Row`."""
+    """The display does not show the requested amounts; wrong digits by `Row`, a bit per digit."""
 
     reason: Reason
     digits: Annotated[list[U16], msgspec.Meta(min_length=len(Row), max_length=len(Row))]
 
 
 class SelfTested(Message, frozen=True, tag=211):
-    """Which digits of each `Row` did not pass (bit per digit, bit 0 for the last cent)."""
+    """The end of a self-test: digits of each `Row` that failed (bit per digit, bit 0 for the last cent)."""
 
     command: CommandId
     digits: Annotated[list[U16], msgspec.Meta(min_length=len(Row), max_length=len(Row))]
@@ -154,6 +154,6 @@ Question = GetStatus | GetShown
 Event = Stale | Fault | SelfTested
 Reply = Status | Shown
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

@@ -1,4 +1,4 @@
-"""What is known of the meter sign: what it was told, what can be read on it, and whether these agree. Pure."""
+"""The known state of the meter sign: the requested amounts, those read back, and whether they agree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from firmware_bridge.commands import Settled
 
 
 class Amounts(msgspec.Struct, frozen=True):
-    """What a host wants to be read on the sign (cents)."""
+    """The amounts (cents) that the sign is requested to show."""
 
     sequence: int
     value: int
@@ -18,12 +18,12 @@ class Amounts(msgspec.Struct, frozen=True):
     won: int
 
 
-# Everything that a meter sign's driver tells; a readback comes as it is.
+# All events of a meter sign's driver, including readbacks.
 DriverEvent = m.Event | m.Shown | Amounts | Told
 
 
 class MeterSignView(View, frozen=True):
-    """The last known picture of the sign."""
+    """The last known state of the sign."""
 
     state: m.State | None = None
     told: Amounts | None = None
@@ -31,7 +31,7 @@ class MeterSignView(View, frozen=True):
 
 
 def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
-    """Return the picture after an event."""
+    """Return the view after an event."""
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
@@ -55,23 +55,25 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
 
 
 def verdict(view: MeterSignView) -> list[tuple[m.Reason, str]]:
-    """Return every reason why the sign does not show what it was told, each with its code; none means that it does."""
-    told, shown = view.told, view.shown
-    if told is None:
+    """Return every reason why the sign does not show the requested amounts, each with its code; empty if it does."""
+    requested, shown = view.told, view.shown
+    if requested is None:
         return []
     if shown is None:
-        return [(m.Reason.WRONG_GLASS, "what it shows was not read back")]
-    found = []
+        return [(m.Reason.WRONG_GLASS, "the amounts were not read back")]
+    reasons = []
     if shown.stale or shown.state is m.State.STALE:
-        found.append((m.Reason.STALE, f"marked as stale since sequence {shown.sequence}"))
-    if shown.sequence != told.sequence:
-        found.append((m.Reason.WRONG_GLASS, f"it shows sequence {shown.sequence}, told was {told.sequence}"))
+        reasons.append((m.Reason.STALE, f"marked as stale since sequence {shown.sequence}"))
+    if shown.sequence != requested.sequence:
+        reasons.append(
+            (m.Reason.WRONG_GLASS, f"it shows sequence {shown.sequence}, requested was {requested.sequence}")
+        )
     for row in m.Row:
         name = row.name.lower()
-        seen, wanted = getattr(shown, name), getattr(told, name)
-        if seen != wanted:
-            found.append((m.Reason.WRONG_GLASS, f"{name}: {_cents(seen)} is read, {_cents(wanted)} was told"))
-    return found
+        seen, expected = getattr(shown, name), getattr(requested, name)
+        if seen != expected:
+            reasons.append((m.Reason.WRONG_GLASS, f"{name}: shows {_cents(seen)}, requested was {_cents(expected)}"))
+    return reasons
 
 
 def _cents(cents: int | None) -> str:
@@ -79,7 +81,7 @@ def _cents(cents: int | None) -> str:
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():
             return "appear"

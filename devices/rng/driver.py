@@ -1,4 +1,4 @@
-"""The number generator's driver: its questions and actuations, typed. What all drivers share: devices/driver.py."""
+"""The number generator's driver: typed requests and commands. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 
 class RngDriver(Witness):
-    """Talks to one number generator."""
+    """Controls one number generator."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(
             m.KIND, m.GetStatus(), m.Status, on_event, blank=RngView(), fold=fold, contradiction=contradiction
         )
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What the generator does, and what it shows."""
+        """Return the state of the generator and the number on its display."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def health(self) -> m.Health:
-        """How close its noise came to failing a test."""
+        """Return how close the noise came to failing a health test."""
         return await self.ask(m.GetHealth(), m.Health)
 
     async def drawn(self, command: int) -> m.PastDraw:
-        """Which number a command drew: the way to learn it when the Drawn event was lost. Never draws again."""
+        """Return the number that a command drew, for example if its Drawn event was lost. Never draws again."""
         return await self.ask(m.GetDraw(command), m.PastDraw)
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def draw(self, command: int) -> Settled:
-        """Draw one number and show it; returns when it stands there. The number is in the Drawn event."""
+        """Draw one number and show it; returns when it is shown. The number is in the Drawn event."""
         return await self.actuate(m.Draw(command), command)
 
     async def clear(self, command: int) -> Settled:
@@ -48,9 +48,9 @@ class RngDriver(Witness):
         return await self.actuate(m.Clear(command), command)
 
     async def self_test(self, command: int) -> Settled:
-        """Run the start-up tests; a latched failure ends if all pass."""
+        """Run the start-up tests; a latched failure is cleared if all pass."""
         return await self.actuate(m.SelfTest(command), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

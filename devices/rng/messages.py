@@ -1,6 +1,6 @@
-"""Every message of the number generator (tags 144-159). No sample of its noise has a message.
+"""Messages of the number generator (tags 144-159). Noise samples are never sent.
 
-A draw is named by the id of its Draw command, gives one number or none, and is remembered with it.
+A draw is identified by the id of its Draw command. It gives one number or none, and the device remembers it.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "rng"
-# Capabilities a hello may name.
-DISPLAYS: Final = "displays"  # shows the number, and reads back what its display shows
+# Capabilities that a hello may list.
+DISPLAYS: Final = "displays"  # shows the number, and reads its display back
 
 Number = Annotated[int, msgspec.Meta(ge=1, le=7)]
 
-# What each number lights on a display of seven segments: bit 0 is the top one (a), then clockwise b to f, bit 6 the
-# middle one (g). One dead segment can make a 7 look like a 1, which is why it is read back.
+# The segments of each number on a seven-segment display: bit 0 is the top (a), then clockwise b to f, bit 6 the middle
+# (g). The display is read back because one dead segment can make a 7 look like a 1.
 SEGMENTS: Final = {1: 0x06, 2: 0x5B, 3: 0x4F, 4: 0x66, 5: 0x6D, 6: 0x7D, 7: 0x07}
 BLANK: Final = 0x00
 ALL_SEGMENTS: Final = 0x7F
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
     IDLE = 0  # healthy, the display is blank
     DRAWING = 1
-    SHOWING = 2  # a number stands on the display until it is cleared
+    SHOWING = 2  # a number is on the display until it is cleared
     TESTING = 3
-    FAILED = 4  # a health test or the display failed; kept, also over power cuts, until a self-test passes
+    FAILED = 4  # a health test or the display failed; kept, also through power cuts, until a self-test passes
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what failed. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what failed. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -54,15 +54,15 @@ class Reason(IntEnum):
 
 
 class GetStatus(Message, frozen=True, tag=144):
-    """What are you doing, and what do you show?"""
+    """Request the state and the number on the display."""
 
 
 class GetHealth(Message, frozen=True, tag=145):
-    """How close did the noise source come to failing a test?"""
+    """Request how close the noise source came to failing a health test."""
 
 
 class GetDraw(Message, frozen=True, tag=146):
-    """Which number did this command draw?"""
+    """Request the number that this command drew."""
 
     command: CommandId
 
@@ -74,13 +74,13 @@ class Draw(Message, frozen=True, tag=147):
 
 
 class Clear(Message, frozen=True, tag=148):
-    """Blank the display; only then can another number be drawn."""
+    """Blank the display; another number can be drawn only after this."""
 
     command: CommandId
 
 
 class SelfTest(Message, frozen=True, tag=149):
-    """Run the start-up tests and light every segment; a failure that is latched ends if all pass."""
+    """Run the start-up tests and light every segment; a latched failure is cleared if all pass."""
 
     command: CommandId
 
@@ -95,9 +95,9 @@ class Reset(Message, frozen=True, tag=150):
 
 
 class Status(Message, frozen=True, tag=151):
-    """What the generator believes. `draw` is the last one that gave a number, `number` what should be on the display.
+    """The state of the generator. `draw` is the last draw with a number; `number` is the one to be shown.
 
-    `segments` is what the display shows, read back. `reason` is what failed, while it is latched.
+    `segments` is read back from the display. `reason` is the latched failure.
     """
 
     state: State
@@ -109,7 +109,7 @@ class Status(Message, frozen=True, tag=151):
 
 
 class Health(Message, frozen=True, tag=152):
-    """Since the start: samples tested, the most equal in a row, the most equal in a window, and where each fails."""
+    """Since the start: samples tested, longest run of equal samples, highest count in a window, and both cutoffs."""
 
     samples: U32
     longest: U16
@@ -120,7 +120,7 @@ class Health(Message, frozen=True, tag=152):
 
 
 class PastDraw(Message, frozen=True, tag=153):
-    """The number that a command drew, the same however often it is asked; nil: none, or long ago."""
+    """The number that a command drew, the same for every request; nil if it drew none or is forgotten."""
 
     command: CommandId
     number: Number | None
@@ -130,7 +130,7 @@ class PastDraw(Message, frozen=True, tag=153):
 
 
 class Drawn(Message, frozen=True, tag=154):
-    """A number was drawn and stands on the display, as read back. There is one for a draw, or none."""
+    """A number was drawn and is on the display, as read back. At most one for each draw."""
 
     command: CommandId
     number: Number
@@ -138,14 +138,14 @@ class Drawn(Message, frozen=True, tag=154):
 
 
 class HealthFailed(Message, frozen=True, tag=155):
-    """A test failed and no number will be drawn. `count` is how many equal samples it saw, 0 where none are counted."""
+    """A health test failed; no number will be drawn. `count`: equal samples seen, 0 for tests that count none."""
 
     reason: Reason
     count: U16
 
 
 class SelfTested(Message, frozen=True, tag=156):
-    """The end of a self-test: what did not pass, or NONE."""
+    """The end of a self-test: the failure, or NONE."""
 
     command: CommandId
     reason: Reason
@@ -162,6 +162,6 @@ Question = GetStatus | GetHealth | GetDraw
 Event = Drawn | HealthFailed | SelfTested | Cleared
 Reply = Status | Health | PastDraw
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

@@ -1,4 +1,4 @@
-"""What is known of a number generator, folded from its events. Pure: no clock, no link, and no rule of a game."""
+"""The known state of a number generator, built up from its events."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from devices.rng import messages as m
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
-# Everything that a generator's driver tells.
+# All events of a generator's driver.
 DriverEvent = m.Event | Told
 
 
 class RngView(View, frozen=True):
-    """The last known picture of one generator. `draw` and `number` are its last number, and outlive the link."""
+    """The last known state of one generator. `draw` and `number` are the last draw, kept after the link is down."""
 
     state: m.State | None = None
     draw: int | None = None
     number: int | None = None
-    shown: bool = False  # that number stands on the display
+    shown: bool = False  # the number is on the display
     failed: m.Reason = m.Reason.NONE
 
 
 def fold(view: RngView, event: DriverEvent) -> RngView:
-    """Return the picture after an event."""
+    """Return the view after an event."""
     replace = msgspec.structs.replace
     match event:
         case LinkUp() | LinkDown():
@@ -49,14 +49,14 @@ def fold(view: RngView, event: DriverEvent) -> RngView:
 
 
 def contradiction(view: RngView, said: object) -> str | None:
-    """Return what is wrong with something that a generator says, by itself or by what it told before; or None."""
+    """Return why a message is contradictory, in itself or to earlier messages; or None."""
     match said:
         case m.Status():
             draw = said.draw
             if said.state is m.State.SHOWING and said.number is None:
-                return "a number is shown, and none is told"
+                return "it is SHOWING, and reports no number"
             if said.state is m.State.IDLE and said.segments != m.BLANK:
-                return f"nothing should be on the display, which shows segments {said.segments:#04x}"
+                return f"it is IDLE, and the display shows segments {said.segments:#04x}"
         case m.Drawn() | m.PastDraw():
             draw = said.command
         case _:
@@ -72,7 +72,7 @@ def contradiction(view: RngView, said: object) -> str | None:
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case Reported(inventory=m.Status(state=m.State.FAILED)):
             return "fault"

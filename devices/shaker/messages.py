@@ -1,6 +1,6 @@
-"""Every message of the dice shaker (tags 128-143). What lies under the lid has no message.
+"""Messages of the dice shaker (tags 128-143). Covered dice are never reported.
 
-A roll begins with Arm, whose command id is the roll's name, and ends once: with a Reading or with a NoRoll.
+A roll begins with Arm, whose command id identifies the roll, and ends once: with a Reading or with a NoRoll.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "shaker"
-# Capabilities a hello may name.
-READS: Final = "reads"  # reads the dice, not only counts the shakes
+# Capabilities that a hello may list.
+READS: Final = "reads"  # reads the dice, in addition to counting shakes
 
 # Shakes before the lid may come off (575.5(g)(1)(i), 688a.5(i)(1)(i)).
 LEAST_SHAKES: Final = 3
@@ -27,26 +27,26 @@ Values = Annotated[list[Face], msgspec.Meta(min_length=DICE, max_length=DICE)]
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
     RESTING = 0  # no roll is open
     ARMED = 1  # a roll is open, the lid is on
-    SETTLING = 2  # the lid is off, the dice come to rest and are read
+    SETTLING = 2  # the lid is off; the dice settle and are read
     TESTING = 3
-    FAULTY = 4  # a self-test did not pass; kept until one does
+    FAULTY = 4  # a self-test failed; kept until one passes
 
 
 class Sensor(IntEnum):
-    """What the firmware sees with."""
+    """The sensors."""
 
     LID = 0
     MOTION = 1  # accelerometer
     WEIGHT = 2  # load cell under the floor
-    READER = 3  # looks at the dice through the floor
+    READER = 3  # camera below the floor
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and why a roll is no roll. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and why a roll does not count. Numbers: error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -65,7 +65,7 @@ class Reason(IntEnum):
 
 
 class Ending(IntEnum):
-    """What became of a roll."""
+    """How a roll ended."""
 
     UNKNOWN = 0  # the device does not remember this roll
     OPEN = 1
@@ -74,7 +74,7 @@ class Ending(IntEnum):
 
 
 class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One sensor: whether it senses something, its level, the level from which it does, and the margin to it."""
+    """One sensor: whether it is active, its level, and its threshold."""
 
     active: bool
     level: U16
@@ -82,12 +82,12 @@ class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
 
     @property
     def margin(self) -> int:
-        """How far the level is from being misread."""
+        """Distance of the level from its threshold."""
         return abs(self.level - self.threshold)
 
 
 class DieSeen(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """One die as the reader sees it: the face that is up, how much it tilts (degrees), how clear the picture is."""
+    """One die as read: the face that is up, its tilt (degrees), and the clearness of the picture (0-255)."""
 
     face: Face | None
     tilt: U8
@@ -98,27 +98,27 @@ class DieSeen(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
 
 
 class GetStatus(Message, frozen=True, tag=128):
-    """What are you doing, and what became of the last roll?"""
+    """Request the state and the result of the last roll."""
 
 
 class GetSensors(Message, frozen=True, tag=129):
-    """Sensor levels, weight, and the uncovered dice as they are seen, now."""
+    """Request the current sensor levels, weight, and uncovered dice."""
 
 
 class GetRoll(Message, frozen=True, tag=130):
-    """What became of this roll?"""
+    """Request the result of this roll."""
 
     command: CommandId
 
 
 class Arm(Message, frozen=True, tag=131):
-    """Allow a new roll: the shakes are counted from none. The command id is the roll's name."""
+    """Open a new roll: shakes count from 0. The command id identifies the roll."""
 
     command: CommandId
 
 
 class Disarm(Message, frozen=True, tag=132):
-    """End an open roll at once; it is no roll. Urgent."""
+    """End an open roll at once; it does not count. Urgent."""
 
     command: CommandId
 
@@ -139,10 +139,10 @@ class Reset(Message, frozen=True, tag=134):
 
 
 class Status(Message, frozen=True, tag=135):
-    """What the shaker believes. `dice` is nil when the weight fits no number of dice.
+    """The state of the shaker. `dice` is nil when the weight matches no number of dice.
 
-    `roll` is the last one that was armed; `values` its reading, if it has one; `reason` why it is no roll. `openings`
-    counts how often the dice door was opened in its life, so that none goes unseen while nobody listens.
+    `roll` is the last armed roll; `values` is its reading, if any; `reason` is why it does not count. `openings` counts
+    all openings of the dice door, so that none goes unnoticed while no host is connected.
     """
 
     state: State
@@ -159,7 +159,7 @@ class Status(Message, frozen=True, tag=135):
 
 
 class Sensors(Message, frozen=True, tag=136):
-    """Lid (0-1023) and motion (thousandths of g, the last peak), weight in tenths of a gram, the uncovered dice."""
+    """Lid (0-1023), motion (last peak in thousandths of g), weight (tenths of a gram), and the uncovered dice."""
 
     lid: SensorLevel
     motion: SensorLevel
@@ -168,7 +168,7 @@ class Sensors(Message, frozen=True, tag=136):
 
 
 class Roll(Message, frozen=True, tag=137):
-    """What became of a roll, the same answer however often it is asked."""
+    """The result of a roll, the same for every request."""
 
     command: CommandId
     ending: Ending
@@ -181,7 +181,7 @@ class Roll(Message, frozen=True, tag=137):
 
 
 class Shaken(Message, frozen=True, tag=138):
-    """Shakes counted since the roll was armed; 0 says that it has just been. Without a roll: since the lid is on."""
+    """Shakes since the roll was armed; 0 when it was just armed. Without a roll: since the lid was put on."""
 
     roll: CommandId | None
     shakes: U16
@@ -194,7 +194,7 @@ class Lid(Message, frozen=True, tag=139):
 
 
 class Reading(Message, frozen=True, tag=140):
-    """The dice of a roll: uncovered, at rest, every one of them flat. There is one for a roll, or none."""
+    """The dice of a roll: uncovered, settled, and all flat. At most one for each roll."""
 
     command: CommandId
     shakes: U16
@@ -203,7 +203,7 @@ class Reading(Message, frozen=True, tag=140):
 
 
 class NoRoll(Message, frozen=True, tag=141):
-    """The roll does not count, and why; how many dice are in the shaker (nil: not known), how many of them flat."""
+    """The roll does not count: the reason, the dice in the shaker (nil if unknown), and how many of them are flat."""
 
     command: CommandId
     reason: Reason
@@ -213,7 +213,7 @@ class NoRoll(Message, frozen=True, tag=141):
 
 
 class Dice(Message, frozen=True, tag=142):
-    """Hands were at the dice: their door, how many there are, whether they lie as they were read."""
+    """The door or the dice changed: door state, number of dice, and whether they were disturbed after the reading."""
 
     door_open: bool
     dice: U8 | None
@@ -221,7 +221,7 @@ class Dice(Message, frozen=True, tag=142):
 
 
 class SelfTested(Message, frozen=True, tag=143):
-    """Which sensors did not pass (bit per `Sensor`)."""
+    """The end of a self-test: sensors that failed (bit per `Sensor`)."""
 
     command: CommandId
     bad_sensors: U8
@@ -232,6 +232,6 @@ Question = GetStatus | GetSensors | GetRoll
 Event = Shaken | Lid | Reading | NoRoll | Dice | SelfTested
 Reply = Status | Sensors | Roll
 
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

@@ -1,4 +1,4 @@
-"""What is known of a dice shaker, folded from its events. Pure: no clock, no link, and no rule of a game."""
+"""The known state of a dice shaker, built up from its events."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from devices.shaker import messages as m
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
-# Everything that a shaker's driver tells.
+# All events of a shaker's driver.
 DriverEvent = m.Event | Told
 
 
 class ShakerView(View, frozen=True):
-    """The last known picture of one shaker.
+    """The last known state of one shaker.
 
-    `roll`, `values` and `no_roll` are the last roll and its end, and outlive the link; the rest does not.
+    `roll`, `values` and `no_roll`, the last roll and its result, are kept after the link is down; the rest is not.
     """
 
     state: m.State | None = None
     lid_on: bool | None = None
-    covered: bool | None = None  # by the last Lid event of this link alone, which no report can overtake
+    covered: bool | None = None  # by the last Lid event of this link only; no report changes it
     door_open: bool = False
     openings: int = 0  # of the door, as last reported
     dice: int | None = None
@@ -29,11 +29,11 @@ class ShakerView(View, frozen=True):
     roll: int | None = None
     values: tuple[int, ...] | None = None
     no_roll: m.Reason | None = None
-    disturbed: bool = False  # the dice do not lie any more as they were read
+    disturbed: bool = False  # the dice were moved after the reading
 
 
 def fold(view: ShakerView, event: DriverEvent) -> ShakerView:
-    """Return the picture after an event."""
+    """Return the view after an event."""
     replace = msgspec.structs.replace
     match event:
         case LinkUp() | LinkDown():
@@ -48,7 +48,7 @@ def fold(view: ShakerView, event: DriverEvent) -> ShakerView:
         case m.Shaken(roll=None):
             return replace(view, shakes=event.shakes)
         case m.Shaken() if event.roll == view.roll and _ended(view):
-            return view  # told before, and older than the report that was told first
+            return view  # older than the report
         case m.Shaken():
             return replace(view, state=m.State.ARMED, roll=event.roll, shakes=event.shakes, values=None, no_roll=None,
                            disturbed=False)  # fmt: skip
@@ -86,36 +86,36 @@ def _ended(view: ShakerView) -> bool:
     return view.values is not None or view.no_roll is not None
 
 
-def _end_of(said: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[int, ...] | None, m.Reason | None] | None:
-    """Return the end that something says of a roll: its values or why it is none; None if it has not ended."""
-    match said:
+def _end_of(message: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[int, ...] | None, m.Reason | None] | None:
+    """Return the result of a roll in a message: its values, or why it does not count; None if it has not ended."""
+    match message:
         case m.Reading():
-            return tuple(said.values), None
+            return tuple(message.values), None
         case m.NoRoll():
-            return None, said.reason
-        case m.Roll(ending=m.Ending.READ) if said.values is not None:
-            return tuple(said.values), None
+            return None, message.reason
+        case m.Roll(ending=m.Ending.READ) if message.values is not None:
+            return tuple(message.values), None
         case m.Roll(ending=m.Ending.NO_ROLL):
-            return None, said.reason
-        case m.Status(values=None) if said.roll is not None and said.reason:
-            return None, said.reason
-        case m.Status() if said.values is not None:
-            return tuple(said.values), None
+            return None, message.reason
+        case m.Status(values=None) if message.roll is not None and message.reason:
+            return None, message.reason
+        case m.Status() if message.values is not None:
+            return tuple(message.values), None
         case _:
             return None
 
 
 def contradiction(view: ShakerView, said: object) -> str | None:
-    """Return what is wrong with something that a shaker says, by itself or by what it told before; None if nothing."""
+    """Return why a message is contradictory, in itself or to earlier messages; or None."""
     if isinstance(said, m.Sensors) and said.lid.active and said.dice:
-        return "dice were told that lie under the lid"
+        return "it reports dice that are under the lid"
     if not isinstance(said, m.Status | m.Roll | m.Reading | m.NoRoll):
         return None
     roll = said.roll if isinstance(said, m.Status) else said.command
     end = _end_of(said)
     if end is not None and roll == view.roll and _ended(view):
-        told = (view.values, view.no_roll)
-        return None if end == told else f"roll {roll} ended as {_words(told)}, and now as {_words(end)}"
+        known = (view.values, view.no_roll)
+        return None if end == known else f"roll {roll} ended as {_words(known)}, and now as {_words(end)}"
     if isinstance(said, m.Reading):
         if said.shakes < m.LEAST_SHAKES:
             return f"roll {roll} was read after {said.shakes} shakes"
@@ -132,9 +132,9 @@ def _words(end: tuple[tuple[int, ...] | None, m.Reason | None]) -> str:
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None.
+    """Return the service trigger of an event (`devices.service`), or None.
 
-    A roll that is no roll is the dice's doing, not a fault of the shaker.
+    A roll that does not count is not a fault of the shaker.
     """
     match event:
         case Reported(inventory=m.Status(state=m.State.FAULTY)):

@@ -1,1 +1,1 @@
-"""The dealing shoe: what it says, how it is commanded, what is known of it."""
+"""The dealing shoe: its messages, its driver, and its known state."""

@@ -1,4 +1,4 @@
-"""The shoe's driver: its questions and actuations, typed. What all drivers share is in devices/driver.py."""
+"""The shoe's driver: typed requests and commands. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ if TYPE_CHECKING:
 
 
 class ShoeDriver(Driver):
-    """Talks to one shoe, automated or manual; what its model cannot do raises NotCapable, and nothing is sent."""
+    """Controls one shoe, automated or manual. Commands that its model lacks raise NotCapable and are not sent."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What the machine does and what it believes is inside."""
+        """Return the state of the machine and its card counts."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def sensors(self) -> m.Sensors:
-        """Sensor levels and motor currents."""
+        """Return the sensor levels and motor currents."""
         return await self.ask(m.GetSensors(), m.Sensors)
 
     async def transits(self) -> m.Transits:
-        """Transit-time statistics."""
+        """Return the transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
 
     async def trail(self) -> Trail:
-        """The last edges with their times, and what the motors drew when motion broke off."""
-        self._need_model(TRAIL, "tell its last edges")
+        """Return the latest sensor edges, and the motor currents when motion halted."""
+        self._need_model(TRAIL, "report its edge log")
         return await self.ask(GetTrail(), Trail)
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def load(self, command: int) -> Settled:
-        """Take the block in and count it; on a manual shoe, begin to count what hands draw of it."""
+        """Load the block and count it; on a manual shoe, start counting the cards drawn by hand."""
         return await self.actuate(m.Load(command), command)
 
     async def dispense(self, command: int, cards: int) -> Settled:
-        """Lay a stack into the slot; returns when it lies there. What came out is in the Dispensed event."""
+        """Dispense a stack into the slot; returns when it is there. The Dispensed event has its count."""
         self._need_model(m.DISPENSES, "dispense stacks")
         if not 1 <= cards <= m.MAX_STACK:
             raise CommandRefused(
@@ -57,16 +57,16 @@ class ShoeDriver(Driver):
         return await self.actuate(m.Dispense(command, cards), command)
 
     async def count_stub(self, command: int) -> Settled:
-        """Bring out and count what is left. On a manual shoe hands do; the Stub event comes when the well is empty."""
+        """Bring out and count the stub. On a manual shoe people do; the Stub event comes when the well is empty."""
         return await self.actuate(m.CountStub(command), command)
 
     async def start_round(self, command: int) -> Settled:
-        """Count what hands draw from now on as one round."""
+        """Count the cards drawn by hand from now on as one round."""
         self._need_model(m.DRAWS, "count rounds that hands draw")
         return await self.actuate(m.StartRound(command), command)
 
     async def stop(self, command: int) -> Settled:
-        """Stop all motion at once: written now, before anything queued; queued actuations are revoked."""
+        """Stop all motion at once: sent before queued messages; queued commands are revoked."""
         return await self.actuate(m.Stop(command), command, urgent=True)
 
     async def self_test(self, command: int) -> Settled:
@@ -78,10 +78,10 @@ class ShoeDriver(Driver):
         return await self.actuate(m.ClearJam(command), command)
 
     async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
-        """Turn one motor a little. What it drew, and whether it turned, is in the Jogged event."""
+        """Turn one motor a little. The Jogged event has its current, and whether it turned."""
         self._need_model(m.JOGS, "turn one motor by itself")
         return await self.actuate(m.Jog(command, motor, reverse), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

@@ -1,11 +1,11 @@
-"""Every message of the dealing shoe (tags 96-127, 248, 249), its sensors and reasons. No card's value has a message.
+"""Messages of the dealing shoe (tags 96-127, 248, 249), its sensors and reasons. Card values are never sent.
 
 The card path of an automated shoe, and the sensors along it:
 
     intake ─feed─▶ FEED ─store─▶ well ─draw─▶ DRAW ─exit─▶ EXIT ─drop─▶ slot
 
-A manual shoe is the well and what comes after it, without motors: hands draw the cards past DRAW and EXIT. A card is in
-a segment from the moment its leading edge passed the sensor before it until the one after it.
+A manual shoe has only the well and the path after it, without motors: people draw the cards past DRAW and EXIT. A card
+is in a segment from the moment its leading edge passes the sensor before the segment until it passes the one after it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "shoe"
-# Capabilities a hello may name.
+# Capabilities that a hello may list.
 COUNTS: Final = "counts"  # counts every card that leaves the well
 DISPENSES: Final = "dispenses"  # has motors: loads, counts the block in, dispenses stacks, brings the stub out
-DRAWS: Final = "draws"  # has none: hands draw card by card, in rounds
-SEES_FACES: Final = "sees_faces"  # tells a card that lies face up from one that does not
-JOGS: Final = "jogs"  # turns one motor by itself, on command
-# The largest stack that can be ordered (cards): more than any hand of a game, far less than a deck by a slip.
+DRAWS: Final = "draws"  # has no motors: people draw card by card, in rounds
+SEES_FACES: Final = "sees_faces"  # detects cards that are face up
+JOGS: Final = "jogs"  # can turn a single motor on command
+# The largest stack that can be ordered (cards): more than any hand, and far less than a deck ordered by mistake.
 MAX_STACK: Final = 10
 
 
 class Sensor(IntEnum):
-    """Optical sensors, in the order a card meets them. INTAKE, WELL and SLOT look at piles."""
+    """Optical sensors, in the order in which a card passes them. INTAKE, WELL and SLOT detect piles."""
 
     INTAKE = 0
     FEED = 1
@@ -43,7 +43,7 @@ class Sensor(IntEnum):
 
 
 class Segment(IntEnum):
-    """Stretches of the card path, in the order a card travels them."""
+    """Segments of the card path, in the order in which a card travels them."""
 
     FEED = 0
     STORE = 1
@@ -61,22 +61,22 @@ class Motor(IntEnum):
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
     IDLE = 0  # nothing loaded
     LOADING = 1
-    READY = 2  # cards lie in the well
+    READY = 2  # cards are in the well
     DISPENSING = 3
-    DEALING = 4  # a round is open: hands draw
+    DEALING = 4  # a round is open: people draw
     COUNTING = 5  # the stub comes out
     HALTED = 6  # stopped, jammed or faulted; cards may be on the path
     CLEARING = 7
     TESTING = 8
-    DOUBTFUL = 9  # after power-up: nobody knows what is inside
+    DOUBTFUL = 9  # after power-up: the cards inside are unknown
 
 
 class Phase(IntEnum):
-    """What cards move for."""
+    """The purpose of a motion."""
 
     LOADING = 0
     DISPENSING = 1
@@ -86,7 +86,7 @@ class Phase(IntEnum):
 
 
 class Place(IntEnum):
-    """Where cards lie in a pile that a sensor looks at."""
+    """Places where a sensor detects a pile of cards."""
 
     INTAKE = 0
     WELL = 1
@@ -94,7 +94,7 @@ class Place(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what a fault is. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -131,56 +131,56 @@ Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=l
 
 
 class GetStatus(Message, frozen=True, tag=96):
-    """What are you doing, and what is where?"""
+    """Request the state of the machine and where its cards are."""
 
 
 class GetSensors(Message, frozen=True, tag=97):
-    """Sensor levels and motor currents, now."""
+    """Request the current sensor levels and motor currents."""
 
 
 class GetTransits(Message, frozen=True, tag=98):
-    """Transit-time statistics of every segment."""
+    """Request the transit-time statistics of every segment."""
 
 
 class Load(Message, frozen=True, tag=99):
-    """Take the block in and count it; a manual shoe only begins to count what is drawn of it."""
+    """Load the block and count it; a manual shoe only starts counting drawn cards."""
 
     command: CommandId
 
 
 class Dispense(Message, frozen=True, tag=100):
-    """Lay a stack of so many cards into the slot."""
+    """Dispense a stack of this many cards into the slot."""
 
     command: CommandId
     cards: U8
 
 
 class CountStub(Message, frozen=True, tag=101):
-    """Bring everything that is left out and count it; on a manual shoe hands do, and the command ends at once."""
+    """Bring out and count all remaining cards; on a manual shoe people do, and the command ends at once."""
 
     command: CommandId
 
 
 class StartRound(Message, frozen=True, tag=102):
-    """Count what hands draw from now on as one round."""
+    """Count the cards drawn by hand from now on as one round."""
 
     command: CommandId
 
 
 class Stop(Message, frozen=True, tag=103):
-    """Stop all motion at once, and take what hands draw from now on as drawn without an order. Urgent."""
+    """Stop all motion at once, and close an open round: cards drawn afterwards are not ordered. Urgent."""
 
     command: CommandId
 
 
 class SelfTest(Message, frozen=True, tag=104):
-    """Test lamps, sensors and motors with an empty path; who orders it after opening the door has looked inside."""
+    """Test lamps, sensors and motors with an empty path; after the door was open, the sender has looked inside."""
 
     command: CommandId
 
 
 class ClearJam(Message, frozen=True, tag=105):
-    """With the path cleared by hand: check every sensor, then empty the well into the slot."""
+    """After the path was cleared by hand: check every sensor, then empty the well into the slot."""
 
     command: CommandId
 
@@ -192,7 +192,7 @@ class Reset(Message, frozen=True, tag=106):
 
 
 class Jog(Message, frozen=True, tag=248):
-    """Turn one motor a little, with nothing on the path. Only to a machine that names JOGS."""
+    """Turn one motor a little, with an empty path. Only for a machine with the capability JOGS."""
 
     command: CommandId
     motor: Motor
@@ -203,25 +203,25 @@ class Jog(Message, frozen=True, tag=248):
 
 
 class Status(Message, frozen=True, tag=107):
-    """What the machine believes; a count is null when it cannot know. Not `sure`: a card may be in no count."""
+    """The state of the machine; a count is null if unknown. Not `sure`: a card may be missing from every count."""
 
     state: State
     door_open: bool
     in_intake: bool
     in_well: bool
     in_slot: bool
-    left: U16 | None  # cards in the well, and wherever a card may hide behind it
+    left: U16 | None  # cards in the well, and any hidden behind it
     in_path: U8 | None
     drawn: U16 | None  # cards that left the well since it was loaded
-    delivered: U16 | None  # cards laid into the slot since it was last empty
+    delivered: U16 | None  # cards dispensed into the slot since it was last empty
     moved: U16  # cards of this stack, this stub or this round
     stacks: U32
     sure: bool
-    reason: Reason  # of the last halt
+    reason: Reason  # of the latest halt
 
 
 class Sensors(Message, frozen=True, tag=108):
-    """Levels by `Sensor` (a sensor that a model has not: level and threshold 0), currents (mA) by `Motor`."""
+    """Levels by `Sensor` (level and threshold 0 if the model lacks it), currents (mA) by `Motor`."""
 
     levels: Levels
     currents: Currents
@@ -237,7 +237,7 @@ class Transits(Message, frozen=True, tag=109):
 
 
 class Progress(Message, frozen=True, tag=110):
-    """Cards have arrived: how many in this phase, how many are left, which sensors (bit per `Sensor`) are blocked.
+    """Cards have moved: how many in this phase, how many are left, which sensors (bit per `Sensor`) are blocked.
 
     A manual shoe sends it once, when a round or a stub begins.
     """
@@ -252,7 +252,7 @@ class Progress(Message, frozen=True, tag=110):
 class Loaded(Message, frozen=True, tag=111):
     """The block is in the well: how many cards, how many face up, how many before the cover card if there is one.
 
-    A manual shoe counts no block in: `count` is null.
+    A manual shoe does not count the block: `count` is null.
     """
 
     command: CommandId
@@ -263,7 +263,7 @@ class Loaded(Message, frozen=True, tag=111):
 
 
 class Dispensed(Message, frozen=True, tag=112):
-    """A stack lies in the slot. `count` is what the last sensor saw, the cover card not included."""
+    """A stack is in the slot. `count` is from the last sensor, without the cover card."""
 
     command: CommandId
     count: U16
@@ -281,7 +281,7 @@ class ShortStack(Message, frozen=True, tag=113):
 
 
 class Stub(Message, frozen=True, tag=114):
-    """Everything that was left is out: how many cards, and how many came out since loading, these included."""
+    """All remaining cards are out: their count, and the count since loading, which includes them."""
 
     command: CommandId
     count: U16
@@ -290,7 +290,7 @@ class Stub(Message, frozen=True, tag=114):
 
 
 class Unbalanced(Message, frozen=True, tag=115):
-    """Well and counts disagree: not as many cards came out as went in, or more are there than went in."""
+    """Well and counts disagree: fewer cards came out than went in, or more are there than went in."""
 
     command: CommandId | None
     loaded: U16
@@ -311,7 +311,7 @@ class Jam(Message, frozen=True, tag=116):
 
 
 class Stopped(Message, frozen=True, tag=117):
-    """Motion ended early, on command or because the door was opened. `moved`: cards that this phase had finished."""
+    """Motion ended early, on command or because the door was opened. `moved`: cards finished in this phase."""
 
     command: CommandId
     phase: Phase
@@ -322,7 +322,7 @@ class Stopped(Message, frozen=True, tag=117):
 
 
 class Fault(Message, frozen=True, tag=118):
-    """Something other than a jam: a double feed, a card too short to be whole, a stub that was lifted out."""
+    """A fault other than a jam: a double feed, a short card, a stub that was lifted out."""
 
     command: CommandId | None
     phase: Phase
@@ -334,7 +334,7 @@ class Fault(Message, frozen=True, tag=118):
 
 
 class Drawn(Message, frozen=True, tag=119):
-    """A hand drew a card. Not `ordered`: no round was open. `moved` counts the round, `drawn` since loading."""
+    """A person drew a card. Not `ordered`: no round was open. `moved` counts the round, `drawn` since loading."""
 
     ordered: bool
     moved: U16
@@ -343,7 +343,7 @@ class Drawn(Message, frozen=True, tag=119):
 
 
 class FaceUp(Message, frozen=True, tag=120):
-    """A card lies face up; which one it is the machine does not tell. `card` counts from 1 within the phase."""
+    """A card is face up; its value is not reported. `card` counts from 1 within the phase."""
 
     command: CommandId | None
     phase: Phase
@@ -351,7 +351,7 @@ class FaceUp(Message, frozen=True, tag=120):
 
 
 class CoverCard(Message, frozen=True, tag=121):
-    """The cover card has come out of the well after so many cards of this phase. It is counted nowhere."""
+    """The cover card came out of the well after this many cards of the phase. No count includes it."""
 
     command: CommandId | None
     phase: Phase
@@ -359,7 +359,7 @@ class CoverCard(Message, frozen=True, tag=121):
 
 
 class Pile(Message, frozen=True, tag=122):
-    """Cards were put where none were, or the last one is gone: the well is empty, the stack has been taken."""
+    """A pile appeared or was removed: for example the well is empty, or the stack was taken."""
 
     place: Place
     cards: bool
@@ -372,13 +372,13 @@ class Door(Message, frozen=True, tag=123):
 
 
 class Power(Message, frozen=True, tag=124):
-    """Power came back; `interrupted` if cards moved or lay in the well when it went."""
+    """Power came back; `interrupted` if cards were moving or in the well when it was lost."""
 
     interrupted: bool
 
 
 class Cleared(Message, frozen=True, tag=125):
-    """The path was clear and the well was emptied: how many cards came out, how many were laid into the slot."""
+    """The path was clear and the well was emptied: how many cards came out, and how many went into the slot."""
 
     command: CommandId
     emptied: U16
@@ -386,7 +386,7 @@ class Cleared(Message, frozen=True, tag=125):
 
 
 class SelfTested(Message, frozen=True, tag=126):
-    """Which sensors and motors did not pass (bit per `Sensor`, bit per `Motor`)."""
+    """The end of a self-test: sensors and motors that failed (bit per `Sensor`, bit per `Motor`)."""
 
     command: CommandId
     bad_sensors: U8
@@ -394,14 +394,14 @@ class SelfTested(Message, frozen=True, tag=126):
 
 
 class RoundEnded(Message, frozen=True, tag=127):
-    """A round was closed by Stop or by the next one: how many cards hands drew in it."""
+    """A round was closed by Stop or by the next round: how many cards were drawn in it."""
 
     command: CommandId
     count: U16
 
 
 class Jogged(Message, frozen=True, tag=249):
-    """A motor was turned: its current (mA) while it should have, and whether its encoder saw it turn."""
+    """A jog has ended: the motor's current (mA), and whether its encoder saw it turn."""
 
     command: CommandId
     motor: Motor
@@ -417,6 +417,6 @@ Event = (
     | Pile | Door | Power | Cleared | SelfTested | RoundEnded | Jogged
 )  # fmt: skip
 Reply = Status | Sensors | Transits | Trail
-# What each end may receive; anything else is an error there.
+# The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

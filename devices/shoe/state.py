@@ -1,4 +1,4 @@
-"""What is known of a shoe, folded from its events. Pure: no clock, no link, and no rule of a game."""
+"""The known state of a shoe, built up from its events."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unse
 from devices.shoe import messages as m
 from firmware_bridge.commands import Settled
 
-# Everything that a shoe's driver tells.
+# All events of a shoe's driver.
 DriverEvent = m.Event | Told
-# How a command that moves cards can end, and what can go wrong without one.
+# The possible ends of a command that moves cards, and faults without a command.
 Ended = m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Unbalanced | m.Jam | m.Stopped | m.Fault
 
 _BUSY: Final = {
@@ -25,7 +25,7 @@ _BUSY: Final = {
 
 
 class ShoeView(View, frozen=True):
-    """The last known picture of one shoe. A count is None when nobody knows."""
+    """The last known state of one shoe. A count is None if unknown."""
 
     state: m.State | None = None
     door_open: bool = False
@@ -40,14 +40,14 @@ class ShoeView(View, frozen=True):
     stack: int | None = None  # cards of the last stack
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last motion ended
-    sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
-    jogged: tuple[m.Jogged, ...] = ()  # the last jog of each motor each way, the newest last
+    sure: bool = True  # False: a card may be inside that no count includes; only a report can end this
+    jogged: tuple[m.Jogged, ...] = ()  # the latest jog of each motor in each direction, in time order
 
 
 def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
-    """Return the picture after an event."""
+    """Return the view after an event."""
     replace = msgspec.structs.replace
-    if isinstance(event, m.Progress):  # what comes most often
+    if isinstance(event, m.Progress):  # the most frequent event
         return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
                        left=event.left if view.sure else None, in_path=None, blocked=event.blocked,
                        ended=None)  # fmt: skip
@@ -84,7 +84,7 @@ def _in_doubt(view: ShoeView) -> ShoeView:
 
 
 def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door) -> ShoeView:
-    """Return the picture after hands did something at the shoe."""
+    """Return the view after a person did something at the shoe."""
     replace = msgspec.structs.replace
     match event:
         case m.Drawn():
@@ -94,7 +94,7 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
                            drawn=event.drawn if known.sure else None)  # fmt: skip
         case m.RoundEnded():
             return replace(view, state=m.State.READY, moved=0)
-        case m.Door():  # hands may take what is inside; where nothing was, nothing can be missed
+        case m.Door():  # a person may remove cards; an empty shoe stays certain
             reached = _in_doubt(view) if event.open and view.state is not m.State.IDLE else view
             return replace(reached, door_open=event.open)
         case m.Pile(place=m.Place.INTAKE):
@@ -108,7 +108,7 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
 
 
 def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.Stub) -> ShoeView:
-    """Return the picture after motion has ended by itself."""
+    """Return the view after motion has ended normally."""
     drawn = None
     if isinstance(event, m.Stub):
         drawn = event.drawn
@@ -122,7 +122,7 @@ def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.S
 
 
 def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped) -> ShoeView:
-    """Return the picture after something went wrong."""
+    """Return the view after a fault."""
     replace = msgspec.structs.replace
     if isinstance(event, m.Unbalanced):
         return replace(_in_doubt(view), state=m.State.HALTED, ended=event)
@@ -130,7 +130,7 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
     if isinstance(event, m.Jam):
         bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
     if event.phase is m.Phase.DRAWING or (not isinstance(event, m.Jam) and event.reason is m.Reason.DOUBLE_FEED):
-        known = _in_doubt(view)  # hands are at what sticks, or two cards were counted as one
+        known = _in_doubt(view)  # a person handles the stuck card, or two cards were counted as one
     elif not isinstance(event, m.Jam) and event.reason is m.Reason.LIFTED_OUT:
         state = m.State.IDLE
     return replace(known, state=state, phase=event.phase, left=event.left if known.sure else None,
@@ -138,14 +138,14 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
-    """Return every reason why the cards are not what was ordered; none means they are.
+    """Return every reason why the cards are not as ordered; empty if they are.
 
     `expected`: the cards of the stack (Dispensed and what may end it), of the block (Loaded), or of the whole deck
     (Stub: all that came out since loading).
     """
     match ended:
         case m.Loaded():
-            reasons = [] if ended.count is not None else ["nobody counted the block in"]
+            reasons = [] if ended.count is not None else ["the block was not counted"]
             if ended.count not in (None, expected):
                 reasons.append(f"{ended.count} cards counted, {expected} expected")
             return reasons + _face_up(ended.face_up)
@@ -154,7 +154,7 @@ def verdict(ended: Ended, expected: int) -> list[str]:
             return [f"{ended.count} cards dispensed, {expected} ordered"] * wrong + _face_up(ended.face_up)
         case m.Stub():
             if ended.drawn is None:
-                return ["nobody knows how many cards came out in all"]
+                return ["the total of cards that came out is unknown"]
             return [f"{ended.drawn} cards came out in all, {expected} expected"] * (ended.drawn != expected)
         case m.ShortStack():
             return [f"{ended.got} of {ended.wanted} cards dispensed, then the well was empty"]
@@ -171,7 +171,7 @@ def verdict(ended: Ended, expected: int) -> list[str]:
 
 
 def _face_up(cards: int) -> list[str]:
-    return [f"{cards} of them {'lies' if cards == 1 else 'lie'} face up"] if cards else []
+    return [f"{cards} of them {'is' if cards == 1 else 'are'} face up"] if cards else []
 
 
 def _count(cards: int | None) -> str:
@@ -179,7 +179,7 @@ def _count(cards: int | None) -> str:
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():
             return "appear"
@@ -189,7 +189,7 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.state in (m.State.HALTED, m.State.DOUBTFUL):
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY, m.State.DEALING) and status.in_path == 0
-            return "verify" if at_rest and status.sure else None  # it stays unverified until it rests and knows
+            return "verify" if at_rest and status.sure else None  # stays unverified until it is idle and certain
         case Misread() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
         case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():

@@ -1,4 +1,4 @@
-"""The shuffler's driver: its questions and actuations, typed. What all drivers share is in devices/driver.py."""
+"""The shuffler's driver: typed requests and commands. The common part is in devices/driver.py."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ if TYPE_CHECKING:
 
 
 class ShufflerDriver(Driver):
-    """Talks to one shuffler of any model; what its model cannot do raises NotCapable, and nothing is sent."""
+    """Controls one shuffler of any model. Commands that its model lacks raise NotCapable and are not sent."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, on_event)
 
-    # --- questions -------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------
 
     async def status(self) -> m.Status:
-        """What the machine does and what it believes is inside; an Inventory if it shuffles continuously."""
+        """Return the state of the machine and its card counts; an Inventory from a continuous shuffler."""
         return await self.ask(m.GetStatus(), m.Status)
 
     async def sensors(self) -> m.Sensors:
-        """Sensor levels and motor currents."""
+        """Return the sensor levels and motor currents."""
         return await self.ask(m.GetSensors(), m.Sensors)
 
     async def transits(self) -> m.Transits:
-        """Transit-time statistics."""
+        """Return the transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
 
     async def trail(self) -> Trail:
-        """The last edges with their times, and what the motors drew when motion broke off."""
-        self._need_model(TRAIL, "tell its last edges")
+        """Return the latest sensor edges, and the motor currents when motion halted."""
+        self._need_model(TRAIL, "report its edge log")
         return await self.ask(GetTrail(), Trail)
 
     async def findings(self) -> m.Findings | m.BatchFindings | m.NoFindings:
-        """What is missing or extra in a rejected deck or batch, if this machine can tell."""
+        """Return the missing and extra cards of a rejected deck or batch, if the machine identifies cards."""
         return await self.ask(m.GetFindings(), m.Findings, m.BatchFindings, m.NoFindings)
 
-    # --- actuations: each is done at most once -----------------------------------------------------------------
+    # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def shuffle(self, command: int) -> Settled:
-        """Run one cycle; returns when it is complete. What came out is in the Completed event."""
+        """Run one cycle; returns when it is complete. The Completed event has its result."""
         self._need_model(m.CONTINUOUS, "run a cycle", named=False)
         return await self.actuate(m.StartCycle(command), command)
 
     async def eject(self, command: int) -> Settled:
-        """Give the deck out."""
+        """Eject the deck."""
         settled = await self.actuate(m.Eject(command), command)
         self.tell(GivenOut(command))
         return settled
 
     async def stop(self, command: int) -> Settled:
-        """Stop all motion at once: written now, before anything queued; queued actuations are revoked."""
+        """Stop all motion at once: sent before queued messages; queued commands are revoked."""
         return await self.actuate(m.Stop(command), command, urgent=True)
 
     async def self_test(self, command: int) -> Settled:
@@ -73,11 +73,11 @@ class ShufflerDriver(Driver):
         return await self.actuate(m.SetMode(command, mode), command)
 
     async def clear_jam(self, command: int) -> Settled:
-        """Check that the path is clear and empty the compartments: after a jam was cleared by hand, or at the end."""
+        """Check that the path is clear and empty the compartments: after a jam was cleared by hand, or to unload."""
         return await self.actuate(m.ClearJam(command), command)
 
     async def take_in(self, command: int) -> Settled:
-        """Take the discards from the intake into the store. How many is in the TakenIn event."""
+        """Take the discards from the intake into the store. The TakenIn event has their count."""
         self._need_model(m.CONTINUOUS, "take cards into a store")
         return await self.actuate(m.TakeIn(command), command)
 
@@ -89,15 +89,15 @@ class ShufflerDriver(Driver):
         return await self.actuate(m.Deliver(command, cards), command)
 
     async def count_all(self, command: int) -> Settled:
-        """Count the whole set. How many there are is in the Counted event."""
+        """Count the whole set. The Counted event has the count."""
         self._need_model(m.CONTINUOUS, "count a store")
         return await self.actuate(m.CountAll(command), command)
 
     async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
-        """Turn one motor a little. What it drew, and whether it turned, is in the Jogged event."""
+        """Turn one motor a little. The Jogged event has its current, and whether it turned."""
         self._need_model(m.JOGS, "turn one motor by itself")
         return await self.actuate(m.Jog(command, motor, reverse), command)
 
     async def reset(self, command: int) -> Settled:
-        """Restart the firmware; the link goes down and comes back with a new boot id."""
+        """Restart the firmware; the link drops and comes back with a new boot id."""
         return await self.actuate(m.Reset(command), command)

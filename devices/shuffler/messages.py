@@ -1,11 +1,11 @@
-"""Every message of the card shufflers (tags 64-95, 240-247), their sensors and reasons. Card order has no message.
+"""Messages of the card shufflers (tags 64-95, 240-247), their sensors and reasons. Card order is never sent.
 
 The card path, and the sensors along it:
 
     intake ─feed─▶ FEED ─bridge─▶ BRIDGE ─lift─▶ LIFT ─shelf─▶ compartments ─unload─▶ EXIT ─stack─▶ STACK ─drop─▶ gate
 
-A card is in a segment from the moment its leading edge passed the sensor before it until the one after it. A machine
-that shuffles continuously keeps its cards in the compartments, its store, and can drop them into a chute, too.
+A card is in a segment from the moment its leading edge passes the sensor before the segment until it passes the one
+after it. A continuous shuffler keeps its cards in the compartments, its store, and can also deliver them to a chute.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
 KIND: Final = "shuffler"
-# Capabilities a hello may name.
+# Capabilities that a hello may list.
 COUNTS: Final = "counts"  # counts cards in and out
 IDENTIFIES: Final = "identifies"  # reads every card's face
-BATCH: Final = "batch"  # takes six decks at a time
-CONTINUOUS: Final = "continuous"  # keeps its cards: no cycles; takes discards in and delivers into its chute
-JOGS: Final = "jogs"  # turns one motor by itself, on command
+BATCH: Final = "batch"  # shuffles six decks at a time
+CONTINUOUS: Final = "continuous"  # keeps its cards and has no cycles: takes discards in and delivers to its chute
+JOGS: Final = "jogs"  # can turn a single motor on command
 
 
 class Sensor(IntEnum):
-    """Optical sensors, in the order a card meets them."""
+    """Optical sensors, in the order in which a card passes them."""
 
     INTAKE = 0
     FEED = 1
@@ -43,7 +43,7 @@ class Sensor(IntEnum):
 
 
 class Segment(IntEnum):
-    """Stretches of the card path, in the order a card travels them."""
+    """Segments of the card path, in the order in which a card travels them."""
 
     FEED = 0
     BRIDGE = 1
@@ -54,7 +54,7 @@ class Segment(IntEnum):
     DROP = 6
 
 
-# The sensor at the end of a segment; where cards come to rest there is none.
+# The sensor at the end of each segment; segments that end in a pile have none.
 ENDS: Final = {
     Segment.FEED: Sensor.FEED,
     Segment.BRIDGE: Sensor.BRIDGE,
@@ -74,28 +74,28 @@ class Motor(IntEnum):
 
 
 class Mode(IntEnum):
-    """What a cycle does with the cards. Only SHUFFLE is a shuffle."""
+    """What a cycle does with the cards."""
 
     SHUFFLE = 0
     SORT = 1
 
 
 class State(IntEnum):
-    """What the firmware is doing."""
+    """The state of the firmware."""
 
-    IDLE = 0  # path known empty, gate empty
+    IDLE = 0  # path and gate are empty
     FEEDING = 1
     UNLOADING = 2
-    READY = 3  # a deck lies behind the gate
+    READY = 3  # a deck is behind the gate
     HALTED = 4  # stopped, jammed or faulted in mid-cycle; cards are inside
     CLEARING = 5
     TESTING = 6
-    DOUBTFUL = 7  # after power-up: nobody knows what is inside
+    DOUBTFUL = 7  # after power-up: the cards inside are unknown
     DELIVERING = 8  # only with CONTINUOUS
 
 
 class Reason(IntEnum):
-    """Why a command was refused or failed, and what a fault is. The numbers are codes of the catalogue."""
+    """Why a command was refused or failed, and what a fault is. The numbers are error codes of the catalog."""
 
     NONE = 0
     BUSY = 420
@@ -122,7 +122,7 @@ class Reason(IntEnum):
 
 
 class Phase(IntEnum):
-    """Which way cards travel: from the intake, to the gate, or (only with CONTINUOUS) to the chute."""
+    """The direction of cards: from the intake, to the gate, or (only with CONTINUOUS) to the chute."""
 
     FEEDING = 0
     UNLOADING = 1
@@ -130,15 +130,15 @@ class Phase(IntEnum):
 
 
 def cards_inside(entered: int, left: int) -> int | None:
-    """Return how many cards a machine's counts leave inside; None where they cannot tell.
+    """Return how many cards are inside by the machine's counts; None if unknown.
 
-    They cannot while it is emptied of cards that were not counted in, nor once more came out than went in.
+    Unknown while the machine is emptied of uncounted cards, and when more cards came out than went in.
     """
     return entered - left if entered and left <= entered else None
 
 
 Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
-# Cards at a time: a byte. The chute of a real machine takes fewer.
+# Cards per delivery: one byte. The chute of a real machine holds fewer.
 MOST_DELIVERED: Final = 255
 Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
 
@@ -147,29 +147,29 @@ Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=l
 
 
 class GetStatus(Message, frozen=True, tag=64):
-    """What are you doing, and what is where?"""
+    """Request the state of the machine and where its cards are."""
 
 
 class GetSensors(Message, frozen=True, tag=65):
-    """Sensor levels and motor currents, now."""
+    """Request the current sensor levels and motor currents."""
 
 
 class GetTransits(Message, frozen=True, tag=66):
-    """Transit-time statistics of every segment."""
+    """Request the transit-time statistics of every segment."""
 
 
 class GetFindings(Message, frozen=True, tag=67):
-    """What is missing from or extra in the deck that was just rejected?"""
+    """Request the missing and extra cards of the rejected deck."""
 
 
 class StartCycle(Message, frozen=True, tag=68):
-    """Take the cards from the intake and shuffle them (or sort, if the machine's mode says so)."""
+    """Shuffle the cards from the intake, or sort them, depending on the mode."""
 
     command: CommandId
 
 
 class Eject(Message, frozen=True, tag=69):
-    """Open the gate and give the deck out."""
+    """Open the gate and eject the deck."""
 
     command: CommandId
 
@@ -181,7 +181,7 @@ class Stop(Message, frozen=True, tag=70):
 
 
 class SelfTest(Message, frozen=True, tag=71):
-    """Test lamps, sensors and motors with an empty path; who orders it after opening the door has looked inside."""
+    """Test lamps, sensors and motors with an empty path; after the door was open, the sender has looked inside."""
 
     command: CommandId
 
@@ -194,7 +194,7 @@ class SetMode(Message, frozen=True, tag=72):
 
 
 class ClearJam(Message, frozen=True, tag=73):
-    """With the path cleared by hand: check every sensor, then empty the compartments into the gate."""
+    """After the path was cleared by hand: check every sensor, then empty the compartments into the gate."""
 
     command: CommandId
 
@@ -206,26 +206,26 @@ class Reset(Message, frozen=True, tag=74):
 
 
 class TakeIn(Message, frozen=True, tag=75):
-    """Take the cards from the intake into the store. Only to a machine that names CONTINUOUS, as the next two."""
+    """Take the cards from the intake into the store. This and the next two need the capability CONTINUOUS."""
 
     command: CommandId
 
 
 class Deliver(Message, frozen=True, tag=76):
-    """Bring so many cards from the store into the chute."""
+    """Deliver this many cards from the store to the chute."""
 
     command: CommandId
     cards: Annotated[int, msgspec.Meta(ge=1, le=MOST_DELIVERED)]
 
 
 class CountAll(Message, frozen=True, tag=77):
-    """Take in what lies in the intake, bring every card out and in again, and count both ways: the whole set."""
+    """Take in the cards of the intake, move every card out and in again, and count both: the whole set."""
 
     command: CommandId
 
 
 class Jog(Message, frozen=True, tag=246):
-    """Turn one motor a little, with nothing on the path. Only to a machine that names JOGS."""
+    """Turn one motor a little, with an empty path. Only for a machine with the capability JOGS."""
 
     command: CommandId
     motor: Motor
@@ -236,7 +236,7 @@ class Jog(Message, frozen=True, tag=246):
 
 
 class Status(Message, frozen=True, tag=80):
-    """What the machine believes. `inside` is null when it cannot know, as after power was lost in mid-cycle."""
+    """The state of the machine. `inside` is null if unknown, for example after a power loss in mid-cycle."""
 
     state: State
     mode: Mode
@@ -245,7 +245,7 @@ class Status(Message, frozen=True, tag=80):
     inside: U16 | None
     behind_gate: U16 | None
     cycles: U32
-    reason: Reason  # of the last halt
+    reason: Reason  # of the latest halt
 
 
 class Sensors(Message, frozen=True, tag=81):
@@ -262,7 +262,7 @@ class Transits(Message, frozen=True, tag=82):
 
 
 class Findings(Message, frozen=True, tag=83):
-    """What a card-identifying machine found wrong with a rejected deck, as card numbers in ascending order."""
+    """The missing and extra cards of a rejected deck, as card numbers in ascending order."""
 
     carries_cards: ClassVar[bool] = True
 
@@ -272,22 +272,22 @@ class Findings(Message, frozen=True, tag=83):
 
 
 class NoFindings(Message, frozen=True, tag=84):
-    """There is nothing to tell: no rejected deck, or a machine that only counts."""
+    """There are no findings: no rejected deck, or a machine that only counts."""
 
     reason: Reason
 
 
 class Inventory(Status, frozen=True, tag=240):
-    """The status of a machine that shuffles continuously. `inside` is its store with what is on the path."""
+    """The status of a continuous shuffler. `inside` counts its store and the path."""
 
-    in_chute: U16 | None  # null when draws were not seen, as while it had no power
-    outside: U16 | None  # delivered and not taken in again, in the chute or in play; null until the set was counted
-    counted: U16 | None  # what the last CountAll found; null if the store was filled, halted or opened since
-    low: bool  # too few cards in the store to go on
+    in_chute: U16 | None  # null if draws were missed, as during a power loss
+    outside: U16 | None  # delivered and not taken in again; null until the set is counted
+    counted: U16 | None  # result of the last CountAll; null if the store was filled, halted or opened since
+    low: bool  # too few cards in the store to continue
 
 
 class BatchFindings(Message, frozen=True, tag=241):
-    """What is wrong with a rejected batch: how many of each card are missing and extra. Answers GetFindings."""
+    """The missing and extra cards of a rejected batch, as counts for each card. Answers GetFindings."""
 
     carries_cards: ClassVar[bool] = True
 
@@ -300,7 +300,7 @@ class BatchFindings(Message, frozen=True, tag=241):
 
 
 class Progress(Message, frozen=True, tag=85):
-    """Cards have arrived: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
+    """Cards have moved: how many went in and came out, and which sensors (bit per `Sensor`) are blocked."""
 
     command: CommandId
     phase: Phase
@@ -310,7 +310,7 @@ class Progress(Message, frozen=True, tag=85):
 
 
 class Completed(Message, frozen=True, tag=86):
-    """A cycle ended with as many cards out as in. `rejected`: the machine identified cards and the deck is wrong."""
+    """A cycle ended with as many cards out as in. `rejected`: the machine identified the cards, and they are wrong."""
 
     command: CommandId
     count: U16
@@ -320,7 +320,7 @@ class Completed(Message, frozen=True, tag=86):
 
 
 class Incomplete(Message, frozen=True, tag=87):
-    """A cycle ended and the counts disagree: cards stayed inside, or two passed as one."""
+    """A cycle ended and its counts disagree: cards stayed inside, or two were counted as one."""
 
     command: CommandId
     cards_in: U16
@@ -341,19 +341,19 @@ class Jam(Message, frozen=True, tag=88):
 
     @property
     def blind(self) -> bool:
-        """The sensor that should have seen the card come or go is dark by itself: the card may be past it already."""
+        """Whether the sensor that should detect the card is dark by itself: the card may have passed it already."""
         if self.segment in ENDS:
             return self.levels[ENDS[self.segment]].blocked
         return self.levels[ENDS[Segment(self.segment - 1)]].dim
 
     @property
     def inside(self) -> int | None:
-        """How many cards are past the intake and not yet behind the gate, if its counts can tell."""
+        """How many cards are between intake and gate; None if unknown."""
         return None if self.blind else cards_inside(self.entered, self.left)
 
 
 class Stopped(Message, frozen=True, tag=89):
-    """Motion ended in mid-cycle on command or because the door was opened. `entered` includes a card being drawn."""
+    """Motion ended in mid-cycle, on command or because the door was opened. `entered` includes a card being fed."""
 
     command: CommandId
     entered: U16
@@ -362,7 +362,7 @@ class Stopped(Message, frozen=True, tag=89):
 
 
 class Fault(Message, frozen=True, tag=90):
-    """Something other than a jam: a double feed, a card too short to be whole."""
+    """A fault other than a jam: a double feed or a short card."""
 
     command: CommandId
     reason: Reason
@@ -379,7 +379,7 @@ class Door(Message, frozen=True, tag=91):
 
 
 class Power(Message, frozen=True, tag=92):
-    """Power came back; `interrupted` if a cycle was running when it went."""
+    """Power came back; `interrupted` if a cycle was running when it was lost."""
 
     interrupted: bool
 
@@ -391,7 +391,7 @@ class Intake(Message, frozen=True, tag=93):
 
 
 class Cleared(Message, frozen=True, tag=94):
-    """The path was clear and the compartments were emptied: how many cards came out, how many lie behind the gate."""
+    """The path was clear and the compartments were emptied: how many cards came out, how many are behind the gate."""
 
     command: CommandId
     emptied: U16
@@ -399,7 +399,7 @@ class Cleared(Message, frozen=True, tag=94):
 
 
 class SelfTested(Message, frozen=True, tag=95):
-    """Which sensors and motors did not pass (bit per `Sensor`, bit per `Motor`)."""
+    """The end of a self-test: sensors and motors that failed (bit per `Sensor`, bit per `Motor`)."""
 
     command: CommandId
     bad_sensors: U8
@@ -416,7 +416,7 @@ class TakenIn(Message, frozen=True, tag=242):
 
 
 class Delivered(Message, frozen=True, tag=243):
-    """As many cards as were asked for have come into the chute. `low`: the discards must come back before the next."""
+    """The ordered cards are in the chute. `low`: discards must be taken in before the next delivery."""
 
     command: CommandId
     count: U16
@@ -427,7 +427,7 @@ class Delivered(Message, frozen=True, tag=243):
 
 
 class Counted(Message, frozen=True, tag=244):
-    """Every card of the store came out and went in again, in the numbers that were believed. All are shuffled anew."""
+    """Every card of the store came out and went in again, as counted before. All are shuffled again."""
 
     command: CommandId
     count: U16
@@ -436,7 +436,7 @@ class Counted(Message, frozen=True, tag=244):
 
 
 class Holds(Message, frozen=True, tag=245):
-    """What it holds is another number or not known any more: a card was drawn from the chute, or `reason` says why."""
+    """The counts changed or became unknown: a card was drawn from the chute, or for the given `reason`."""
 
     inside: U16 | None
     in_chute: U16 | None
@@ -444,7 +444,7 @@ class Holds(Message, frozen=True, tag=245):
 
 
 class Jogged(Message, frozen=True, tag=247):
-    """A motor was turned: its current (mA) while it should have, and whether its encoder saw it turn."""
+    """A jog has ended: the motor's current (mA), and whether its encoder saw it turn."""
 
     command: CommandId
     motor: Motor
@@ -453,7 +453,7 @@ class Jogged(Message, frozen=True, tag=247):
     turned: bool
 
 
-# What a machine with cycles understands, and what one that shuffles continuously understands.
+# The commands of a shuffler with cycles, and of a continuous shuffler.
 Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
 Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Jog | Reset
 Actuation = Cycling | Continuing

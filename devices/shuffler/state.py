@@ -1,4 +1,4 @@
-"""What is known of a shuffler, folded from its events. Pure: no clock, no link, and no rule of a game."""
+"""The known state of a shuffler, built up from its events."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from firmware_bridge.commands import Settled
 
 
 class GivenOut(msgspec.Struct, frozen=True):
-    """The gate was opened on command: what lay behind it is in people's hands."""
+    """The gate was opened on command: people have the cards now."""
 
     command: int
 
 
-# Everything that a shuffler's driver tells.
+# All events of a shuffler's driver.
 DriverEvent = m.Event | Told | GivenOut
-# How a cycle or a count of the whole set can end, and how whatever else moves cards can fail.
+# The possible ends of a cycle or of a full count, and the failures of all other motions.
 Ended = m.Completed | m.Counted | m.Incomplete | m.Jam | m.Stopped | m.Fault
-# After these faults the cards inside are not as many as were counted.
+# After these faults the count of cards inside is wrong.
 _MISCOUNTED: Final = (m.Reason.DOUBLE_FEED, m.Reason.COUNTS_DISAGREE)
-# What is not known of a machine that nobody can read, or whose command was misread.
+# Unknown while the machine is not connected, or after a command with an unknown outcome.
 _UNKNOWN: Final[dict[str, None]] = {"inside": None, "behind_gate": None, "in_chute": None, "outside": None}
 _BUSY: Final = {
     m.Phase.FEEDING: m.State.FEEDING,
@@ -33,7 +33,7 @@ _BUSY: Final = {
 
 
 class ShufflerView(View, frozen=True):
-    """The last known picture of one shuffler. `inside` is None when nobody knows."""
+    """The last known state of one shuffler. `inside` is None if unknown."""
 
     state: m.State | None = None
     mode: m.Mode | None = None
@@ -45,16 +45,16 @@ class ShufflerView(View, frozen=True):
     behind_gate: int | None = None
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last cycle ended
-    sure: bool = True  # False: a card may be inside that no count shows; only a report says otherwise
-    continuous: bool = False  # it keeps its cards; only then the next two are known
+    sure: bool = True  # False: a card may be inside that no count includes; only a report can end this
+    continuous: bool = False  # it keeps its cards; the next two are only for such a machine
     in_chute: int | None = None
-    outside: int | None = None  # delivered and not taken in again: in the chute or in play
-    jogged: tuple[m.Jogged, ...] = ()  # the last jog of each motor each way, the newest last
+    outside: int | None = None  # delivered and not taken in again
+    jogged: tuple[m.Jogged, ...] = ()  # the latest jog of each motor in each direction, in time order
 
 
 def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
-    """Return the picture after an event."""
-    if isinstance(event, m.Progress):  # what comes most often
+    """Return the view after an event."""
+    if isinstance(event, m.Progress):  # the most frequent event
         return _fold_progress(view, event)
     replace = msgspec.structs.replace
     match event:
@@ -72,7 +72,7 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
         case GivenOut():
             return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Door():
-            # Hands may take what is inside; where nothing was, nothing can be missed.
+            # A person may remove cards; an empty machine stays certain.
             return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
         case m.Cleared():
             state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
@@ -87,13 +87,13 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
 
 
 def _fold_jog(view: ShufflerView, event: m.Jogged) -> ShufflerView:
-    """Return the picture after one motor was turned by itself."""
+    """Return the view after a jog."""
     others = tuple(jog for jog in view.jogged if (jog.motor, jog.reverse) != (event.motor, event.reverse))
     return msgspec.structs.replace(view, jogged=(*others, event))
 
 
 def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
-    """Return the picture that a machine gives of itself."""
+    """Return the view from a machine's own status."""
     replace = msgspec.structs.replace
     if isinstance(s, m.Inventory):
         view = replace(view, in_chute=s.in_chute, outside=s.outside)
@@ -102,13 +102,13 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
 
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
-    """Return the picture after cards have arrived somewhere."""
+    """Return the view after cards have moved."""
     state, chute = _BUSY[event.phase], view.in_chute
     gate: int | None = event.left
     inside = m.cards_inside(event.entered, event.left) if view.sure else None
-    if not event.entered:  # cards leave that this cycle did not bring in: the machine is being emptied
+    if not event.entered:  # cards leave that did not enter in this cycle: the machine is being emptied
         state, inside, gate = m.State.CLEARING, None, None
-    elif event.phase is m.Phase.DELIVERING:  # until its end is told: cards come in and are drawn at the same time
+    elif event.phase is m.Phase.DELIVERING:  # unknown until the delivery ends: people draw cards meanwhile
         gate, chute = view.behind_gate, None
     return msgspec.structs.replace(
         view, phase=event.phase, state=state, entered=event.entered, left=event.left, inside=inside, behind_gate=gate,
@@ -117,7 +117,7 @@ def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
 
 
 def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.Holds) -> ShufflerView:
-    """Return the picture of a machine that keeps its cards."""
+    """Return the view of a continuous shuffler after its counts changed."""
     replace = msgspec.structs.replace
     view = replace(view, inside=event.inside if view.sure else None)
     if not isinstance(event, m.TakenIn):
@@ -128,9 +128,9 @@ def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.Holds) ->
 
 
 def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
-    """Return the picture after a cycle's end; without cards `entered` it was the end of emptying, which counts none."""
+    """Return the view after the end of a cycle, or of an emptying, which has no `entered` cards."""
     replace = msgspec.structs.replace
-    view = replace(view, outside=None)  # a halt breaks the set up; a good count tells
+    view = replace(view, outside=None)  # unknown after a halt; a good count sets it
     match event:
         case m.Counted():
             return replace(view, state=m.State.IDLE, entered=event.count, left=0, behind_gate=0, blocked=0, ended=event,
@@ -150,27 +150,27 @@ def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
                            behind_gate=_at_gate(view, event))  # fmt: skip
         case m.Stopped() | m.Fault():
             sure = view.sure and event.reason not in _MISCOUNTED
-            counted = sure and not view.door_open  # hands may be in it
+            counted = sure and not view.door_open  # a person may reach in
             return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, sure=sure,
                            inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
                            behind_gate=_at_gate(view, event))  # fmt: skip
 
 
 def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | None:
-    """Return how many cards lie behind the gate after a halt; None where its counts cannot tell."""
+    """Return how many cards are behind the gate after a halt; None if unknown."""
     if not event.entered:
         return None
-    if isinstance(event, m.Jam):  # only a jam says which way the cards went
+    if isinstance(event, m.Jam):  # only a jam has the direction of the cards
         if event.blind and event.phase is not m.Phase.FEEDING:
             return None
         return 0 if event.phase is m.Phase.DELIVERING else event.left
     if isinstance(event, m.Fault) and event.reason in _MISCOUNTED and event.segment >= m.Segment.UNLOAD:
-        return None  # what was seen as two on its way out may lie there already
+        return None  # the double card may be behind the gate already
     return None if view.continuous and event.left else event.left
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
-    """Return every reason why the cards behind the gate, or in the store, are not a verified, shuffled deck or set."""
+    """Return every reason why the cards are not a verified, shuffled deck or set; empty if they are."""
     match ended:
         case m.Counted():
             outside = f", {ended.outside} outside" if ended.outside else ""
@@ -182,10 +182,10 @@ def verdict(ended: Ended, expected: int) -> list[str]:
             if ended.mode is not m.Mode.SHUFFLE:
                 reasons.append(f"the cycle was {ended.mode.name}, which is not a shuffle")
             if ended.rejected:
-                reasons.append("the machine read the cards and they are not a whole deck")
+                reasons.append("the machine identified the cards, and they are not a complete deck")
             return reasons
         case m.Incomplete() if ended.cards_in == ended.cards_out:
-            return [f"{ended.cards_in} cards were counted in and out, but not from where they were put"]
+            return [f"{ended.cards_in} cards were counted in and out, but not from the expected compartments"]
         case m.Incomplete():
             return [f"{ended.cards_in} cards went in and {ended.cards_out} came out"]
         case m.Jam():
@@ -203,14 +203,14 @@ def _count(cards: int | None) -> str:
 
 
 def _accounted_for(status: m.Status) -> bool:
-    """Tell whether a resting machine knows where its cards are: none inside, or kept and counted."""
+    """Return whether an idle machine knows where its cards are: none inside, or all counted."""
     if isinstance(status, m.Inventory):
         return status.inside is not None and status.in_chute is not None
     return status.inside == 0
 
 
 def service_trigger(event: DriverEvent) -> str | None:
-    """Return what an event means for the slot's service state (`devices.service`), or None."""
+    """Return the service trigger of an event (`devices.service`), or None."""
     match event:
         case LinkUp():
             return "appear"
@@ -220,8 +220,8 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.state in (m.State.HALTED, m.State.DOUBTFUL):
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY) and _accounted_for(status)
-            return "verify" if at_rest else None  # busy: it stays unverified until it rests and reports
-        case Misread() | m.Cleared():  # whether all came out that was inside, only a report says
+            return "verify" if at_rest else None  # stays unverified until it is idle and reports
+        case Misread() | m.Cleared():  # only a report shows whether all cards came out
             return "doubt"
         case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
             return "fault"

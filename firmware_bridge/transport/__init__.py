@@ -1,1 +1,1 @@
-"""Ways for bytes to travel: serial, USB and memory. What the bytes mean is not known here."""
+"""Transports for bytes: serial ports, USB, and memory."""

@@ -1,4 +1,4 @@
-"""Two ends of a pipe in one process: what one writes, the other gets in a later callback. No operating system below."""
+"""An in-process pipe with two ends: the other end receives each write in a later callback."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore it: the default callback."""
 
 
 class MemoryTransport:
-    """One end. Made in pairs by `memory_pair`."""
+    """One end of a pipe; `memory_pair` makes both."""
 
     def __init__(self) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
@@ -29,7 +29,7 @@ class MemoryTransport:
 
     @property
     def backlog(self) -> int:
-        """Nothing waits in a pipe without an operating system."""
+        """Always 0: nothing is buffered."""
         return 0
 
     def write(self, data: bytes) -> None:
@@ -38,7 +38,7 @@ class MemoryTransport:
             self._loop.call_soon(self._peer.take, data)
 
     def take(self, data: bytes) -> None:
-        """Receive from the other end."""
+        """Pass on bytes from the other end."""
         if not self.closed:
             self.on_bytes(data)
 
@@ -49,7 +49,7 @@ class MemoryTransport:
             self._loop.call_soon(self._peer.lose)
 
     def lose(self) -> None:
-        """See the other end go."""
+        """Report that the other end was closed."""
         if not self.closed:
             self.closed = True
             self.on_lost(PortFailed("the other end of the pipe was closed"))

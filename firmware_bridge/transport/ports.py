@@ -1,4 +1,4 @@
-"""Ports by their address: which kind of transport opens it. No transport lives here."""
+"""Opens a port by its address, with the transport that the address calls for."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ if TYPE_CHECKING:
 
 
 async def open_port(url: str) -> Transport:
-    """Open any port for this process alone. Raises BadPort, or a LinkError that says why it cannot be opened."""
+    """Open a port exclusively. Raises BadPort, or a LinkError with the reason why it cannot be opened."""
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import open_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+        from firmware_bridge.transport.usb import open_usb  # noqa: PLC0415 - pyusb only where it is used
 
         return await open_usb(url)
     return await open_serial(url)
 
 
 def check_port(url: str) -> None:
-    """Raise BadPort if this cannot be a port's address; nothing is opened."""
+    """Raise BadPort if this is not the address of a port; nothing is opened."""
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+        from firmware_bridge.transport.usb import parse_usb, usbip_client  # noqa: PLC0415 - pyusb only where it is used
 
-        parse_usb(url)
+        if parse_usb(url).server is not None:
+            usbip_client()
     elif not readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
 
 
 def same_port(url: str) -> str:
-    """Return what two addresses of one port have in common, however each is written. Nothing is opened.
+    """Return the canonical form of an address: equal for all addresses of one port. Nothing is opened.
 
-    A link is what it points at, a device file is its device, and one host and port is one port by any protocol.
+    Symbolic links are resolved, a device file becomes its device number, and the protocol of a network port is dropped.
     """
     if url.startswith(("usb:", "usbip:")):
-        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - who has no USB does not pay for pyusb
+        from firmware_bridge.transport.usb import parse_usb  # noqa: PLC0415 - pyusb only where it is used
 
         return str(parse_usb(url))
     if not is_path(url):
@@ -48,12 +49,12 @@ def same_port(url: str) -> str:
         host = (parts.hostname or "").lower()
         return f"{'127.0.0.1' if host in ('localhost', '::1') else host}:{parts.port}"
     try:
-        found = Path(url).stat()
+        status = Path(url).stat()
     except OSError:  # not plugged in, or not here at all
         return os.path.realpath(url)
-    return f"device {found.st_rdev:x}" if stat.S_ISCHR(found.st_mode) else os.path.realpath(url)
+    return f"device {status.st_rdev:x}" if stat.S_ISCHR(status.st_mode) else os.path.realpath(url)
 
 
 def is_path(url: str) -> bool:
-    """Tell whether a port is a file of this computer, with its key and name beside it."""
+    """Return whether a port is a file on this computer, next to its key file."""
     return "://" not in url and not url.startswith("usb:")

@@ -1,6 +1,6 @@
-"""Serial ports by pyserial URL on asyncio: real ports, USB-serial, ptys, `socket://`, `rfc2217://`. Bytes only.
+"""Serial ports by pyserial URL, on asyncio: real ports, USB-serial adapters, ptys, `socket://`, `rfc2217://`.
 
-A port with a file descriptor is read and written straight from the event loop. `rfc2217://` has none: threads carry its
+The event loop reads and writes a port with a file descriptor. An `rfc2217://` port has none, so threads carry its
 bytes.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.wire import Transport
 
-# Our devices' line speed; a pty and a network port ignore it.
+# Line speed of the devices; ptys and network ports ignore it.
 BAUD: Final = 115_200
 FORMS: Final = (
     "a port is a device path, socket://HOST:PORT, rfc2217://HOST:PORT, usb:VENDOR:PRODUCT:SERIAL "
@@ -35,7 +35,7 @@ _CHUNK: Final = 4096
 
 
 async def open_serial(url: str) -> Transport:
-    """Open a port for this process alone. Raises BadPort, PortMissing, PortBusy or PortFailed."""
+    """Open a port exclusively. Raises BadPort, PortMissing, PortBusy or PortFailed."""
     if not readable_address(url):
         raise BadPort(f"{url or 'an empty name'}: {FORMS}")
     if "://" not in url:
@@ -47,7 +47,7 @@ async def open_serial(url: str) -> Transport:
 
 
 def readable_address(url: str) -> bool:
-    """Tell whether a port's address has one of our forms; pyserial itself knows more, and complains in many ways."""
+    """Return whether an address has one of the supported forms; pyserial itself accepts more."""
     if "://" not in url:
         return bool(url)
     try:
@@ -59,13 +59,13 @@ def readable_address(url: str) -> bool:
 
 def _open(url: str) -> serial.SerialBase:
     try:
-        # Network ports take no `exclusive`; their server admits one client at a time.
+        # Network ports have no `exclusive`; their server admits one client at a time.
         options: dict[str, Any] = {} if "://" in url else {"exclusive": True}
         port: serial.SerialBase = serial.serial_for_url(url, baudrate=BAUD, timeout=0.5, **options)
     except ValueError as error:
         raise BadPort(f"{url}: {error}") from error
     except Exception as error:
-        # SerialException and OSError, but pyserial lets others through too; none of them may end a supervisor.
+        # SerialException and OSError, but pyserial also raises others; none of them may end a supervisor.
         raise _why_not_opened(url, error) from error
     return port
 
@@ -73,10 +73,10 @@ def _open(url: str) -> serial.SerialBase:
 def _why_not_opened(url: str, error: Exception) -> PitboxError:
     text = str(error)
     network = "://" in url
-    if network and "expected a string in the form" in text:  # pyserial's words for options that it does not know
+    if network and "expected a string in the form" in text:  # pyserial's text for unknown options
         return BadPort(f"{url}: {FORMS}")
     if "exclusively lock" in text:
-        return PortBusy(f"{url} is held by another program")
+        return PortBusy(f"{url} is in use by another program")
     number = getattr(error, "errno", None)
     if number == errno.EACCES:
         return PortFailed(f"{url}: permission denied; the user must be in the group of the port (often dialout)")
@@ -85,14 +85,14 @@ def _why_not_opened(url: str, error: Exception) -> PitboxError:
     if number == errno.EISDIR or "Inappropriate ioctl" in text:
         return BadPort(f"{url} is not a serial port")
     if number in (errno.EIO, errno.ENXIO, errno.ENODEV):
-        return PortMissing(f"{url}: there is nothing behind this port")
+        return PortMissing(f"{url}: no device is connected to this port")
     if network or number in (errno.ENOENT, errno.ENOTDIR):
         return PortMissing(f"{url}: {'nothing answers there' if network else 'no such port'}")
     return PortFailed(f"{url}: {text}")
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore it: the default callback."""
 
 
 class _FdTransport:
@@ -112,11 +112,11 @@ class _FdTransport:
 
     @property
     def backlog(self) -> int:
-        """How many bytes the operating system has not taken yet."""
+        """How many bytes the operating system has not accepted yet."""
         return len(self._waiting)
 
     def write(self, data: bytes) -> None:
-        """Write now what the port takes; keep the rest until it takes more."""
+        """Write as much as the port accepts now; buffer the rest."""
         if not self._open:
             return
         if self._waiting:
@@ -134,7 +134,7 @@ class _FdTransport:
             self._keep(data[written:])
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         if self._open:
             self._open = False
             self._loop.remove_reader(self._fd)
@@ -146,7 +146,7 @@ class _FdTransport:
 
     def _keep(self, data: bytes) -> None:
         if len(self._waiting) + len(data) > MAX_BACKLOG:
-            self._lose(OSError("the port takes no more bytes"))
+            self._lose(OSError("the port accepts no more bytes"))
         else:
             self._waiting += data
 
@@ -177,15 +177,15 @@ class _FdTransport:
     def _lose(self, error: OSError) -> None:
         if self._open:
             self.close()
-            # Told later: a loss found while writing must not re-enter the writer.
-            self._loop.call_soon(self._tell, _failed(self._url, error))
+            # Reported later: a loss found while writing must not re-enter the writer.
+            self._loop.call_soon(self._report_loss, _failed(self._url, error))
 
-    def _tell(self, cause: LinkError) -> None:
+    def _report_loss(self, cause: LinkError) -> None:
         self.on_lost(cause)
 
 
 class _Rfc2217Port:
-    """A port without a file descriptor, as its transport's threads use it."""
+    """A port without a file descriptor, for the threads of a ThreadTransport."""
 
     def __init__(self, port: serial.SerialBase) -> None:
         self._port = port
@@ -202,7 +202,7 @@ class _Rfc2217Port:
             self._port.write(data)
 
     def leave(self) -> None:
-        """Nothing: closing ends a read."""
+        """Do nothing: closing ends a read."""
 
     def close(self) -> None:
         with _os_errors():
@@ -221,7 +221,7 @@ def _close_port(port: serial.SerialBase) -> None:
 
 @contextmanager
 def _os_errors() -> Iterator[None]:
-    """Turn what pyserial raises when a port is closed under a reader into what it is."""
+    """Turn the errors that pyserial raises when a port is closed during a read into OSError."""
     try:
         yield
     except (TypeError, AttributeError) as error:

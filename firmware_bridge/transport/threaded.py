@@ -1,4 +1,4 @@
-"""A transport over a port that can only block: one thread reads, one writes. No kind of port is known here."""
+"""A transport over a blocking port: one thread reads, another writes."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import LinkError
 
-# More than a window of the longest frames; a port that takes nothing for this long is not alive.
+# More than a window of the longest frames; a port with more unwritten bytes is dead.
 MAX_BACKLOG: Final = 64 * 1024
-# Chunks that may be read and not yet delivered; a port that brings more is read no faster than the loop takes it.
+# Chunks that may be read and not yet delivered; beyond that the port is read no faster than the loop delivers.
 MAX_UNDELIVERED: Final = 256
-# How long (s) to leave such a port alone.
-_REST: Final = 0.001
+# How long (s) to pause reading then.
+_PAUSE_S: Final = 0.001
 
 
 class BlockingPort(Protocol):
-    """What a thread transport needs of a port. Whatever goes wrong is an OSError."""
+    """What ThreadTransport needs of a port. Every failure is an OSError."""
 
     def read(self) -> bytes:
-        """Wait a moment for bytes; none is no failure."""
+        """Return bytes after a short wait at most; an empty result is not a failure."""
 
     def write(self, data: bytes) -> None:
-        """Return once the bytes are taken."""
+        """Return once the bytes are written."""
 
     def leave(self) -> None:
-        """Be told that the port is about to be closed: `read` and `write` may give up. Does not block."""
+        """Prepare for closing: `read` and `write` may return early from now on. Does not block."""
 
     def close(self) -> None:
-        """Give the port back; called once, by the writing thread, perhaps while the other one is in `read`."""
+        """Release the port. Called once, by the writing thread, possibly during a `read`."""
 
 
 class _Closes(Protocol):
@@ -46,7 +46,7 @@ _Port = TypeVar("_Port", bound=_Closes)
 
 
 async def open_in_thread(open_: Callable[[], _Port]) -> _Port:
-    """Open a port in a thread, because it may take seconds. A cancelled open is closed when it ends."""
+    """Open a port in a thread, because it may take seconds. If canceled, the port is closed once it is open."""
     opening = asyncio.get_running_loop().run_in_executor(None, open_)
     try:
         return await asyncio.shield(opening)
@@ -61,11 +61,11 @@ def _close_unwanted(opened: asyncio.Future[_Port]) -> None:
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore it: the default callback."""
 
 
 class ThreadTransport:
-    """Carries the bytes of a blocking port; its threads enter the loop by `call_soon_threadsafe`."""
+    """Carries the bytes of a blocking port; its threads use `call_soon_threadsafe`."""
 
     def __init__(self, port: BlockingPort, url: str, why: Callable[[OSError], LinkError]) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
@@ -83,21 +83,21 @@ class ThreadTransport:
 
     @property
     def backlog(self) -> int:
-        """How many bytes the writing thread has not handed over yet."""
+        """How many bytes the writing thread has not written yet."""
         return self._backlog
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the writing thread."""
+        """Queue bytes for the writing thread."""
         if not self._open:
             return
         if self._backlog + len(data) > MAX_BACKLOG:
-            self._lose(OSError("the port takes no more bytes"))
+            self._lose(OSError("the port accepts no more bytes"))
             return
         self._backlog += len(data)
         self._out.put(data)
 
     def close(self) -> None:
-        """Give the port back; its threads end by themselves."""
+        """Release the port; its threads end by themselves."""
         if self._open:
             self._open = False
             self._port.leave()
@@ -114,7 +114,7 @@ class ThreadTransport:
                 self._brought += 1
                 self._enter(self._deliver, data)
             while self._open and self._brought - self._delivered > MAX_UNDELIVERED:
-                sleep(_REST)
+                sleep(_PAUSE_S)
 
     def _write(self) -> None:
         while (data := self._out.get()) is not None:
@@ -128,7 +128,7 @@ class ThreadTransport:
             self._port.close()
 
     def _enter(self, call: Callable[[Any], None], value: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and with it everybody who could listen
+        with contextlib.suppress(RuntimeError):  # the loop has ended
             self._loop.call_soon_threadsafe(call, value)
 
     def _deliver(self, data: bytes) -> None:
@@ -142,8 +142,8 @@ class ThreadTransport:
     def _lose(self, error: OSError) -> None:
         if self._open:
             self.close()
-            # Told later: a loss found while writing must not re-enter the writer.
-            self._loop.call_soon(self._tell, self._why(error))
+            # Reported later: a loss found while writing must not re-enter the writer.
+            self._loop.call_soon(self._report_loss, self._why(error))
 
-    def _tell(self, cause: LinkError) -> None:
+    def _report_loss(self, cause: LinkError) -> None:
         self.on_lost(cause)

@@ -1,8 +1,8 @@
-"""USB devices by vendor, product and serial number through pyusb: libusb, or a USB/IP server. Bytes only.
+"""USB devices by vendor, product and serial number, through pyusb: with libusb, or with a USB/IP server.
 
-A device has one vendor-specific interface with a bulk endpoint each way, and its bytes are a stream: the borders of
-packets and transfers mean nothing. One packet is read at a time. It is complete when it arrives, so that neither a
-missing zero-length packet nor a timeout in the middle of a transfer can hold bytes back or lose them.
+A device has one vendor-specific interface with one bulk endpoint in each direction. Its bytes are a stream: boundaries
+of packets and transfers have no meaning. Each read asks for one packet, which is complete when it arrives; so neither a
+missing zero-length packet nor a timeout during a transfer can delay or lose bytes.
 """
 
 from __future__ import annotations
@@ -31,29 +31,31 @@ from firmware_bridge.errors import (
     PortFailed,
     PortMissing,
 )
+from firmware_bridge.plugins import PORTS, installed_plugins
 from firmware_bridge.transport.threaded import ThreadTransport, open_in_thread
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
 
 VENDOR_CLASS: Final = 0xFF
-# How long one transfer may wait (ms) before the thread looks whether the port is to be closed; nothing is lost by it.
+# Timeout of one transfer (ms), after which the thread checks whether the port is being closed. No data is lost.
 LOOK_UP: Final = 100
-# A device keeps what its last host did not read. It is dropped until nothing more comes for so long (ms), or after (s):
+# A device keeps bytes that its previous host did not read. They are dropped until none comes for this long (ms), but
+# for at most this long (s):
 QUIET: Final = 20
 DRAIN: Final = 1.0
-# How long to wait (s) for a port that this program is just giving back: both threads look up, and a server may be slow.
+# How long (s) to wait for a port that this program is releasing: both threads must notice, and a server may be slow.
 GIVE_BACK: Final = 5.0
 _FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
-# As long as a USB string can be, and nothing that a terminal would obey.
+# The maximum length of a USB string, and no terminal control characters.
 _SERIAL: Final = re.compile(r"[ -~]{1,126}")
 _IDENTITY: Final = re.compile(rf"([0-9a-fA-F]{{4}}):([0-9a-fA-F]{{4}})(?::({_SERIAL.pattern})?)?")
-_PACKET_SIZE: Final = 0x7FF  # of a descriptor's field; the bits above count packets per microframe
+_PACKET_SIZE: Final = 0x7FF  # mask of the descriptor field; the bits above count packets per microframe
 _GONE: Final = (errno.ENODEV, errno.ENXIO, errno.ENOENT, errno.ESHUTDOWN)
 
 
 class UsbAddress(msgspec.Struct, frozen=True):
-    """Which device, and at which USB/IP server; without one, on this computer."""
+    """A device, and its USB/IP server; None for this computer."""
 
     vendor: int
     product: int
@@ -69,7 +71,7 @@ class UsbAddress(msgspec.Struct, frozen=True):
 
 
 def parse_usb(url: str) -> UsbAddress:
-    """Read a port's address; BadPort says what its form is."""
+    """Parse a port's address; BadPort explains the form."""
     server, identity = None, url.removeprefix("usb:")
     if url.startswith("usbip://"):
         where, _, identity = url.removeprefix("usbip://").partition("/")
@@ -85,7 +87,7 @@ def parse_usb(url: str) -> UsbAddress:
 
 
 def parse_server(where: str) -> tuple[str, int]:
-    """Read HOST:PORT of a USB/IP server."""
+    """Parse HOST:PORT of a USB/IP server."""
     try:
         parts = urlsplit(f"//{where}")
         if parts.hostname and parts.port and not parts.path and "@" not in where:
@@ -95,39 +97,49 @@ def parse_server(where: str) -> tuple[str, int]:
     raise BadPort(f"{where or 'nothing'} is not the HOST:PORT of a USB/IP server")
 
 
+def usbip_client() -> Any:
+    """Return the module that talks to USB/IP servers; BadPort if this installation was made without it.
+
+    It has `UsbIpBackend(host, port)`, a pyusb backend, and `list_devices(host, port)`.
+    """
+    plugin = installed_plugins(PORTS).get("usbip")
+    if plugin is None:
+        raise BadPort("usbip:// ports are for the bench, and this installation was made without them")
+    return plugin.load()
+
+
 async def open_usb(url: str) -> Transport:
-    """Open a device for this process alone. Raises BadPort, PortMissing, PortBusy, PortFailed or DuplicateSerial."""
-    hold = _Hold(parse_usb(url))
+    """Open a device exclusively. Raises BadPort, PortMissing, PortBusy, PortFailed or DuplicateSerial."""
+    claim = _Claim(parse_usb(url))
     try:
-        port = await open_in_thread(lambda: _open(hold))
+        port = await open_in_thread(lambda: _open(claim))
     except asyncio.CancelledError:
-        hold.leaving = True  # its thread opens to the end, and gives back; who comes next waits for that
+        claim.leaving = True  # its thread finishes opening and then releases; the next open waits for that
         raise
-    return ThreadTransport(port, url, lambda error: _lost(hold.address, error))
+    return ThreadTransport(port, url, lambda error: _lost(claim.address, error))
 
 
 def find_ports(server: tuple[str, int] | None = None) -> list[str]:
-    """Return the addresses of all devices with a vendor-specific interface and a serial number that can be read."""
-    found = _listed(server) if server is not None else _plugged_in()
-    return sorted(str(UsbAddress(*identity, server)) for identity in found)
+    """Return the addresses of all devices with a vendor-specific interface and a readable serial number."""
+    devices = _listed(server) if server is not None else _plugged_in()
+    return sorted(str(UsbAddress(*identity, server)) for identity in devices)
 
 
 def _plugged_in() -> list[tuple[int, int, str]]:
-    found = []
+    devices = []
     for device in _find(None):
         serial = _serial_of(device) if _is_vendor_specific(device) else None
         usb.util.dispose_resources(device)
         if isinstance(serial, str):
-            found.append((device.idVendor, device.idProduct, serial))
-    return found
+            devices.append((device.idVendor, device.idProduct, serial))
+    return devices
 
 
 def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
-    """Tell from a server's list alone: asking the devices would disturb who uses them."""
-    from firmware_bridge.transport.usbip.connection import list_devices  # noqa: PLC0415 - only who needs it pays
-
+    """Return devices from the server's list alone: querying a device would disturb its user."""
+    client = usbip_client()
     try:
-        devices = list_devices(*server)
+        devices = client.list_devices(*server)
     except usb.core.USBError as error:
         raise (PortMissing if error.errno in _GONE else PortFailed)(error.strerror) from error
     return [
@@ -142,10 +154,8 @@ def _listed(server: tuple[str, int]) -> list[tuple[int, int, str]]:
 
 def _backend(server: tuple[str, int] | None) -> Any:
     if server is not None:
-        from firmware_bridge.transport.usbip.backend import UsbIpBackend  # noqa: PLC0415 - only who needs it pays
-
-        return UsbIpBackend(*server)
-    import libusb_package  # noqa: PLC0415 - likewise
+        return usbip_client().UsbIpBackend(*server)
+    import libusb_package  # noqa: PLC0415 - imported only for ports of this computer
 
     backend = libusb_package.get_libusb1_backend()
     if backend is None:
@@ -167,11 +177,11 @@ def _is_vendor_specific(device: Any) -> bool:
 
 
 def _serial_of(device: Any) -> str | OSError | None:
-    """Return the serial number, why it cannot be read, or None if there is none that an address could name."""
+    """Return the serial number, the error that prevents reading it, or None if no address could name it."""
     try:
         try:
             serial: str | None = device.serial_number
-        except ValueError:  # pyusb's word for whatever kept it from reading: ask something that says what it was
+        except ValueError:  # pyusb hides the cause: this request raises it
             usb.control.get_status(device)
             serial = None
     except OSError as error:
@@ -181,49 +191,49 @@ def _serial_of(device: Any) -> str | OSError | None:
     return serial if serial and _SERIAL.fullmatch(serial) else None
 
 
-class _Hold:
-    """This program's hold of a device: from the wish to open it until it is given back."""
+class _Claim:
+    """This program's claim on a device, from the start of opening until it is released."""
 
     def __init__(self, address: UsbAddress) -> None:
         self.address = address
         self.leaving = False
         self.gone = threading.Event()
         self.port: _UsbPort | None = None
-        self._before = _held.get(address)
+        self._before = _claims.get(address)
         if self._before is None or self._before.leaving:
-            _held[address] = self
+            _claims[address] = self
 
     def wait(self) -> None:
-        """Wait while the hold before this one gives the device back."""
+        """Wait while the previous claim releases the device."""
         before, self._before = self._before, None
         if before is not None and before.leaving:
             before.gone.wait(GIVE_BACK)
 
     def end(self) -> None:
-        """The device is given back, or was never had."""
-        if _held.get(self.address) is self:
-            del _held[self.address]
+        """Release the claim: the device is released, or was never opened."""
+        if _claims.get(self.address) is self:
+            del _claims[self.address]
         self.gone.set()
 
 
-def _open(hold: _Hold) -> _UsbPort:
-    hold.wait()
+def _open(claim: _Claim) -> _UsbPort:
+    claim.wait()
     try:
-        hold.port = _claim(hold)
+        claim.port = _claim_device(claim)
     except BaseException:
-        hold.end()
+        claim.end()
         raise
-    _held[hold.address] = hold
-    _give_back_at_exit()
-    return hold.port
+    _claims[claim.address] = claim
+    _release_at_exit()
+    return claim.port
 
 
-def _claim(hold: _Hold) -> _UsbPort:
-    address, device = hold.address, None
-    if hold.leaving:
-        raise PortBusy(f"{address}: opening was given up")
+def _claim_device(claim: _Claim) -> _UsbPort:
+    address, device = claim.address, None
+    if claim.leaving:
+        raise PortBusy(f"{address}: opening was canceled")
     try:
-        device = _the_one(address)
+        device = _find_exactly_one(address)
         number, incoming, outgoing = _bulk_pair(address, device)
         usb.util.claim_interface(device, number)
         _drain(incoming)
@@ -231,10 +241,10 @@ def _claim(hold: _Hold) -> _UsbPort:
         if device is not None:
             usb.util.dispose_resources(device)
         raise _why_not_opened(address, error) from error
-    return _UsbPort(hold, device, incoming, outgoing)
+    return _UsbPort(claim, device, incoming, outgoing)
 
 
-def _the_one(address: UsbAddress) -> Any:
+def _find_exactly_one(address: UsbAddress) -> Any:
     """Return the device with this serial number, if there is exactly one."""
     devices = _find(address.server, idVendor=address.vendor, idProduct=address.product)
     serials = [_serial_of(device) for device in devices]
@@ -255,30 +265,32 @@ def _the_one(address: UsbAddress) -> Any:
 
 
 def _bulk_pair(address: UsbAddress, device: Any) -> tuple[int, Any, Any]:
-    """Return a vendor-specific interface's number and its bulk endpoints, in and out."""
+    """Return the number of a vendor-specific interface and its bulk endpoints, in and out."""
     try:
         configuration = device.get_active_configuration()
     except usb.core.USBError as error:
         if error.errno is not None:
             raise
-        device.set_configuration()  # nobody has yet
+        device.set_configuration()  # not configured yet
         configuration = device.get_active_configuration()
     for interface in configuration:
         if interface.bInterfaceClass == VENDOR_CLASS and interface.bAlternateSetting == 0:
             bulk = {e.bEndpointAddress & usb.util.ENDPOINT_IN: e for e in interface if _is_bulk(e)}
             if len(bulk) == 2:
                 return interface.bInterfaceNumber, bulk[usb.util.ENDPOINT_IN], bulk[usb.util.ENDPOINT_OUT]
-    raise BadPort(f"{address} has no vendor-specific interface with a bulk endpoint each way; it is no device of ours")
+    raise BadPort(
+        f"{address} has no vendor-specific interface with a bulk endpoint in each direction; it is not a pitbox device"
+    )
 
 
 def _drain(incoming: Any) -> None:
-    """Drop what the device has to say to whoever held the port before: an old answer would be judged as a wrong one."""
+    """Drop bytes meant for the previous user of the port: an old reply would look like a wrong one."""
     until = monotonic() + DRAIN
     while monotonic() < until:
         try:
             incoming.read(incoming.wMaxPacketSize & _PACKET_SIZE, QUIET)
         except usb.core.USBError as error:
-            if error.errno in (errno.ETIMEDOUT, errno.EPIPE):  # a stall is cleared by whoever reads next
+            if error.errno in (errno.ETIMEDOUT, errno.EPIPE):  # the next read clears a stall
                 return
             raise
 
@@ -297,7 +309,7 @@ def _why_not_opened(address: UsbAddress, error: Exception) -> PitboxError:
     if number in (errno.EACCES, errno.EPERM):
         return PortFailed(f"{address}: permission denied; deploy/udev/70-pitbox.rules gives it to the group dialout")
     if number == errno.EBUSY:
-        return PortBusy(f"{address} is held by another program")
+        return PortBusy(f"{address} is in use by another program")
     return PortFailed(f"{address}: {text}")
 
 
@@ -307,8 +319,8 @@ def _why_not_opened(address: UsbAddress, error: Exception) -> PitboxError:
 class _UsbPort:
     """A claimed interface and its two endpoints."""
 
-    def __init__(self, hold: _Hold, device: Any, incoming: Any, outgoing: Any) -> None:
-        self._hold = hold
+    def __init__(self, claim: _Claim, device: Any, incoming: Any, outgoing: Any) -> None:
+        self._claim = claim
         self._device = device
         self._in = incoming
         self._out = outgoing
@@ -318,9 +330,9 @@ class _UsbPort:
         self._writing = threading.Lock()
 
     def read(self) -> bytes:
-        """Return a packet, or nothing if none came in a while. A zero-length packet is nothing, too."""
+        """Return a packet; empty after a timeout or for a zero-length packet."""
         with self._reading:
-            if self._hold.leaving:
+            if self._claim.leaving:
                 return b""
             try:
                 data = bytes(self._in.read(self._packet, LOOK_UP))
@@ -331,10 +343,10 @@ class _UsbPort:
             return data
 
     def write(self, data: bytes) -> None:
-        """Send as the device takes it. What a stall swallows is lost as on any line: the link repeats it."""
+        """Send at the device's pace. Bytes lost in a stall are repeated by the link."""
         while data:
             with self._writing:
-                if self._hold.leaving:
+                if self._claim.leaving:
                     return
                 try:
                     data = data[self._out.write(data, LOOK_UP) :]
@@ -345,7 +357,7 @@ class _UsbPort:
                     self._stalled.discard(self._out.bEndpointAddress)
 
     def _recover(self, endpoint: Any, error: usb.core.USBError) -> bool:
-        """Clear a stall and return True; a timeout is no failure. Raise what is one, as is a stall upon a stall."""
+        """Clear a stall and return True; return False for a timeout; raise any other error, or a second stall."""
         address = endpoint.bEndpointAddress
         if error.errno == errno.ETIMEDOUT:
             self._stalled.discard(address)
@@ -357,36 +369,36 @@ class _UsbPort:
         return True
 
     def leave(self) -> None:
-        """Let both threads return when they look up next."""
-        self._hold.leaving = True
+        """Let both threads return at their next check."""
+        self._claim.leaving = True
 
     def close(self) -> None:
-        """Release the interface, once nobody is in the middle of a transfer: libusb must not be closed under one."""
-        self._hold.leaving = True
+        """Release the interface, after any running transfer: libusb must not be closed during one."""
+        self._claim.leaving = True
         with self._reading, self._writing:
             try:
                 usb.util.dispose_resources(self._device)
             finally:
-                self._hold.end()
+                self._claim.end()
 
 
-# Who opens a device again that this program is just giving back waits for it, or would meet its own claim.
-_held: Final[dict[UsbAddress, _Hold]] = {}
+# Opening a device again waits until this program's earlier claim on it is released.
+_claims: Final[dict[UsbAddress, _Claim]] = {}
 
 
 @cache
-def _give_back_at_exit() -> None:
-    """Have all ports closed before pyusb closes its devices at the end of the program, under whoever uses them.
+def _release_at_exit() -> None:
+    """Have all ports closed at exit before pyusb closes its devices, which may be in use.
 
-    Said once there is a device: what is registered last is done first.
+    Called after the first device was opened, because exit handlers run in reverse order.
     """
-    atexit.register(_give_all_back)
+    atexit.register(_release_all)
 
 
-def _give_all_back() -> None:
-    for hold in list(_held.values()):
-        if hold.port is not None:
-            hold.port.close()
+def _release_all() -> None:
+    for claim in list(_claims.values()):
+        if claim.port is not None:
+            claim.port.close()
 
 
 def _lost(address: UsbAddress, error: OSError) -> LinkError:

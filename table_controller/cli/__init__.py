@@ -9,11 +9,25 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware_bridge.exit_codes import (
+    FAULT,
+    INTERRUPTED,
+    LINK,
+    LOCKED,
+    NO_BOX,
+    OK,
+    REFUSED,
+    TRUST,
+    UNKNOWN,
+    USAGE,
+)
 from firmware_bridge.version import VERSION
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+    from table_controller.cli.screen import Screen
 
 # Our own commands. Others join through the entry-point group "pitbox.commands".
 _OWN: Final = {
@@ -21,7 +35,6 @@ _OWN: Final = {
     "approve": "table_controller.cli.approve",
     "bundle": "table_controller.cli.bundle",
     "config": "table_controller.cli.config",
-    "conform": "table_controller.cli.conform",
     "device": "table_controller.cli.device",
     "devices": "table_controller.cli.devices",
     "doctor": "table_controller.cli.doctor",
@@ -46,17 +59,10 @@ _OWN: Final = {
     "version": "table_controller.cli.version",
 }
 
-# Exit codes, for scripts.
-OK: Final = 0
-FAULT: Final = 1  # a device refused, failed, or is not what it should be
-USAGE: Final = 2  # what was typed or configured cannot be used
-LINK: Final = 3  # a device cannot be reached
-TRUST: Final = 4  # a device or a person did not prove who it is
-UNKNOWN: Final = 5  # nobody knows whether a command was carried out
-NO_BOX: Final = 6  # no box answers, or another one uses the data folder
-LOCKED: Final = 7  # the box is locked
-REFUSED: Final = 8  # whoever asked may not
-INTERRUPTED: Final = 130
+__all__ = [
+    "FAULT", "INTERRUPTED", "LINK", "LOCKED", "NO_BOX", "OK", "REFUSED", "TRUST", "UNKNOWN", "USAGE", "exit_code",
+    "main",
+]  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -145,9 +151,16 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.add_arguments(command)
-        command.set_defaults(run=module.run, parser=command)
+        command.set_defaults(run=module.run, parser=command, make_screen=_make_screen)
     args = parser.parse_args(arguments)
     return parser, args if hasattr(args, "run") else None
+
+
+def _make_screen() -> Screen:
+    """Return a screen on standard output, for commands of packages that cannot import this one."""
+    from table_controller.cli.screen import PatientConsole, Screen
+
+    return Screen(PatientConsole(highlight=False))
 
 
 def _usage(parser: argparse.ArgumentParser, arguments: list[str]) -> str:
@@ -166,9 +179,9 @@ def _modules(wanted: str | None) -> dict[str, Any]:
 
     if wanted in _OWN:
         return {wanted: import_module(_OWN[wanted])}
-    from importlib.metadata import entry_points  # costs more than most commands
+    from firmware_bridge.plugins import COMMANDS, installed_plugins  # costs more than most commands
 
-    joined = {point.name: point for point in entry_points(group="pitbox.commands")}
+    joined = installed_plugins(COMMANDS)
     if wanted in joined:
         return {wanted: joined[wanted].load()}
     found = {name: import_module(path) for name, path in _OWN.items()}

@@ -1,4 +1,4 @@
-"""`pitbox conform`: check a device against every requirement, show progress, write the report. No check lives here."""
+"""`pitbox conform`: checks a device against every requirement, shows progress, and writes the report."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from devices.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
 from devices.kinds import kind_named
 from firmware_bridge.errors import UsageMistake
+from firmware_bridge.exit_codes import FAULT, LINK, OK
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.version import VERSION
-from table_controller.cli.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
-from table_controller.cli.screen import PatientConsole, Screen
 from table_controller.conformance.bench import Bench
 from table_controller.conformance.hands import Nobody, Person, SimulatorHands
 from table_controller.conformance.page import SIGNS
@@ -43,6 +43,7 @@ from table_controller.conformance.runner import Runner, meet, settle
 if TYPE_CHECKING:
     import argparse
 
+    from rich.console import Console
     from rich.progress import TaskID
 
     from firmware_bridge.handshake import Trust
@@ -54,11 +55,11 @@ if TYPE_CHECKING:
 HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
 EXAMPLE = "pitbox conform --port /dev/ttyUSB0 --key SN123.key --out report"
 
-# Characters: the bar, what stands beside it, and the least that is shown of a requirement.
+# Widths (characters): the bar, the bar with its counters, and the minimum for a requirement's text.
 _BAR: Final = 24
 _TAKEN: Final = _BAR + 20
 _LEAST: Final = 12
-# What is shown of evidence on the screen (characters); the report has all of it.
+# Maximum length (characters) of evidence on the screen; the report has all of it.
 _MOST: Final = 300
 
 _STYLES: Final = {
@@ -71,11 +72,24 @@ _STYLES: Final = {
 _STYLE_OF_RUN: Final = {CONFORMS: "bold green", IN_WHAT_APPLIES: "green"}
 
 
+class Screen(Protocol):
+    """The output of this command; `table_controller.cli` passes it as `args.make_screen()`."""
+
+    console: Console
+
+    def line(self, text: str = "", style: str = "") -> None:
+        """Print one line."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     add_link_arguments(parser, required=False)
     parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="where the report goes (default: conformance-SERIAL-TIME)"
+        "--out", type=Path, metavar="FOLDER", help="folder for the report (default: conformance-SERIAL-TIME)"
     )
     parser.add_argument(
         "--only", action="append", default=[], metavar="ID", help="only this requirement (LK-07) or chapter; repeatable"
@@ -85,34 +99,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     who = parser.add_mutually_exclusive_group()
     who.add_argument(
+        "--simulator",
         "--hands",
+        dest="hands",
         type=Path,
         metavar="FOLDER",
-        help="a simulator's folder (or socket): its own hands do what a person would",
+        help="a simulator's folder (or socket); the simulator does the manual steps",
     )
     who.add_argument(
-        "--no-hands", action="store_true", help="leave out what needs hands: it is reported as not checked"
+        "--unattended",
+        "--no-hands",
+        dest="no_hands",
+        action="store_true",
+        help="skip requirements with manual steps; they are reported as not checked",
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Check a device and write the report; or list the requirements."""
     if args.list is not None:
-        _list(args.list)
-        return 0
+        _list(args.list, args.make_screen())
+        return OK
     if args.port is None:
-        raise UsageMistake("say which device with --port, or --list what would be checked")
+        raise UsageMistake("name the device with --port, or use --list to list the requirements")
     trust = bench_trust(args)
-    wanted = chosen(requirements_of(trust.kind), args.only)
+    requirements = chosen(requirements_of(trust.kind), args.only)
     (serial,) = trust.keys
     folder = args.out or Path(f"conformance-{serial}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     check_folder(folder)
-    with Screen(PatientConsole(highlight=False)) as screen:
-        return asyncio.run(_conform(args, trust, wanted, folder, screen))
+    with args.make_screen() as screen:
+        return asyncio.run(_conform(args, trust, requirements, folder, screen))
 
 
 async def _conform(
-    args: argparse.Namespace, trust: Trust, wanted: list[Requirement], folder: Path, screen: Screen
+    args: argparse.Namespace, trust: Trust, requirements: list[Requirement], folder: Path, screen: Screen
 ) -> int:
     profile, _ = kind_chapter(trust.kind)
     hands = _hands(args, screen)
@@ -122,8 +142,8 @@ async def _conform(
     try:
         hello = await meet(bench)
         began, clock = datetime.now(UTC), time.monotonic()
-        with _Show(screen, len(wanted)) as show:
-            runner = Runner(bench, wanted, show.before, show.after)
+        with _Show(screen, len(requirements)) as show:
+            runner = Runner(bench, requirements, show.before, show.after)
             try:
                 await runner.run()
             except asyncio.CancelledError:
@@ -143,7 +163,7 @@ async def _conform(
 
 
 def _ids() -> Any:
-    """Yield command ids that no earlier bench command had, each higher than the one before."""
+    """Yield rising command ids that no earlier bench command used."""
     last = 0
     while True:
         last = max(last + 1, bench_command_id())
@@ -157,7 +177,7 @@ def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
         named = args.hands.is_socket()
         return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
     if not (sys.stdin.isatty() and screen.console.is_terminal):
-        raise UsageMistake("no person can be asked without a terminal: say --no-hands or --hands FOLDER")
+        raise UsageMistake("manual steps need a terminal: use --unattended or --simulator FOLDER")
     return Person(lambda text: screen.line(f"  {text}", "bold"))
 
 
@@ -171,9 +191,7 @@ def _device(hello: DeviceHello | None) -> Device | None:
 
 
 def _exit_code(report: Report, *, no_hands: bool) -> int:
-    """0 only if everything that was asked for has passed; what --no-hands leaves out was not asked for."""
-    from table_controller.cli import FAULT, LINK, OK
-
+    """Return 0 only if every requested requirement passed; --unattended requests only those without manual steps."""
     counts = report.counts
     if counts[Verdict.FAIL]:
         return FAULT
@@ -182,12 +200,12 @@ def _exit_code(report: Report, *, no_hands: bool) -> int:
     open_ids = {line.id for line in report.requirements if line.verdict is Verdict.NOT_CHECKED}
     if open_ids - (waits_for_hands(report.requirements) if no_hands else set()):
         return FAULT
-    # Whoever names only requirements that do not apply has had nothing checked.
+    # If only requirements that do not apply were requested, nothing was checked.
     return OK if counts[Verdict.PASS] or open_ids else FAULT
 
 
 class _Show:
-    """How far the run is: a bar on a terminal, a line for each requirement elsewhere."""
+    """Shows progress: a bar on a terminal, a line for each requirement elsewhere."""
 
     def __init__(self, screen: Screen, total: int) -> None:
         self._screen = screen
@@ -221,13 +239,13 @@ class _Show:
 
 
 def line_text(line: Line) -> list[tuple[str, str]]:
-    """Return what is printed of one requirement, with styles."""
-    said = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
+    """Return the printed lines of one result, with styles."""
+    lines = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
     if line.why:
-        said.append((f"           {line.why}", "dim"))
+        lines.append((f"           {line.why}", "dim"))
     if line.verdict is Verdict.FAIL:
-        said += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
-    return said
+        lines += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
+    return lines
 
 
 def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
@@ -243,22 +261,21 @@ def _conclude(report: Report, folder: Path, screen: Screen) -> None:
     if report.lost:
         screen.line(report.lost, "red")
     screen.line(f"report  {folder / 'conformance.html'}")
-    screen.line("The device is left unverified: a table reads it anew before it serves.", "dim")
+    screen.line("The device is left unverified: a table reads it again before it is in service.", "dim")
 
 
-def _list(kind: str) -> None:
-    """Print every requirement with its page; of one kind, or the protocol's and those of every kind."""
+def _list(kind: str, screen: Screen) -> None:
+    """Print the requirements of the protocol, and those of one kind or of all kinds."""
     chapters = protocol_chapters()
     chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
-    screen = Screen(PatientConsole(highlight=False))
     for chapter in chapters:
         _list_chapter(chapter, screen)
 
 
 def _list_chapter(chapter: Chapter, screen: Screen) -> None:
     screen.console.print(Text(chapter.title, style="bold"))
-    for found in chapter.requirements:
-        marks = " (with hands)" if found.hands else ""
-        marks += f" (capability {found.capability})" if found.capability else ""
-        marks += f" (not with capability {found.without})" if found.without else ""
-        screen.line(f"  {found.id}  {found.sentence}{marks}")
+    for requirement in chapter.requirements:
+        marks = " (with operator)" if requirement.hands else ""
+        marks += f" (capability {requirement.capability})" if requirement.capability else ""
+        marks += f" (not with capability {requirement.without})" if requirement.without else ""
+        screen.line(f"  {requirement.id}  {requirement.sentence}{marks}")

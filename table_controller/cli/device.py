@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.bench_link import add_link_arguments, bench_driver
 from devices.kinds import KINDS, Kind, kind_named
-from table_controller.cli.bench_link import add_link_arguments, bench_driver
 from table_controller.cli.screen import Screen
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from devices.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
+from devices.frame_text import frame_text
 from devices.report import LinkDown
 from firmware_bridge.errors import UsageMistake
-from table_controller.cli.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
 from table_controller.cli.box_link import add_box_arguments, box
-from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
     import argparse

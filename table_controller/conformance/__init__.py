@@ -1,4 +1,5 @@
-"""The conformance kit: requirements with stable ids, checked on whatever answers at a port. No simulator is known here.
+"""The conformance kit: checks a device at a port, real or simulated, against requirements with stable ids.
 
-`protocol` holds what is asked of every machine, `kinds` what is asked of each kind; `runner` checks and `report` tells.
+`protocol` has the requirements on every machine, `kinds` those on each kind; `runner` checks them, `report` writes the
+report.
 """

@@ -1,4 +1,4 @@
-"""What a check is given: the open port, ways to speak through it, hands, and fresh ids. Judges nothing itself."""
+"""What a check works with: the open port, sessions over it, the operator, and new command ids."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from table_controller.conformance.hands import Hands, Step
     from table_controller.conformance.requirements import Profile
 
-# A machine that restarts, its port included, is back within this long (s).
+# A restarting machine, including its port, is back within this long (s).
 RESTART: Final = 30.0
-# A port that is not there yet is looked for this often (s).
+# How often (s) a missing port is looked for.
 _LOOK_AGAIN: Final = 0.25
-# A payload that no device knows: a tag that the protocol gives to nobody.
+# A payload with a tag that the protocol does not use.
 NONSENSE: Final = b"\x91\x3f"
 
 
 class Bench:
-    """One device on the bench during one run."""
+    """One device during one run of the kit."""
 
     def __init__(
         self,
@@ -54,28 +54,28 @@ class Bench:
         self.tape = Tape()
         self.next_id = ids
         self.hands = hands
-        self.capabilities: list[str] = []  # as its hello names them, once it was met
+        self.capabilities: list[str] = []  # from its hello
         (self.key,) = trust.keys.values()
-        self.deadline: asyncio.Timeout | None = None  # of the check that runs
+        self.deadline: asyncio.Timeout | None = None  # of the running check
         self._open_port = open_port
         self._entropy = entropy
         self._kept: dict[str, tuple[Any, list[str]]] = {}
 
     async def open(self) -> None:
-        """Open the port; the errors are those of every bench command."""
+        """Open the port; raises the same errors as every bench command."""
         self.tape.carry(await self._open_port())
 
     def probe(self) -> Probe:
-        """Return a host that may break the rules; whoever spoke before is not heard any more."""
+        """Return a host that may break the protocol; it replaces the previous user of the port."""
         return Probe(self.tape, self.key.key, self._entropy, self.kind.decoder)
 
     async def raw(self) -> Raw:
-        """Return a session that may break the rules."""
+        """Return a session that may break the protocol."""
         return await self.probe().open()
 
     @asynccontextmanager
     async def visit(self) -> AsyncIterator[Visit]:
-        """Hold a session by the rules."""
+        """Open a session that follows the protocol."""
         link, hello = await greet(Wire(self.tape), self.trust, self.kind.decoder, self._entropy)
         visit = Visit(link, hello)
         try:
@@ -84,22 +84,22 @@ class Bench:
             link.close()
 
     async def no_session(self) -> Probe:
-        """Bring the device into a state without a session, by nonsense or, if that is borne, by silence."""
+        """End the device's session, by a malformed request or, if that does not work, by silence."""
         raw = await self.raw()
         raw.attentive = False
         raw.request(NONSENSE)
         if await raw.lives():
             await raw.probe.listen(SILENCE + 2 * LINE)
             if await raw.lives():
-                raise Failed("the session to end after nonsense or after silence", "it goes on")
+                raise Failed("the session to end after a malformed request or after silence", "it continues")
         return self.probe()
 
     async def ended(self, raw: Raw) -> bool:
-        """Tell whether a session has ended; the device says so only when it is asked."""
+        """Return whether a session has ended; the device reports it only when asked."""
         return not await raw.lives()
 
     async def back(self, within: float = RESTART, not_boot: int | None = None) -> Probe:
-        """Wait until a device answers again, at a port that may have vanished with it; not in the boot `not_boot`."""
+        """Wait until the device answers again, also if its port vanished; not with the boot id `not_boot`."""
         loop = asyncio.get_running_loop()
         late = loop.time() + within
         while True:
@@ -116,10 +116,10 @@ class Bench:
                 return probe
 
     async def do(self, step: Step) -> None:
-        """Have something done by hand."""
+        """Have the operator do a step, and wait until it is done."""
         self.tape.remark(f"hands: {step.sentence}")
         loop, left = asyncio.get_running_loop(), 0.0
-        if self.deadline is not None:  # a person's time is not the device's
+        if self.deadline is not None:  # the operator's time does not count
             left = (self.deadline.when() or 0.0) - loop.time()
             self.deadline.reschedule(None)
         await self.hands.do(step)
@@ -127,12 +127,12 @@ class Bench:
             self.deadline.reschedule(loop.time() + left)
 
     async def now(self, step: Step) -> None:
-        """Have something done by hand while the machine moves."""
+        """Request a step from the operator while the machine moves."""
         self.tape.remark(f"hands: {step.sentence}")
         await self.hands.now(step)
 
     async def once(self, name: str, observe: Callable[[Bench], Awaitable[Any]]) -> Any:
-        """Return what was observed under this name, now or for an earlier requirement of the run."""
+        """Return an observation by name; it is made once in a run, for all requirements that use it."""
         if name in self._kept:
             seen, lines = self._kept[name]
             self.tape.quote(lines)
@@ -147,36 +147,36 @@ class Bench:
         return seen
 
     async def stop(self) -> None:
-        """End all motion, if the kind knows how; for when the kit itself is interrupted."""
+        """Stop all motion, if the kind has a stop command; used when the kit is interrupted."""
         if self.profile.stop is not None and self.tape.lost is None:
             async with self.visit() as visit:
                 await visit.order(self.profile.stop(self.next_id()))
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         self.tape.close()
 
 
 def with_numbers(signed: bytes, **numbers: int) -> bytes:
-    """Return a frame with other numbers in its header, whatever its MAC covers."""
+    """Return a frame with changed header fields; its MAC is not adapted."""
     first, type_, seq, ack, re, counter = fr.HEADER.unpack_from(signed)
     fields = {"first": first, "type": type_, "seq": seq, "ack": ack, "re": re, "counter": counter} | numbers
     return fr.HEADER.pack(*fields.values()) + signed[fr.HEADER_SIZE :]
 
 
 def switch_of(profile: Profile) -> Any:
-    """Return the kind's switch; only asked of kinds that have one."""
+    """Return the switch commands of a kind that has them."""
     assert profile.switch is not None
     return profile.switch
 
 
 async def is_on(visit: Visit, profile: Profile) -> bool:
-    """Ask the machine whether its switch is on."""
+    """Return whether the machine's switch is on."""
     return bool(switch_of(profile).is_on(await visit.ask(profile.question, profile.answer)))
 
 
 def encoded_with(message: Message, *more: bytes) -> bytes:
-    """Return a message's payload with more fields than it has."""
+    """Return a message's payload with extra fields."""
     from firmware_bridge.messages import encode  # noqa: PLC0415
 
     payload = encode(message)

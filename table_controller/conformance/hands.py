@@ -1,4 +1,4 @@
-"""Who does what no program can: put cards in, open a door, cut the power. A person, a simulator's hands, or nobody."""
+"""Operators for manual steps (insert cards, open a door, cut the power): a person, a simulator, or none."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# A person has gone to fetch a deck (s); after this long nobody is there.
+# How long (s) to wait for a person, who may have to fetch a deck.
 PERSON_TIME: Final = 300.0
-# A simulator answers at once (s); if not, it hangs.
+# How long (s) to wait for a simulator, which answers at once.
 SIMULATOR_TIME: Final = 2.0
 
 
 class Step(msgspec.Struct, frozen=True):
-    """Something for hands: the sentence that asks a person, and the same in a simulator's vocabulary of faults."""
+    """A manual step: the sentence for a person, and the same step as faults for a simulator."""
 
     sentence: str
     words: tuple[str, ...]
 
 
 class Hands(Protocol):
-    """Who acts at the machine."""
+    """Does manual steps at the machine."""
 
     name: str
     patience: float  # seconds that a check waits for the effect of `now`
 
     async def do(self, step: Step) -> None:
-        """Have it done, and return once it is; NotChecked if nobody does it."""
+        """Do a step, and return when it is done; NotChecked if it cannot be done."""
 
     async def now(self, step: Step) -> None:
-        """Ask for it while something moves, and return at once; the check waits for its effect."""
+        """Request a step while the machine moves, and return at once; the check waits for its effect."""
 
 
 class Nobody:
-    """No hands: what needs them is not checked."""
+    """No operator: requirements that need one are not checked."""
 
     name = "nobody"
     patience = 0.0
 
     async def do(self, step: Step) -> None:
-        """Do nothing."""
-        raise NotChecked(f"needs hands: {step.sentence}")
+        """Raise NotChecked."""
+        raise NotChecked(f"needs an operator: {step.sentence}")
 
     now = do
 
 
 class SimulatorHands:
-    """A simulator's own hands, by its control socket: one JSON object per line each way, `do` and `fault`."""
+    """A simulator, which does the steps itself, through its control socket: one JSON object per line."""
 
     name = "a simulator's own hands"
     patience = 30.0
@@ -67,11 +67,11 @@ class SimulatorHands:
             raise SimulatorNotFound(f"{socket}: no simulator listens there")
 
     async def do(self, step: Step) -> None:
-        """Let it happen in the simulated world."""
+        """Inject the step's faults into the simulator."""
         for word in step.words:
             answer = await self._ask({"do": "inject", "fault": word})
             if "error" in answer:
-                raise NotChecked(f"the simulator's hands cannot: {answer['error']}")
+                raise NotChecked(f"the simulator cannot do this: {answer['error']}")
 
     now = do
 
@@ -85,28 +85,28 @@ class SimulatorHands:
                 finally:
                     writer.close()
         except (OSError, TimeoutError, *UNDECODABLE) as error:
-            raise NotChecked(f"the simulator's hands do not answer at {self._socket}: {error}") from error
+            raise NotChecked(f"the simulator does not answer at {self._socket}: {error}") from error
 
 
 class Person:
-    """Whoever sits at this terminal. Enter means done; a word before it means that it cannot be done."""
+    """The person at this terminal. Enter alone means done; any text before it means that it cannot be done."""
 
     name = "a person"
     patience = 120.0
 
     def __init__(self, say: Callable[[str], None], stdin: Any = None) -> None:
-        self._say = say
+        self._show = say
         self._stdin = stdin or sys.stdin
 
     async def do(self, step: Step) -> None:
-        """Ask, and wait for Enter."""
-        self._say(f"please {step.sentence}, then press Enter (or type no and press Enter)")
+        """Ask the person, and wait for Enter."""
+        self._show(f"please {step.sentence}, then press Enter (or type no and press Enter)")
         if (await self._line()).strip():
             raise NotChecked(f"could not be done by hand: {step.sentence}")
 
     async def now(self, step: Step) -> None:
-        """Ask for it at once."""
-        self._say(f"NOW please {step.sentence}")
+        """Ask the person to do it now."""
+        self._show(f"NOW please {step.sentence}")
 
     async def _line(self) -> str:
         loop = asyncio.get_running_loop()
@@ -122,7 +122,7 @@ class Person:
             async with asyncio.timeout(PERSON_TIME):
                 line = await typed
         except TimeoutError:
-            raise NotChecked(f"nobody answered within {PERSON_TIME:g} s") from None
+            raise NotChecked(f"no answer within {PERSON_TIME:g} s") from None
         finally:
             loop.remove_reader(self._stdin)
         if not line:

@@ -1,4 +1,4 @@
-"""How checks of a kind's own requirements put commands to a machine and judge what became of them. Knows no kind."""
+"""Sends commands to a machine and checks their outcomes, for the requirements of all kinds."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
     from table_controller.conformance.hands import Step
     from table_controller.conformance.visit import Visit
 
-# How far two readings of one light level may lie apart: a tenth of the scale of 1023.
+# Allowed difference between two readings of one light level: a tenth of the scale of 1023.
 NOISE: Final = 102
 
 
 async def begin(visit: Visit, message: Message) -> int:
-    """Have a command accepted; return its id."""
+    """Send a command that must be accepted; return its id."""
     reply = await visit.order(message)
     expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
     return reply.command
 
 
 async def ended(visit: Visit, message: Message, within: float) -> Settled:
-    """Have a command carried out, at once or after a while; return its end, whatever it is."""
+    """Send a command and wait for its end; return it, with any outcome."""
     reply = await visit.order(message)
     return await visit.end(reply.command, within) if isinstance(reply, Accepted) else reply
 
 
 async def refused(visit: Visit, message: Message, reason: IntEnum, where: str) -> None:
-    """A command is refused, with this reason."""
+    """Expect that a command is refused with this reason."""
     reply = await visit.order(message)
     as_expected = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (Outcome.REFUSED, reason)
     expect(as_expected, f"{type(message).__name__} refused with {reason.value} {reason.name} {where}", reply)
 
 
 def settled_as(settled: Settled | None, outcome: Outcome, reason: IntEnum) -> Settled:
-    """A command ended, in this way."""
+    """Expect this outcome and reason of a command."""
     if settled is None:
         raise Failed(f"Settled {outcome.name} {reason.name}", "no Settled at all")
     meant = (settled.outcome, settled.reason) == (outcome, reason)
@@ -55,7 +55,7 @@ def settled_as(settled: Settled | None, outcome: Outcome, reason: IntEnum) -> Se
 
 
 def one_end(visit: Visit, command: int, kind: type[Any], settled: Settled) -> Any:
-    """Exactly one event of this kind about a command, then exactly one Settled; return the first."""
+    """Expect exactly one event of this kind about a command, then exactly one Settled; return the first."""
     about = visit.about(command)
     expect(
         len(about) == 2 and isinstance(about[0], kind) and about[1] == settled,
@@ -66,16 +66,16 @@ def one_end(visit: Visit, command: int, kind: type[Any], settled: Settled) -> An
 
 
 def same_but(before: Message, after: Message, **changed: Any) -> None:
-    """A status is as it was, but for what is named."""
-    wanted = msgspec.structs.replace(before, **changed)
-    expect(after == wanted, repr(wanted), after)
+    """Expect an unchanged status, except for the given fields."""
+    expected = msgspec.structs.replace(before, **changed)
+    expect(after == expected, repr(expected), after)
 
 
 def same_picture(before: list[SensorLevel], after: list[SensorLevel]) -> None:
-    """Sensors are as they were; light is never measured twice the same."""
+    """Expect unchanged sensors, within the noise of their levels."""
     expect(
         len(before) == len(after) and all(map(_same_level, before, after)),
-        f"the sensors as they still are, within {NOISE} of each level: {before}",
+        f"the same sensor levels, within {NOISE}: {before}",
         after,
     )
 
@@ -85,28 +85,32 @@ def _same_level(one: SensorLevel, other: SensorLevel) -> bool:
 
 
 async def one_motor(bench: Bench, visit: Visit, m: Any, within: float, quiet: float) -> None:
-    """A jog either way ends in Jogged and then Settled, DONE only if it turned; `m` are the messages of the kind."""
+    """Expect that a jog in each direction ends in Jogged and then Settled, DONE only if it turned."""
     for reverse in (False, True):
         command = await begin(visit, m.Jog(bench.next_id(), m.Motor.TRANSPORT, reverse))
         settled = await visit.end(command, within)
         await asyncio.sleep(quiet)
-        told = one_end(visit, command, m.Jogged, settled)
-        expect((told.motor, told.reverse) == (m.Motor.TRANSPORT, reverse), "the motor and way ordered", told)
-        passed = (Outcome.DONE, m.Reason.NONE) if told.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
+        reported = one_end(visit, command, m.Jogged, settled)
+        expect(
+            (reported.motor, reported.reverse) == (m.Motor.TRANSPORT, reverse),
+            "the ordered motor and direction",
+            reported,
+        )
+        passed = (Outcome.DONE, m.Reason.NONE) if reported.turned else (Outcome.FAILED, m.Reason.MOTOR_STALLED)
         settled_as(settled, *passed)
-        expect(told.current > 0, "a current while it was switched on", told)
+        expect(reported.current > 0, "a current while it was switched on", reported)
     currents = (await visit.ask(m.GetSensors(), m.Sensors)).currents
     expect(not any(currents), "every motor off afterwards", currents)
 
 
 async def restarted(bench: Bench, visit: Visit) -> None:
-    """Wait until the machine of a visit is back, in another boot."""
+    """Wait until the machine of a session has restarted."""
     await bench.back(not_boot=visit.hello.boot_id)
 
 
 @asynccontextmanager
 async def spoiled(bench: Bench, step: Step, mend: Step) -> AsyncIterator[None]:
-    """Have something broken by hand that no status tells, and mended afterwards, whatever the check finds."""
+    """Have the operator break something that no status shows, and repair it after the check."""
     await bench.do(step)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A report as one readable page: no script, nothing fetched, light, dark, printable. What it says is the report's."""
+"""Renders a report as one HTML page: no scripts, no external files, light and dark, printable."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from table_controller.conformance.requirements import Verdict
 if TYPE_CHECKING:
     from table_controller.conformance.report import Line, Report
 
-# A verdict never stands in colour alone.
+# A verdict is never shown by color alone.
 SIGNS: Final = {
     Verdict.PASS: "✓",
     Verdict.FAIL: "✗",
@@ -49,15 +49,15 @@ def page(report: Report) -> str:
     """Return a whole report as HTML."""
     device = report.device
     about = [
-        ("device", f"{device.kind} {device.serial}, model {device.model}" if device else "said nothing readable"),
+        ("device", f"{device.kind} {device.serial}, model {device.model}" if device else "sent no readable hello"),
         ("firmware", f"{device.firmware}, digest {device.digest}" if device else "unknown"),
         ("capabilities", ", ".join(device.capabilities) or "none" if device else "unknown"),
         ("port", report.port),
         ("checked", f"{report.began}, {report.seconds:.0f} s, by {report.kit}"),
-        ("hands", report.hands),
+        ("operator", report.hands),
     ]
     if report.only:
-        about.append(("asked for only", ", ".join(report.only)))
+        about.append(("requested only", ", ".join(report.only)))
     if report.lost:
         about.append(("ended early", report.lost))
     title = f"Conformance of {device.kind} {device.serial}" if device else "Conformance"
@@ -80,17 +80,17 @@ def _sentence(report: Report) -> str:
 
 def _row(line: Line) -> str:
     mark = line.verdict.replace(" ", "-")
-    hands = " · with hands" if line.hands else ""
-    said = f'<div>{escape(line.sentence)}</div><div class="see">{escape(line.see)}{hands}</div>'
+    hands = " · with operator" if line.hands else ""
+    cell = f'<div>{escape(line.sentence)}</div><div class="see">{escape(line.see)}{hands}</div>'
     if line.why:
-        said += f'<div class="why">{escape(line.why)}</div>'
+        cell += f'<div class="why">{escape(line.why)}</div>'
     if line.verdict is Verdict.FAIL:
-        said += f"<dl><dt>expected</dt><dd>{escape(line.expected)}</dd><dt>seen</dt><dd>{escape(line.seen)}</dd></dl>"
+        cell += f"<dl><dt>expected</dt><dd>{escape(line.expected)}</dd><dt>seen</dt><dd>{escape(line.seen)}</dd></dl>"
     if line.transcript:
         frames = escape("\n".join(line.transcript))
-        said += f"<details open><summary>what passed on the line</summary><pre>{frames}</pre></details>"
+        cell += f"<details open><summary>frames on the line</summary><pre>{frames}</pre></details>"
     return (
         f'<tr id="{line.id}"><td class="id">{line.id}</td>'
-        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{said}</td>'
+        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{cell}</td>'
         f"<td>{line.seconds:.1f} s</td></tr>\n"
     )

@@ -1,6 +1,6 @@
-"""A host that breaks the rules on purpose, frame by frame: any bytes, any number, any counter. Judges nothing.
+"""A host that can break the protocol on purpose, frame by frame: any bytes, any number, any counter.
 
-`Probe` speaks without a session, `Raw` within one. Neither repeats a frame by itself: what is sent is what was written.
+`Probe` works without a session, `Raw` within one. Neither repeats a frame by itself.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from devices.frame_text import frame_text, message_text
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.decoding import UNDECODABLE
@@ -27,7 +28,6 @@ from firmware_bridge.messages import (
     encode,
 )
 from firmware_bridge.transport.serial import BAUD
-from table_controller.cli.frame_text import frame_text, message_text
 from table_controller.conformance.requirements import Failed
 
 if TYPE_CHECKING:
@@ -36,18 +36,18 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from table_controller.conformance.tape import Tape
 
-# What line and operating systems on both sides may add to any time of the protocol (s).
+# Allowance (s) for the line and the operating systems, added to any time of the protocol.
 LINE: Final = 0.25
-# A device that is only slow is found by the requirement on its times; everybody else waits this long (s).
+# How long (s) checks wait for a reply; separate requirements check the device's reply times.
 PATIENT: Final = 2.0
-# Where nothing must come, it must not come for this long (s): longer than a question's answer may take.
+# How long (s) a check waits to see that nothing comes: longer than a reply may take.
 QUIET: Final = 0.3 + LINE
 
 _TO_HOST: Final = decoder(HandshakeToHost)
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """A frame and when it came (loop's seconds)."""
+    """A received frame and its time (seconds of the event loop)."""
 
     at: float
     frame: fr.Frame
@@ -56,23 +56,23 @@ class Heard(msgspec.Struct, frozen=True):
     def message(self) -> Message | None:
         """The handshake message in it, if it is one."""
         try:
-            found: Message = _TO_HOST.decode(self.frame.payload)
+            received: Message = _TO_HOST.decode(self.frame.payload)
         except UNDECODABLE:
             return None
-        return found if self.frame.type == fr.HANDSHAKE else None
+        return received if self.frame.type == fr.HANDSHAKE else None
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return one line of text."""
         return frame_text(False, self.frame.signed).removeprefix("<- ")
 
 
-def told(heard: list[Heard]) -> str:
+def told(frames: list[Heard]) -> str:
     """Return frames as evidence."""
-    return "; ".join(map(str, heard)) or "nothing"
+    return "; ".join(map(str, frames)) or "nothing"
 
 
 class Greeting(msgspec.Struct, frozen=True):
-    """A hello and its answer, byte for byte, and what follows from them and the device's key."""
+    """A hello and its answer, byte for byte, with the proofs that follow from them and the device's key."""
 
     asked: bytes
     answered: bytes
@@ -92,12 +92,12 @@ class Greeting(msgspec.Struct, frozen=True):
 
 
 def unsealed(payload: bytes, flags: int = 0, type_: int = fr.HANDSHAKE) -> bytes:
-    """Return header and payload of a frame without a seal."""
+    """Return header and payload of an unsealed frame."""
     return fr.head(flags, type_, 0, 0, fr.NO_RE, 0) + payload
 
 
 class Probe:
-    """Bytes and unsealed frames towards the device, and every frame that comes back."""
+    """Sends bytes and unsealed frames to the device, and keeps every received frame."""
 
     def __init__(self, tape: Tape, key: bytes, entropy: Callable[[int], bytes], decode: Any) -> None:
         self.heard: list[Heard] = []
@@ -109,9 +109,9 @@ class Probe:
         self._framer = Framer()
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
-        tape.on_bytes = self._take
+        tape.on_bytes = self._on_bytes
         tape.on_lost = self._lost
-        self.write(b"\0")  # ends whatever an earlier check has left half sent
+        self.write(b"\0")  # ends an incomplete frame of an earlier check
 
     @property
     def now(self) -> float:
@@ -119,7 +119,7 @@ class Probe:
         return self._loop.time()
 
     def write(self, data: bytes) -> None:
-        """Send bytes as they are."""
+        """Send bytes unchanged."""
         self._tape.write(data)
 
     async def pour(self, data: bytes) -> None:
@@ -133,16 +133,16 @@ class Probe:
         self.write(fr.to_wire(unsealed(payload, flags)))
 
     def fresh_hello(self) -> bytes:
-        """Return the payload of a hello that nobody has sent before."""
+        """Return the payload of a hello with a new challenge."""
         return encode(HostHello("bench", self._entropy(seal.CHALLENGE_SIZE)))
 
     async def until(self, fits: Callable[[Heard], bool], within: float, since: int = 0) -> Heard | None:
-        """Wait for a frame that fits, from the place `since` in `heard` on; None if none comes."""
+        """Wait for a matching frame, from index `since` in `heard`; None if none comes."""
         until = self.now + within
         while True:
-            for found in self.heard[since:]:
-                if fits(found):
-                    return found
+            for received in self.heard[since:]:
+                if fits(received):
+                    return received
             since = len(self.heard)
             if self._tape.lost is not None:
                 raise self._tape.lost
@@ -154,34 +154,34 @@ class Probe:
                 return None
 
     async def listen(self, seconds: float) -> list[Heard]:
-        """Return what comes in the next seconds."""
+        """Return the frames of the next seconds."""
         since = len(self.heard)
         await self.until(lambda _: False, seconds)
         return self.heard[since:]
 
     async def answers(self, seconds: float = QUIET) -> list[Heard]:
-        """Return the unsealed frames of the next seconds; sealed ones may belong to a session before."""
-        return [found for found in await self.listen(seconds) if not found.frame.flags & fr.SEALED]
+        """Return the unsealed frames of the next seconds; sealed ones may belong to an earlier session."""
+        return [received for received in await self.listen(seconds) if not received.frame.flags & fr.SEALED]
 
     async def introduced(self, since: int) -> list[Heard]:
-        """Return the unsealed frames that answer a hello, and what follows them at once."""
+        """Return the unsealed frames that answer a hello, including those that follow at once."""
         await self.said(DeviceProof, PATIENT, since)
         await self.listen(LINE)
-        return [found for found in self.heard[since:] if not found.frame.flags & fr.SEALED]
+        return [received for received in self.heard[since:] if not received.frame.flags & fr.SEALED]
 
     async def said(self, kind: type[Message], within: float = PATIENT, since: int = 0) -> Heard | None:
         """Wait for an unsealed handshake message."""
         return await self.until(
-            lambda found: not found.frame.flags & fr.SEALED and isinstance(found.message, kind), within, since
+            lambda received: not received.frame.flags & fr.SEALED and isinstance(received.message, kind), within, since
         )
 
     async def greet(self, payload: bytes | None = None, flags: int = 0) -> Greeting:
-        """Say hello and wait for its answer."""
+        """Send a hello and wait for its answer."""
         since = len(self.heard)
         asked = self.fresh_hello() if payload is None else payload
         self.say(asked, flags)
         proof = await self.said(DeviceProof, PATIENT, since)
-        hellos = [found for found in self.heard[since:] if isinstance(found.message, DeviceHello)]
+        hellos = [received for received in self.heard[since:] if isinstance(received.message, DeviceHello)]
         if proof is None or not hellos:
             raise Failed("a DeviceHello and a DeviceProof to a HostHello", told(self.heard[since:]))
         hello, proved = hellos[-1].message, proof.message
@@ -190,7 +190,7 @@ class Probe:
         return Greeting(asked, hellos[-1].frame.payload, hello, proved.proof, self._key)
 
     async def open(self, greeting: Greeting | None = None) -> Raw:
-        """Shake hands to the end; Failed if no session stands."""
+        """Complete the handshake; Failed if no session opens."""
         greeting = greeting or await self.greet()
         raw = Raw(self, greeting)
         since = len(self.heard)
@@ -199,12 +199,12 @@ class Probe:
             raise Failed("a sealed Welcome to a HostProof that fits", told(self.heard[since:]))
         return raw
 
-    def _take(self, data: bytes) -> None:
+    def _on_bytes(self, data: bytes) -> None:
         for frame in self._framer.feed(data):
-            found = Heard(self.now, frame)
-            self.heard.append(found)
+            received = Heard(self.now, frame)
+            self.heard.append(received)
             if frame.flags & fr.SEALED:
-                self.on_sealed(found)
+                self.on_sealed(received)
         self._news.set()
 
     def _lost(self, _: LinkError) -> None:
@@ -212,7 +212,7 @@ class Probe:
 
 
 class Raw:
-    """A session of which every number is ours to choose. While `attentive` it acknowledges and answers pings."""
+    """A session in which the check chooses every number. While `attentive` it acknowledges and answers PINGs."""
 
     def __init__(self, probe: Probe, greeting: Greeting) -> None:
         keys = seal.session_keys(greeting.key, greeting.bound)
@@ -228,7 +228,7 @@ class Raw:
         self._to_device = keys.to_device
         self._opener = seal.Opener(keys.to_host)
         self._early: set[int] = set()
-        probe.on_sealed = self._take
+        probe.on_sealed = self._on_sealed
 
     # --- sending ---------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class Raw:
         flags: int = 0,
         counter: int | None = None,
     ) -> tuple[bytes, bytes]:
-        """Return header + payload and MAC of a frame; without `counter` it takes the next one."""
+        """Return header + payload and MAC of a frame; `counter` defaults to the next one."""
         if counter is None:
             counter, self.counter = self.counter, self.counter + 1
         return seal.Sealer(self._to_device, counter).seal(
@@ -257,7 +257,7 @@ class Raw:
         return wire
 
     def request(self, message: Message | bytes, *, seq: int | None = None, **numbers: Any) -> int:
-        """Send a request, the next one unless a number is given; return its number."""
+        """Send a request, with the next number unless one is given; return its number."""
         if seq is None:
             seq, self.seq = self.seq, self.seq + 1 & 0xFFFF
         payload = message if isinstance(message, bytes) else encode(message)
@@ -270,70 +270,74 @@ class Raw:
         self.send(fr.PING)
         return counter
 
-    # --- hearing ---------------------------------------------------------------------------------------------
+    # --- receiving -------------------------------------------------------------------------------------------
 
     def sequenced(self, since: int = 0) -> list[Heard]:
         """Return every reply and event, copies included."""
-        return [found for found in self.got[since:] if found.frame.type in (fr.REPLY, fr.EVENT)]
+        return [received for received in self.got[since:] if received.frame.type in (fr.REPLY, fr.EVENT)]
 
     def replies(self, since: int = 0) -> list[Heard]:
         """Return every reply, copies included."""
-        return [found for found in self.got[since:] if found.frame.type == fr.REPLY]
+        return [received for received in self.got[since:] if received.frame.type == fr.REPLY]
 
     def replies_to(self, seq: int) -> list[Heard]:
         """Return every reply to one request, copies included."""
-        return [found for found in self.replies() if found.frame.re == seq]
+        return [received for received in self.replies() if received.frame.re == seq]
 
     async def until(self, fits: Callable[[Heard], bool], within: float = PATIENT, since: int = 0) -> Heard | None:
-        """Wait for an authentic frame, from the place `since` in `got` on; None if none comes."""
+        """Wait for a matching authentic frame, from index `since` in `got`; None if none comes."""
 
-        def found() -> Heard | None:
-            return next((heard for heard in self.got[since:] if fits(heard)), None)
+        def first_match() -> Heard | None:
+            return next((frame for frame in self.got[since:] if fits(frame)), None)
 
-        if found() is None:
-            await self.probe.until(lambda _: found() is not None, within, len(self.probe.heard))
-        return found()
+        if first_match() is None:
+            await self.probe.until(lambda _: first_match() is not None, within, len(self.probe.heard))
+        return first_match()
 
     async def reply(self, seq: int, within: float = PATIENT) -> Any:
         """Wait for the reply to a request; return its message."""
-        found = await self.until(lambda found: found.frame.type == fr.REPLY and found.frame.re == seq, within)
-        if found is None:
+        received = await self.until(
+            lambda received: received.frame.type == fr.REPLY and received.frame.re == seq, within
+        )
+        if received is None:
             raise Failed(f"a reply to request {seq}", f"none within {within:g} s")
-        return self.decoded(found)
+        return self.decoded(received)
 
     async def ask(self, message: Message | bytes, within: float = PATIENT) -> Any:
-        """Ask, and return the reply."""
+        """Send a request, and return the reply."""
         return await self.reply(self.request(message), within)
 
-    def decoded(self, found: Heard) -> Any:
-        """Return the message of a reply or event; Failed if the kind has none like it."""
+    def decoded(self, received: Heard) -> Any:
+        """Return the message of a reply or event; Failed if it is not valid for this kind."""
         try:
-            return self.probe.decode.decode(found.frame.payload)
+            return self.probe.decode.decode(received.frame.payload)
         except UNDECODABLE as error:
             raise Failed(
-                "a message that this kind of device may send", f"{message_text(found.frame.payload)}: {error}"
+                "a message that this kind of device may send", f"{message_text(received.frame.payload)}: {error}"
             ) from None
 
     async def lives(self) -> bool:
-        """Ask by a ping whether the device still knows this session: only NoSession says that it does not."""
+        """Send a PING to find out whether the device still has this session; NoSession means that it does not."""
         since, place = len(self.probe.heard), len(self.got)
         self.ping()
-        found = await self.probe.until(lambda found: _no_session(found) or self._acknowledged(place), PATIENT, since)
-        return found is None or not _no_session(found)
+        received = await self.probe.until(
+            lambda received: _no_session(received) or self._acknowledged(place), PATIENT, since
+        )
+        return received is None or not _no_session(received)
 
     def _acknowledged(self, since: int) -> bool:
-        return any(found.frame.type == fr.ACK for found in self.got[since:])
+        return any(received.frame.type == fr.ACK for received in self.got[since:])
 
-    def _take(self, found: Heard) -> None:
-        frame = found.frame
+    def _on_sealed(self, received: Heard) -> None:
+        frame = received.frame
         if not self._opener.accepts(frame):
             if self.welcomes:  # before that they may belong to a session that is about to end
-                self.foreign.append(found)
+                self.foreign.append(received)
             return
-        self.got.append(found)
+        self.got.append(received)
         if frame.type == fr.HANDSHAKE:
-            if isinstance(found.message, Welcome):
-                self.welcomes.append(found)
+            if isinstance(received.message, Welcome):
+                self.welcomes.append(received)
         elif self.attentive and frame.type == fr.PING:
             self.send(fr.ACK, seq=frame.counter & 0xFFFF)
         elif frame.type in (fr.REPLY, fr.EVENT):
@@ -349,5 +353,5 @@ class Raw:
             self.send(fr.ACK, seq=frame.counter & 0xFFFF)
 
 
-def _no_session(found: Heard) -> bool:
-    return not found.frame.flags & fr.SEALED and isinstance(found.message, NoSession)
+def _no_session(received: Heard) -> bool:
+    return not received.frame.flags & fr.SEALED and isinstance(received.message, NoSession)

@@ -1,4 +1,4 @@
-"""What a run found: one line per requirement, and the file for programs. How the readable page looks is in `page`."""
+"""The report of a run: one result per requirement, written as JSON and, with `page`, as HTML."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ PAGE_FILE: Final = "conformance.html"
 CONFORMS: Final = "conforms"
 IN_WHAT_APPLIES: Final = "conforms in all that applies"
 DOES_NOT: Final = "does not conform"
-INCOMPLETE: Final = "not wholly checked"
-NOT_ASKED_FOR: Final = "not asked for"
-# In the reason of a line that nobody's hands could check: "needs hands".
-_HANDS: Final = "hands"
-# So many ids are named for one reason; the lines have them all.
+INCOMPLETE: Final = "not fully checked"
+NOT_ASKED_FOR: Final = "not requested"
+# In the reason of a requirement that was not checked without an operator: "needs an operator".
+_HANDS: Final = "an operator"
+# How many ids the summary lists for one reason.
 _NAMED: Final = 4
 
 
 class Line(msgspec.Struct, frozen=True):
-    """What became of one requirement. `transcript`: the frames that passed, of a check that failed."""
+    """The result of one requirement. `transcript`: the frames of a failed check."""
 
     id: str
     sentence: str
@@ -46,7 +46,7 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Device(msgspec.Struct, frozen=True):
-    """Who answered, in its own words."""
+    """The tested device, from its hello."""
 
     kind: str
     serial: str
@@ -58,9 +58,9 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True):
-    """Requirements that were not checked, for one reason."""
+    """Requirements that were not checked for the same reason."""
 
-    what: str  # a verdict, or `not asked for`
+    what: str  # a verdict, or `not requested`
     because: str
     count: int
     ids: list[str]
@@ -69,16 +69,16 @@ class LeftOut(msgspec.Struct, frozen=True):
 class Report(msgspec.Struct, frozen=True):
     """A whole run."""
 
-    kit: str  # which pitbox checked
+    kit: str  # version of pitbox
     began: str  # wall time, UTC
     seconds: float
     port: str
-    hands: str  # who acted at the machine
+    hands: str  # the operator
     device: Device | None
     requirements: list[Line]
     lost: str = ""  # why the run ended early
-    only: list[str] = []  # what was asked for, if not everything
-    listed: int = 0  # how many requirements `--list` names for this kind of device
+    only: list[str] = []  # requested ids, if not all
+    listed: int = 0  # number of requirements on this kind of device
     format: int = 2
 
     @property
@@ -88,7 +88,7 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """The run in a word: it conforms only if every single requirement was checked and passed."""
+        """The verdict of the run: a device conforms only if every requirement was checked and passed."""
         counts = self.counts
         if counts[Verdict.FAIL]:
             return DOES_NOT
@@ -99,25 +99,25 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """How many requirements there are on this kind of device, asked for or not."""
+        """How many requirements there are on this kind of device, requested or not."""
         return max(self.listed, len(self.requirements))
 
     @property
     def left_out(self) -> list[LeftOut]:
-        """Everything that was not checked, by verdict and reason; what nobody asked for (`--only`) at the end."""
+        """The requirements that were not checked, by verdict and reason; those not requested (`--only`) last."""
         groups: dict[tuple[str, str], list[str]] = {}
         for line in self.requirements:
             if line.verdict not in (Verdict.PASS, Verdict.FAIL):
                 because = line.why.partition(":")[0]
                 because = f"it {because}" if because.startswith(("needs ", "could ")) else because
                 groups.setdefault((line.verdict.value, because), []).append(line.id)
-        found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
-        rest = self.total - len(self.requirements)
-        return [*found, LeftOut(NOT_ASKED_FOR, "--only names others", rest, [])] if rest else found
+        groups_found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
+        missing = self.total - len(self.requirements)
+        return [*groups_found, LeftOut(NOT_ASKED_FOR, "--only names others", missing, [])] if missing else groups_found
 
     @property
     def summary(self) -> str:
-        """The verdict with its figures: how many of how many passed, and why each of the others did not."""
+        """The verdict with its counts: how many passed, and why the others did not."""
         passed, failed = self.counts[Verdict.PASS], self.counts[Verdict.FAIL]
         parts = [f"{passed} of {self.total} requirements passed"] + [f"{failed} failed"] * bool(failed)
         parts += [f"{left.count} {left.what} because {left.because}{_named(left.ids)}" for left in self.left_out]
@@ -125,7 +125,7 @@ class Report(msgspec.Struct, frozen=True):
 
 
 def _named(ids: list[str]) -> str:
-    """Return ids as a summary shows them: the first few."""
+    """Return the first few ids as text for a summary."""
     more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
     return f" ({', '.join(ids[:_NAMED])}{more})" if ids else ""
 
@@ -134,7 +134,7 @@ def line_of(
     requirement: Requirement, verdict: Verdict, seconds: float = 0.0, why: str = "", expected: str = "",
     seen: str = "", transcript: list[str] | None = None,
 ) -> Line:  # fmt: skip
-    """Return the line of one requirement."""
+    """Return the result of one requirement."""
     return Line(
         requirement.id, requirement.sentence, requirement.see, requirement.hands, verdict, round(seconds, 3), why,
         expected, seen, transcript or [],
@@ -142,17 +142,17 @@ def line_of(
 
 
 def waits_for_hands(lines: list[Line]) -> set[str]:
-    """Return what was not checked because nobody acts at the machine, and what builds on that."""
-    found = {_HANDS}
+    """Return the ids not checked for lack of an operator, and those that depend on them."""
+    groups_found = {_HANDS}
     for line in lines:
         needed = line.why.partition(":")[0].removeprefix("needs ")
-        if line.verdict is Verdict.NOT_CHECKED and needed in found:
-            found.add(line.id)
-    return found - {_HANDS}
+        if line.verdict is Verdict.NOT_CHECKED and needed in groups_found:
+            groups_found.add(line.id)
+    return groups_found - {_HANDS}
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot take a report, or has one: evidence is never written over."""
+    """Refuse a folder that is not writable or already has a report: evidence is never overwritten."""
     for name in (JSON_FILE, PAGE_FILE):
         if (folder / name).exists():
             raise ConfigurationError(f"{folder} holds a report already; name another folder with --out")

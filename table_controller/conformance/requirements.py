@@ -1,4 +1,4 @@
-"""What a requirement is, how a check says no, and what the kit must know of a kind. No requirement is written here."""
+"""Defines requirements, their verdicts and chapters, and the profile of a kind."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     Check = Callable[[Bench], Awaitable[None]]
 
-# A whole check may take this long (s), hands not counted; the waits inside have shorter deadlines of their own.
+# Time limit (s) of a whole check, without the operator's time; waits inside have shorter deadlines.
 LIMIT: Final = 900.0
 
 
 class Verdict(StrEnum):
-    """What became of one requirement. Only a check that ran to its end can be a pass."""
+    """The verdict on one requirement. Only a completed check can pass."""
 
     PASS = "pass"  # noqa: S105 - no password
     FAIL = "fail"
@@ -35,7 +35,7 @@ class Verdict(StrEnum):
 
 
 class Failed(Exception):
-    """The device does not do what a requirement asks."""
+    """The device does not meet a requirement."""
 
     def __init__(self, expected: str, seen: str) -> None:
         super().__init__(f"expected {expected}; seen: {seen}")
@@ -44,11 +44,11 @@ class Failed(Exception):
 
 
 class NotChecked(Exception):
-    """A requirement could not be checked here: no hands, no cards, a motion too quick to be seen."""
+    """A requirement could not be checked: no operator, no cards, or a motion too quick to observe."""
 
 
 def shown(seen: Any) -> str:
-    """Return what was seen as evidence. Cards are never shown."""
+    """Return observed values as text for the report. Cards are never shown."""
     if isinstance(seen, list | tuple):
         return ", ".join(map(shown, seen)) or "nothing"
     if isinstance(seen, Message) and seen.carries_cards:
@@ -57,13 +57,13 @@ def shown(seen: Any) -> str:
 
 
 def expect(met: bool, expected: str, seen: Any) -> None:
-    """Fail unless something is as it must be."""
+    """Raise Failed unless `met`."""
     if not met:
         raise Failed(expected, shown(seen))
 
 
 def preparing(prepare: Check) -> Check:
-    """Make a preparation that does not succeed leave the requirement unchecked: what went wrong has one of its own."""
+    """Turn a failed preparation into NotChecked: the failure itself has its own requirement."""
 
     @wraps(prepare)
     async def prepared(bench: Bench) -> None:
@@ -77,34 +77,34 @@ def preparing(prepare: Check) -> Check:
 
 @dataclass(frozen=True)
 class Switch:
-    """Two commands that a resting machine does at once and that undo each other, and how its state tells which."""
+    """Two commands that an idle machine does at once and that undo each other, and how its status shows which is on."""
 
     on: Callable[[int], Message]
     off: Callable[[int], Message]
-    is_on: Callable[[Any], bool]  # of the answer to the profile's question
+    is_on: Callable[[Any], bool]  # from the answer to the profile's question
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What the requirements of every machine must know of a kind. What a kind does not have is None.
+    """What the requirements on every machine need of a kind. None for what a kind lacks.
 
     Every kind has a self-test and a reset, so that no requirement on commands is left out for any kind.
     """
 
-    question: Message  # harmless, answered from memory: the machine's inventory
+    question: Message  # requests the machine's inventory; has no effect
     answer: type[Message]
-    questions: tuple[tuple[Message, tuple[type[Message], ...]], ...]  # every question, and what may answer it
-    rest: Callable[[Bench], Awaitable[None]]  # bring the machine to rest, or raise NotChecked
-    self_test: Callable[[int], Message]  # accepted by a resting machine, ends by itself as DONE; refused while one runs
+    questions: tuple[tuple[Message, tuple[type[Message], ...]], ...]  # every request, and its possible answers
+    rest: Callable[[Bench], Awaitable[None]]  # brings the machine to its idle state, or raises NotChecked
+    self_test: Callable[[int], Message]  # accepted by an idle machine, ends by itself as DONE; refused while one runs
     reset: Callable[[int], Message]  # never refused, done at once: the machine restarts
     switch: Switch | None = None
-    refused: Callable[[int], Message] | None = None  # refused by a resting machine
+    refused: Callable[[int], Message] | None = None  # refused by an idle machine
     stop: Callable[[int], Message] | None = None  # ends all motion; sent when the kit itself is interrupted
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement. `see` is the page and section that it comes from, `needs` what must hold to check it at all."""
+    """One requirement. `see` is its page and section; `needs` lists requirements that must pass first."""
 
     id: str
     sentence: str
@@ -112,22 +112,22 @@ class Requirement:
     section: str
     check: Check
     needs: tuple[str, ...] = ()
-    hands: bool = False  # something that only hands can do belongs to it
+    hands: bool = False  # needs an operator
     limit: float = LIMIT
-    capability: str = ""  # asked only of devices whose hello names it
-    without: str = ""  # not asked of devices whose hello names it
+    capability: str = ""  # applies only to devices with this capability
+    without: str = ""  # does not apply to devices with this capability
 
     @property
     def see(self) -> str:
-        """Where it is written."""
+        """Its page and section."""
         return f"{self.page}, {self.section}"
 
     def not_applicable(self, capabilities: list[str]) -> str:
-        """Return why it is not asked of a device with these capabilities; empty if it is asked."""
+        """Return why it does not apply to a device with these capabilities; empty if it applies."""
         if self.capability and self.capability not in capabilities:
-            return f"its hello does not name the capability {self.capability}"
+            return f"its hello does not list the capability {self.capability}"
         if self.without and self.without in capabilities:
-            return f"its hello names the capability {self.without}"
+            return f"its hello lists the capability {self.without}"
         return ""
 
 
@@ -143,7 +143,7 @@ class Chapter:
 
     @property
     def requirements(self) -> list[Requirement]:
-        """All of them, by id: which is the order in which they are checked."""
+        """All requirements by id, which is the order of checking."""
         return [self._by_id[name] for name in sorted(self._by_id)]
 
     def requirement(
@@ -157,19 +157,19 @@ class Chapter:
         without: str = "",
         page: str = "",
     ) -> Callable[[Check], Check]:
-        """Register a check whose first line of documentation is the requirement, from a section of the chapter's page.
+        """Register a check; the first line of its docstring is the requirement, from a section of the chapter's page.
 
-        Its number is for ever: a requirement that is dropped leaves its number unused.
+        Numbers are permanent: the number of a dropped requirement stays unused.
         """
         name = f"{self.letters}-{number:02d}"
         assert name not in self._by_id, name
 
         def register(check: Check) -> Check:
             sentence = (check.__doc__ or "").partition("\n")[0]
-            assert sentence, f"{name} says nothing"
-            wanted = (*self._needs, *needs)
+            assert sentence, f"{name} has no docstring"
+            expected = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, wanted, hands, LIMIT, capability, without
+                name, sentence, page or self._page, section, check, expected, hands, LIMIT, capability, without
             )
             return check
 
@@ -181,12 +181,12 @@ PROTOCOL: Final = ("handshake", "framing", "sealing", "receiving", "sending", "h
 
 
 def protocol_chapters() -> list[Chapter]:
-    """Return what is asked of every machine."""
+    """Return the chapters for every machine."""
     return [import_module(f"{_HERE}.protocol.{name}").CHAPTER for name in PROTOCOL]
 
 
 def kind_chapter(kind: str) -> tuple[Profile, Chapter]:
-    """Return what is asked of one kind; ConfigurationError while nobody has written it."""
+    """Return profile and chapter of one kind; ConfigurationError if there are none."""
     known = kinds_with_requirements()
     if kind not in known:
         raise ConfigurationError(
@@ -197,34 +197,34 @@ def kind_chapter(kind: str) -> tuple[Profile, Chapter]:
 
 
 def kinds_with_requirements() -> list[str]:
-    """Return the kinds of machine that requirements are written for."""
+    """Return the kinds of machine that have requirements."""
     return [kind for kind in KINDS if find_spec(f"{_HERE}.kinds.{kind}") is not None]
 
 
 def requirements_of(kind: str) -> list[Requirement]:
-    """Return every requirement on one kind of machine, in the order in which they are checked."""
+    """Return every requirement on one kind of machine, in the order of checking."""
     _, own = kind_chapter(kind)
-    return [found for chapter in (*protocol_chapters(), own) for found in chapter.requirements]
+    return [result for chapter in (*protocol_chapters(), own) for result in chapter.requirements]
 
 
 def model_profile(kind: str, capabilities: list[str]) -> Profile:
-    """Return how a model is handled: as its kind is, or as the module's MODELS say of a capability that it names."""
+    """Return the profile of a model: its kind's, or the one in MODELS for a capability that it has."""
     profile, _ = kind_chapter(kind)
     models: dict[str, Profile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
-    return next((found for capability, found in models.items() if capability in capabilities), profile)
+    return next((result for capability, result in models.items() if capability in capabilities), profile)
 
 
 def able(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
-    """Return those that are asked of a device with these capabilities."""
-    return [found for found in requirements if not found.not_applicable(capabilities)]
+    """Return the requirements that apply to a device with these capabilities."""
+    return [result for result in requirements if not result.not_applicable(capabilities)]
 
 
 def chosen(requirements: list[Requirement], only: list[str]) -> list[Requirement]:
-    """Return those that were asked for by id (LK-07) or by chapter (LK); all of them if nothing was."""
+    """Return the requirements selected by id (LK-07) or chapter (LK); all if none is selected."""
     if not only:
         return requirements
-    wanted = [word.upper() for word in only]
-    for word in wanted:
-        if not any(word in (found.id, found.id.partition("-")[0]) for found in requirements):
+    expected = [word.upper() for word in only]
+    for word in expected:
+        if not any(word in (result.id, result.id.partition("-")[0]) for result in requirements):
             raise ConfigurationError(f"there is no requirement {word} on this kind of machine; --list shows them all")
-    return [found for found in requirements if found.id in wanted or found.id.partition("-")[0] in wanted]
+    return [result for result in requirements if result.id in expected or result.id.partition("-")[0] in expected]

@@ -1,4 +1,4 @@
-"""Runs requirements against a device: who answers, then one check after another, whatever becomes of the device."""
+"""Runs the requirements against a device: identifies it, then checks one requirement after another."""
 
 from __future__ import annotations
 
@@ -27,20 +27,19 @@ if TYPE_CHECKING:
 
 
 async def meet(bench: Bench) -> DeviceHello | None:
-    """Ask who is there; return its hello if it can be read, whatever else may be wrong with it.
+    """Identify the device; return its hello, None if it is malformed. Sets the capabilities and profile of the bench.
 
-    From then on the bench knows what the device can do, and how its model is handled.
-    Raises what every bench command raises: nobody answers, another kind, an unknown serial number, firmware that is
-    not approved. A wrong proof is left to the requirements.
+    Raises the errors of every bench command: no answer, another kind, an unknown serial number, firmware that is not
+    approved. A wrong proof is left to the requirements.
     """
-    found = await _anybody(bench)
-    fields: list[Any] = msgspec.msgpack.decode(found.frame.payload)
+    received = await _anybody(bench)
+    fields: list[Any] = msgspec.msgpack.decode(received.frame.payload)
     kind, serial = [*fields[1:], None, None][:2]
     if isinstance(kind, str) and kind != bench.trust.kind:
-        raise WrongKind(f"the key file is that of a {bench.trust.kind}, a {kind} ({serial}) answers")
+        raise WrongKind(f"the key file is for a {bench.trust.kind}, a {kind} ({serial}) answers")
     if isinstance(serial, str) and serial != bench.key.serial:
-        raise UnknownSerial(f"the key file is that of {bench.key.serial}, {serial} answers")
-    hello = found.message
+        raise UnknownSerial(f"the key file is for {bench.key.serial}, {serial} answers")
+    hello = received.message
     if not isinstance(hello, DeviceHello):
         return None
     await _check_firmware(bench, hello)
@@ -50,21 +49,21 @@ async def meet(bench: Bench) -> DeviceHello | None:
 
 
 async def _anybody(bench: Bench) -> Heard:
-    """Say hello, again and again, until something like a hello answers."""
+    """Repeat a hello until something like a hello answers."""
     probe = bench.probe()
     payload, wait = probe.fresh_hello(), FIRST_WAIT
     for _ in range(MAX_STEPS):
         probe.say(payload)
-        found = await probe.until(_is_hello, wait)
-        if found is not None:
-            await probe.listen(LINE)  # its proof must not be taken for the answer to a later hello
-            return found
+        received = await probe.until(_is_hello, wait)
+        if received is not None:
+            await probe.listen(LINE)  # its proof must not look like the answer to a later hello
+            return received
         wait = min(MAX_WAIT, wait * 2)
     raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
 
 
 async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
-    """Judge the firmware's name once it is proved; who cannot prove it fails the requirements."""
+    """Check the firmware if the device proves its key; otherwise the requirements will fail."""
     try:
         greeting = await bench.probe().greet()
     except Failed:
@@ -73,18 +72,18 @@ async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
         check_firmware(hello, bench.trust)
 
 
-def _is_hello(found: Heard) -> bool:
-    if found.frame.type != fr.HANDSHAKE or found.frame.flags & fr.SEALED:
+def _is_hello(received: Heard) -> bool:
+    if received.frame.type != fr.HANDSHAKE or received.frame.flags & fr.SEALED:
         return False
     try:
-        decoded = msgspec.msgpack.decode(found.frame.payload)
+        decoded = msgspec.msgpack.decode(received.frame.payload)
     except UNDECODABLE:
         return False
     return isinstance(decoded, list) and decoded[:1] == [tag_of(DeviceHello)]
 
 
 class Runner:
-    """One run. `lines` grows with every verdict; whoever watches is told before each check and after it."""
+    """One run. `lines` gets each result; `before` and `after` are called around each check."""
 
     def __init__(
         self,
@@ -102,7 +101,7 @@ class Runner:
         self._verdicts: dict[str, Verdict] = {}
 
     async def run(self) -> None:
-        """Check them all. If this is cancelled or the device is lost, what was left is `not checked`."""
+        """Check all requirements. If canceled, or if the device is lost, the others are `not checked`."""
         try:
             for requirement in self._requirements:
                 self._before(requirement)
@@ -141,7 +140,7 @@ class Runner:
                 if self._verdicts.get(need) is verdict:
                     return line_of(requirement, becomes, why=f"needs {need}: {verdict}")
         if requirement.hands and isinstance(self._bench.hands, Nobody):
-            return line_of(requirement, Verdict.NOT_CHECKED, why="needs hands")  # and moves nothing
+            return line_of(requirement, Verdict.NOT_CHECKED, why="needs an operator")
         return await self._check(requirement)
 
     async def _check(self, requirement: Requirement) -> Line:
@@ -176,7 +175,7 @@ class Runner:
         return failed_line
 
     async def _still_there(self, failed: Requirement) -> None:
-        """After a failure: a device that does not answer any more cannot be checked further."""
+        """After a failure, check that the device still answers; otherwise the run ends."""
         try:
             await _anybody(self._bench)
         except PitboxError as error:
@@ -184,7 +183,7 @@ class Runner:
 
 
 async def settle(bench: Bench) -> None:
-    """Leave the machine without motion after an interrupted run, as far as it can be reached."""
+    """Stop the machine after an interrupted run, if it can be reached."""
     try:
         async with asyncio.timeout(5.0 + LINE):
             await bench.stop()

@@ -1,4 +1,4 @@
-"""A transport that remembers what passed, for the evidence of a failed check. It changes no byte."""
+"""A transport that records its frames as evidence for failed checks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.frame_text import frame_text
 from firmware_bridge.framer import Framer
-from table_controller.cli.frame_text import frame_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
 
-# Lines shown of one check: its beginning and its end. A whole cycle has hundreds, and a page must stay readable.
+# Lines shown of one check, at its beginning and its end; a whole cycle would have hundreds.
 FIRST_LINES: Final = 12
 LAST_LINES: Final = 30
-# Of bytes that are no frame so many are shown.
+# How many bytes are shown of input that is not a frame.
 _SHOWN: Final = 24
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore it: the default callback."""
 
 
 class Tape:
-    """The port during one run. Whoever speaks now sets `on_bytes` and `on_lost`; `lost` stays."""
+    """The port during one run. Its current user sets `on_bytes` and `on_lost`."""
 
     def __init__(self) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
         self.on_lost: Callable[[LinkError], None] = _ignore
         self.lost: LinkError | None = None
-        self.framer = Framer()  # of what comes in, since the check began
+        self.framer = Framer()  # of received bytes, since the check began
         self._inner: Transport | None = None
         self._loop = asyncio.get_running_loop()
         self.rewind()
 
     def rewind(self) -> None:
-        """Forget what passed: a new check begins."""
+        """Clear the record: a new check begins."""
         self.framer = Framer()
         self._out = Framer()
         self._first: list[str] = []
@@ -48,40 +48,40 @@ class Tape:
         self._begin = self._loop.time()
 
     def carry(self, inner: Transport) -> None:
-        """Lead to an open port."""
+        """Attach an open port."""
         self._inner, self.lost = inner, None
         inner.on_bytes = self._came
         inner.on_lost = self._gone
 
     @property
     def backlog(self) -> int:
-        """What the port has not taken yet."""
+        """How many bytes the port has not accepted yet."""
         return 0 if self._inner is None else self._inner.backlog
 
     def write(self, data: bytes) -> None:
-        """Write bytes, whatever they are."""
+        """Record and write bytes."""
         self._note(self._out, True, data)
         if self._inner is not None:
             self._inner.write(data)
 
     def close(self) -> None:
-        """Give the port back."""
+        """Release the port."""
         inner, self._inner = self._inner, None
         if inner is not None:
             inner.close()
 
     def transcript(self) -> list[str]:
-        """Return what passed, one line a frame. Cards are never shown."""
+        """Return the record, one line for each frame. Cards are never shown."""
         between = [f"           ... {self._left_out} lines left out ..."] if self._left_out else []
         return [*self._first, *between, *self._last]
 
     def remark(self, text: str) -> None:
-        """Put a sentence between the frames, such as what hands did."""
+        """Add a sentence to the record, such as a step of the operator."""
         self._keep(f"{self._now():8.3f} s    {text}")
 
     def quote(self, lines: list[str]) -> None:
-        """Put what passed in an earlier check before what passes in this one."""
-        for line in ("   what was seen in an earlier check:", *lines):
+        """Add the record of an earlier check."""
+        for line in ("   observed in an earlier check:", *lines):
             self._keep(line)
 
     def _keep(self, line: str) -> None:
@@ -111,7 +111,7 @@ class Tape:
         if _bad(framer) > bad:
             arrow = "->" if outgoing else "<-"
             shown = f": {data[:_SHOWN].hex(' ')}{' ...' if len(data) > _SHOWN else ''}" if outgoing else ""
-            self._keep(f"{self._now():8.3f} s {arrow} {len(data)} bytes that are no frame{shown}")
+            self._keep(f"{self._now():8.3f} s {arrow} {len(data)} bytes that are not a frame{shown}")
 
 
 def _bad(framer: Framer) -> int:

@@ -1,4 +1,4 @@
-"""One session by the rules, over the real link: questions, commands, and every event that came. Judges little."""
+"""One regular session with a device, over the real link: requests, commands, and all received events."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello, Message
 
-# How long a device may think (s): generous, because the requirement on its times is another one.
+# How long (s) a device may take to reply: generous, because separate requirements check its times.
 PATIENCE: Final = 2.0
 
 _T = TypeVar("_T")
 
 
 class Visit:
-    """A session with one device. `events` holds everything that it told, in order."""
+    """A session with one device. `events` has all received events in order."""
 
     def __init__(self, link: Link, hello: DeviceHello) -> None:
         self.link = link
@@ -30,11 +30,11 @@ class Visit:
         self.events: list[Any] = []
         self.down: PitboxError | None = None
         self._news = asyncio.Event()
-        link.on_event = self._take
+        link.on_event = self._on_event
         link.on_down = self._fallen
 
     async def ask(self, question: Message, *answers: type[_T]) -> _T:
-        """Ask a question; Failed unless the reply is one of the answers."""
+        """Send a request; Failed unless the reply is one of `answers`."""
         reply = await self.link.request(question, PATIENCE)
         if not isinstance(reply, answers):
             names = " or ".join(answer.__name__ for answer in answers)
@@ -42,7 +42,7 @@ class Visit:
         return reply
 
     async def order(self, message: Message) -> Accepted | Settled:
-        """Send a command; return the reply, whatever it says about it."""
+        """Send a command; return the reply."""
         sent: Any = message
         reply: Any = await self.ask(message, Accepted, Settled)
         if reply.command != sent.command:
@@ -50,11 +50,11 @@ class Visit:
         return cast("Accepted | Settled", reply)
 
     async def outcome(self, command: int) -> Settled:
-        """Ask what became of a command."""
+        """Ask for the outcome of a command."""
         return await self.ask(AskCommand(command), Settled)
 
     async def until(self, fits: Callable[[Any], bool], within: float, since: int = 0) -> Any:
-        """Wait for an event that fits, from the place `since` in `events` on; None if none comes."""
+        """Wait for a matching event, from index `since` in `events`; None if none comes."""
         loop = asyncio.get_running_loop()
         late = loop.time() + within
         while True:
@@ -73,21 +73,21 @@ class Visit:
 
     async def event(self, kind: type[_T], within: float, since: int = 0) -> _T:
         """Wait for an event of one kind; Failed if none comes."""
-        found = await self.until(lambda event: isinstance(event, kind), within, since)
-        if not isinstance(found, kind):
+        result = await self.until(lambda event: isinstance(event, kind), within, since)
+        if not isinstance(result, kind):
             raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {shown(self.events[since:])}")
-        return found
+        return result
 
     async def end(self, command: int, within: float) -> Settled:
         """Wait for the event that ends a command; Failed if none comes."""
-        found = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
-        if found is None:
+        result = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
+        if result is None:
             raise Failed(f"Settled about command {command} within {within:g} s", shown(self.about(command)))
-        settled: Settled = found
+        settled: Settled = result
         return settled
 
     async def done(self, message: Message, within: float) -> Settled:
-        """Have a command done, at once or after a while; Failed unless it ends as DONE."""
+        """Send a command and wait for its end; Failed unless it is DONE."""
         reply = await self.order(message)
         running = isinstance(reply, Accepted)
         settled = await self.end(reply.command, within) if isinstance(reply, Accepted) else reply
@@ -104,14 +104,14 @@ class Visit:
         return [event for event in self.events[since:] if isinstance(event, kind)]
 
     async def ends(self, within: float) -> bool:
-        """Wait for the end of the session; tell whether it came."""
+        """Wait for the end of the session; return whether it came."""
         try:
             await self.until(lambda _: False, within)
         except LinkError:
             return True
         return False
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.events.append(event)
         self._news.set()
 

@@ -82,7 +82,7 @@ def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> 
 
 def test_an_identifying_machine_tells_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", "--fault", "swapped_card", model="shuffler-identifying") as port:
-        assert "they are not a whole deck" in device(port, "shuffle", expect=1)
+        assert "they are not a complete deck" in device(port, "shuffle", expect=1)
         findings = device(port, "findings")
         assert re.search(r"missing +\w\w\s", findings), findings
         assert re.search(r"extra +\w\w\s", findings), findings

@@ -45,8 +45,8 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
         said = conform(port, "--hands", str(tmp_path), *words)
         assert "✓ HS-01  pass" in said
         assert "✓ SH-41  pass" in said
-        assert "not wholly checked: 4 of " in said  # a part is never the whole
-        assert "not asked for because --only names others" in said
+        assert "not fully checked: 4 of " in said  # a part is never the whole
+        assert "not requested because --only names others" in said
         assert "left unverified" in said
         assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
     assert set(verdicts(out).values()) == {"pass"}
@@ -65,7 +65,7 @@ def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: 
     assert "? SH-40  not checked" in said
     assert verdicts(out) == {"FR-04": "fail", "SH-40": "not checked"}
     (line, _) = told(out)["requirements"]
-    assert any("-> 42 bytes that are no frame" in frame for frame in line["transcript"])
+    assert any("-> 42 bytes that are not a frame" in frame for frame in line["transcript"])
     assert any("<- HANDSHAKE DeviceHello" in frame for frame in line["transcript"])
 
 
@@ -81,8 +81,8 @@ def test_a_machine_without_a_switch_is_asked_about_its_memory_too(tmp_path: Path
 def test_what_no_hands_leave_out_was_not_asked_for(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         said = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
-        assert "not wholly checked: 0 of " in said
-        assert "1 not checked because it needs hands (SH-40)" in said
+        assert "not fully checked: 0 of " in said
+        assert "1 not checked because it needs an operator (SH-40)" in said
 
 
 def test_whoever_asks_only_for_what_does_not_apply_has_had_nothing_checked(tmp_path: Path) -> None:
@@ -90,8 +90,8 @@ def test_whoever_asks_only_for_what_does_not_apply_has_had_nothing_checked(tmp_p
     with simulator(tmp_path) as port:
         said = conform(port, "--no-hands", "--only", "SH-80", "--out", str(out), expect=1)
     assert "- SH-80  not applicable" in said
-    assert "1 not applicable because its hello does not name the capability identifies (SH-80)" in said
-    assert told(out)["verdict"] == "not wholly checked"
+    assert "1 not applicable because its hello does not list the capability identifies (SH-80)" in said
+    assert told(out)["verdict"] == "not fully checked"
 
 
 def test_the_line_below_the_verdict_is_the_same_on_the_screen_and_in_both_files(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_the_line_below_the_verdict_is_the_same_on_the_screen_and_in_both_files(
     assert {left["what"]: left["count"] for left in told(out)["left_out"]} == {
         "not checked": 1,
         "not applicable": 1,
-        "not asked for": told(out)["listed"] - 3,
+        "not requested": told(out)["listed"] - 3,
     }
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_used_gets_a_sentence_that_helps(tmp_path: Path) -> None:
         key, hands = tmp_path / "shuffler.1.key", ("--no-hands", *out)
         assert "PB-112" in _while_held(port, *hands)
         assert "no requirement LK-99" in conform(port, "--only", "LK-99", *hands, expect=2)
-        assert "without a terminal" in conform(port, *out, expect=2)
+        assert "need a terminal" in conform(port, *out, expect=2)
         assert "PB-615" in conform(port, "--hands", str(tmp_path / "elsewhere"), *out, expect=2)
         assert "not allowed with" in conform(port, "--hands", str(tmp_path), *hands, expect=2)
         known = load_key(key)
@@ -148,7 +148,7 @@ def _while_held(port: Path, *words: str) -> str:
 
 def test_the_list_names_every_requirement() -> None:
     said = pitbox("conform", "--list")
-    for words in ("HS-01  A HostHello", "LK-07  ", "SH-40  Opening and closing the door", "(with hands)"):
+    for words in ("HS-01  A HostHello", "LK-07  ", "SH-40  Opening and closing the door", "(with operator)"):
         assert words in said
     assert "SH-80" in pitbox("conform", "--list", "shuffler")
     assert "'toaster'" in pitbox("conform", "--list", "toaster", expect=2)
@@ -232,7 +232,7 @@ def test_a_person_is_asked_at_the_terminal_and_a_bar_shows_how_far_it_is(tmp_pat
             person.type("no\n")  # a person who cannot
             assert "1/2" in person.until("? SH-41  not checked")
             person.until("could not be done by hand: open the door")
-            person.until("not wholly checked: 1 of ")
+            person.until("not fully checked: 1 of ")
             person.until("1 not checked because it could")
             person.until("by hand (SH-41)")
         finally:

@@ -167,8 +167,8 @@ async def test_what_a_model_cannot_do_has_a_line_of_its_own_and_its_reason(seed:
         run = Runner(bench, requirements_of(machine.kind))
         await run.run()
     whys = {line.id: line.why for line in run.lines if line.verdict is Verdict.NOT_APPLICABLE}
-    assert whys["SH-80"] == "its hello does not name the capability identifies"
-    assert whys["SH-11"] == "its hello names the capability continuous"
+    assert whys["SH-80"] == "its hello does not list the capability identifies"
+    assert whys["SH-11"] == "its hello lists the capability continuous"
     assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines} - whys.keys(), failures(run)
 
 
@@ -423,7 +423,7 @@ async def test_a_defect_of_the_kit_is_raised_and_the_rest_is_not_checked() -> No
 
 
 async def test_another_device_than_the_key_files_is_told_before_anything_is_checked(seed: int) -> None:
-    with pytest.raises(UnknownSerial, match="key file is that of SN-1"):
+    with pytest.raises(UnknownSerial, match="key file is for SN-1"):
         await examine(seed=seed, key_for=lambda key: DeviceKey("SN-1", key.kind, key.key))
     with pytest.raises(WrongKind, match="a shuffler"):
         await examine(seed=seed, key_for=lambda key: DeviceKey(key.serial, "shoe", key.key))

@@ -253,7 +253,7 @@ async def test_a_card_that_went_in_and_comes_back_with_later_discards_is_found_b
         await fails(b, m.Reason.COUNTS_DISAGREE)
         ended = b.told(m.Incomplete)[-1]
         assert ended.cards_in == ended.cards_out == FEW
-        assert verdict(ended, FEW) == ["78 cards were counted in and out, but not from where they were put"]
+        assert verdict(ended, FEW) == ["78 cards were counted in and out, but not from the expected compartments"]
 
 
 @in_turn_over_the_ladder("cards drawn", [(7, 5), (2, 0), (1, 0), (30, 28)])

@@ -63,7 +63,7 @@ async def test_a_pair_counted_as_one_does_not_hide_a_card_left_inside(seed: int,
         b.inject("card_left_inside:card=40")
         await fails(b, m.Reason.COUNTS_DISAGREE)
         (ended,) = b.told(m.Incomplete)
-        assert verdict(ended, 53) == ["52 cards were counted in and out, but not from where they were put"]
+        assert verdict(ended, 53) == ["52 cards were counted in and out, but not from the expected compartments"]
         assert b.machine.mechanics.inside() == 1
         assert (await beliefs_hold(b)).inside is b.view.inside is None
 
@@ -171,7 +171,7 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
         b.inject(fault)
         completed = await completes(b)
         assert completed.rejected
-        assert "the machine read the cards and they are not a whole deck" in verdict(completed, 53)
+        assert "the machine identified the cards, and they are not a complete deck" in verdict(completed, 53)
         found, there = await ask(b, b.driver.findings), faces_behind_gate(b)
         assert isinstance(found, m.Findings)
         assert list(found.missing) == sorted(set(range(53)) - set(there))

@@ -201,8 +201,8 @@ async def test_a_card_face_up_is_seen_when_loaded_and_when_dealt_and_spoils_its_
         b.inject("face_up:depth=9")
         await carried_out(b, b.driver.load)
         assert b.told(m.FaceUp) == [m.FaceUp(1, m.Phase.LOADING, 10)]
-        assert verdict(b.told(m.Loaded)[-1], 53) == ["1 of them lies face up"]
-        for number, wrong in ((1, []), (2, ["1 of them lies face up"]), (3, [])):
+        assert verdict(b.told(m.Loaded)[-1], 53) == ["1 of them is face up"]
+        for number, wrong in ((1, []), (2, ["1 of them is face up"]), (3, [])):
             await dispensed(b, 7)
             assert verdict(b.told(m.Dispensed)[-1], 7) == wrong, f"stack {number}"
             b.inject("take")
@@ -217,7 +217,7 @@ async def test_two_cards_face_up_are_told_as_two(seed: int, rung: str) -> None:
         b.inject("face_up:depth=4")
         await carried_out(b, b.driver.load)
         await dispensed(b, 7)
-        assert verdict(b.told(m.Dispensed)[-1], 7) == ["2 of them lie face up"]
+        assert verdict(b.told(m.Dispensed)[-1], 7) == ["2 of them are face up"]
         assert [event.card for event in b.told(m.FaceUp)] == [2, 5, 2, 5]
 
 

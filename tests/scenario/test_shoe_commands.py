@@ -293,7 +293,7 @@ async def test_a_restart_with_cards_in_the_well_leaves_their_number_unknown(seed
         b.inject("take")
         assert (await beliefs_hold(b)).delivered == 0
         await carried_out(b, b.driver.count_stub)
-        assert verdict(b.told(m.Stub)[-1], 53) == ["nobody knows how many cards came out in all"]
+        assert verdict(b.told(m.Stub)[-1], 53) == ["the total of cards that came out is unknown"]
         assert b.told(m.Stub)[-1].count == 46
         await ask(b, b.driver.report)
         assert b.service.state == "unverified"

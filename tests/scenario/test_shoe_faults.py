@@ -225,7 +225,7 @@ async def test_a_door_opened_over_loaded_cards_makes_their_number_unknown_until_
         await carried_out(b, b.driver.count_stub)
         stub = b.told(m.Stub)[-1]
         assert (stub.count, stub.drawn) == (52, None)
-        assert verdict(stub, 53) == ["nobody knows how many cards came out in all"]
+        assert verdict(stub, 53) == ["the total of cards that came out is unknown"]
         b.inject("take")
         await search(b)
         await ask(b, b.driver.report)

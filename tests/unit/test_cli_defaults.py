@@ -52,7 +52,7 @@ def test_people_are_found_by_the_configuration_that_the_environment_names(
         (("rng", "report", "--draws", "1"), "--draws takes a number"),
         (("keys", "new", "shoe", "x" * 40), "cannot be a serial number"),
         (("version", "--json"), "go with --manifest"),
-        (("conform",), "say which device with --port"),
+        (("conform",), "name the device with --port"),
         (("demo", "--speed", "0"), "--speed takes a number"),
         (("sim", "up", "shoe", "--speed", "0"), "--speed takes a number"),
     ],

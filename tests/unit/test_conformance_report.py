@@ -43,13 +43,13 @@ def report(*verdicts: Verdict, **more: Any) -> Report:
         ([P, P], "conforms"),
         ([P, F], "does not conform"),
         ([F, N, S], "does not conform"),
-        ([P, N], "not wholly checked"),
-        ([N, N], "not wholly checked"),
+        ([P, N], "not fully checked"),
+        ([N, N], "not fully checked"),
         ([P, A], "conforms in all that applies"),
-        ([P, A, N], "not wholly checked"),
+        ([P, A, N], "not fully checked"),
         ([F, A], "does not conform"),
-        ([A, A], "not wholly checked"),
-        ([], "not wholly checked"),
+        ([A, A], "not fully checked"),
+        ([], "not fully checked"),
     ],
 )
 def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], said: str) -> None:
@@ -57,33 +57,33 @@ def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdi
 
 
 def test_a_part_of_the_requirements_is_never_conformance() -> None:
-    assert report(P, P, only=["XX"]).verdict == "not wholly checked"
-    assert report(P, P, listed=3).verdict == "not wholly checked"
+    assert report(P, P, only=["XX"]).verdict == "not fully checked"
+    assert report(P, P, listed=3).verdict == "not fully checked"
 
 
 def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_was_left_out() -> None:
     lines = [
         Line("XX-01", "s", "p", False, P),
-        Line("XX-02", "s", "p", True, N, why="needs hands"),
-        Line("XX-03", "s", "p", False, N, why="needs hands: open the door"),
-        *(Line(f"XX-1{n}", "s", "p", False, A, why="its hello does not name the capability counts") for n in range(6)),
+        Line("XX-02", "s", "p", True, N, why="needs an operator"),
+        Line("XX-03", "s", "p", False, N, why="needs an operator: open the door"),
+        *(Line(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts") for n in range(6)),
         Line("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
     ]
     found = report(requirements=lines, listed=15, only=["XX"])
     assert found.summary == (
-        "not wholly checked: 1 of 15 requirements passed, 2 not checked because it needs hands (XX-02, XX-03), "
-        "6 not applicable because its hello does not name the capability counts (XX-10, XX-11, XX-12, XX-13 "
-        "and 2 more), 1 skipped because it needs XX-19 (XX-20), 5 not asked for because --only names others"
+        "not fully checked: 1 of 15 requirements passed, 2 not checked because it needs an operator (XX-02, XX-03), "
+        "6 not applicable because its hello does not list the capability counts (XX-10, XX-11, XX-12, XX-13 "
+        "and 2 more), 1 skipped because it needs XX-19 (XX-20), 5 not requested because --only names others"
     )
-    assert "5 not asked for because --only names others" in page(found)
+    assert "5 not requested because --only names others" in page(found)
     assert waits_for_hands(lines) == {"XX-02", "XX-03"}
 
 
 def test_what_builds_on_what_waits_for_hands_waits_for_them_too() -> None:
     lines = [
-        Line("XX-01", "s", "p", True, N, why="needs hands"),
+        Line("XX-01", "s", "p", True, N, why="needs an operator"),
         Line("XX-02", "s", "p", False, N, why="needs XX-01: not checked"),
-        Line("XX-03", "s", "p", False, N, why="the command ended before anybody could look"),
+        Line("XX-03", "s", "p", False, N, why="the command ended before it could be observed"),
         Line("XX-04", "s", "p", False, N, why="needs XX-03: not checked"),
     ]
     assert waits_for_hands(lines) == {"XX-01", "XX-02"}
@@ -132,7 +132,7 @@ def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -
     assert "http" not in text
     for word in (
         "XX-09",
-        "with hands",
+        "with operator",
         "✗ fail",
         "&lt;u&gt;",
         "&lt;s&gt;",
@@ -143,7 +143,7 @@ def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -
 
 
 def test_a_page_without_a_readable_device_is_still_a_page() -> None:
-    assert "said nothing readable" in page(report(F, device=None))
+    assert "sent no readable hello" in page(report(F, device=None))
 
 
 def test_a_report_is_never_written_over_another_and_never_into_what_is_no_folder(tmp_path: Path) -> None:

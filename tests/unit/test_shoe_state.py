@@ -108,16 +108,16 @@ def test_a_stack_is_known_until_something_else_ends() -> None:
     ("ended", "expected", "reasons"),
     [
         (m.Loaded(1, 53, 0, None, 53), 53, []),
-        (m.Loaded(1, 52, 1, None, 52), 53, ["52 cards counted, 53 expected", "1 of them lies face up"]),
-        (m.Loaded(1, None, 0, None, None), 53, ["nobody counted the block in"]),
+        (m.Loaded(1, 52, 1, None, 52), 53, ["52 cards counted, 53 expected", "1 of them is face up"]),
+        (m.Loaded(1, None, 0, None, None), 53, ["the block was not counted"]),
         (m.Dispensed(1, 7, 0, 46), 7, []),
         (m.Dispensed(1, 6, 0, 47), 7, ["6 cards dispensed, 7 ordered"]),
         (m.Dispensed(1, 8, 0, 45), 7, ["8 cards dispensed, 7 ordered"]),
-        (m.Dispensed(1, 7, 2, 46), 7, ["2 of them lie face up"]),
-        (m.Dispensed(1, 5, 1, 46), 7, ["5 cards dispensed, 7 ordered", "1 of them lies face up"]),
+        (m.Dispensed(1, 7, 2, 46), 7, ["2 of them are face up"]),
+        (m.Dispensed(1, 5, 1, 46), 7, ["5 cards dispensed, 7 ordered", "1 of them is face up"]),
         (m.Stub(1, 4, 53, 0), 53, []),
         (m.Stub(1, 3, 52, 0), 53, ["52 cards came out in all, 53 expected"]),
-        (m.Stub(1, 4, None, None), 53, ["nobody knows how many cards came out in all"]),
+        (m.Stub(1, 4, None, None), 53, ["the total of cards that came out is unknown"]),
     ],
 )
 def test_the_verdict_lists_every_reason(ended: Any, expected: int, reasons: list[str]) -> None:

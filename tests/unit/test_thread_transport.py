@@ -121,7 +121,7 @@ async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_ent
     told.transport.write(b"x")
     assert told.lost == [], "told later"
     await comes_true(lambda: told.lost)
-    assert "takes no more bytes" in str(told.lost[0])
+    assert "accepts no more bytes" in str(told.lost[0])
     await comes_true(lambda: port.closed)
 
 

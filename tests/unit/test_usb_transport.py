@@ -222,7 +222,7 @@ async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() ->
         end = Echoes(server)
         attached: list[bool] = []
         end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
-        hold = transport_module._Hold(transport_module.parse_usb(end.port))
+        hold = transport_module._Claim(transport_module.parse_usb(end.port))
         hold.leaving = True
         with pytest.raises(PortBusy, match="given up"):
             await asyncio.to_thread(transport_module._open, hold)
@@ -316,7 +316,7 @@ async def test_a_device_without_a_bulk_pair_is_none_of_ours(monkeypatch: pytest.
             patch.setattr(simulated, name, value)
             async with usb_server() as server:
                 end = Echoes(server)
-                with pytest.raises(BadPort, match="no device of ours"):
+                with pytest.raises(BadPort, match="not a pitbox device"):
                     await open_port(end.port)
                 await end.given_back()
 

@@ -1,1 +1,1 @@
-"""USB over TCP by the USB/IP protocol, as a client: its packets, one connection, a pyusb backend. No server here."""
+"""USB over TCP: a USB/IP client with its packets, one connection, and a pyusb backend."""

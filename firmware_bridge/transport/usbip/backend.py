@@ -1,7 +1,7 @@
-"""A pyusb backend over USB/IP: real pyusb above, no kernel support below. Errors are numbered as libusb numbers them.
+"""A pyusb backend over USB/IP, without kernel support. Error numbers are those of libusb.
 
-Devices are described from the server's list as far as it goes, and a device is imported only when something is wanted
-that only the device itself can tell or do: looking for a device disturbs nobody who uses it.
+Descriptions come from the server's list as far as possible. A device is imported only for a request that needs the
+device itself, so that searching for a device does not disturb its user.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     from firmware_bridge.transport.usbip.packets import Exported
 
-# The string that this backend answers itself, for a device whose serial number is in the list. No device has so many.
+__all__ = ["UsbIpBackend", "list_devices"]
+
+# Index of the serial number string that this backend answers from the list; higher than any real string index.
 _SERIAL_INDEX: Final = 0xFF
 _CONTROL: Final = 0  # the endpoint
 _CONTROL_MS: Final = int(PATIENCE * 1000)
@@ -40,7 +42,7 @@ _HALT: Final = 0
 
 
 class _Device:
-    """One device of the server. Its own handle as well: opened, it is imported at the first real need."""
+    """One device of the server, and its own handle: it is imported at the first request that needs it."""
 
     def __init__(self, host: str, port: int, exported: Exported) -> None:
         self.exported = exported
@@ -49,24 +51,24 @@ class _Device:
         self._port = port
         self._connection: Connection | None = None
         self._configurations: dict[int, descriptors.Configuration] = {}
-        self._strings: dict[int, bytes] = {}  # what needs no asking
+        self._strings: dict[int, bytes] = {}  # known without a request
         self._describe()
 
     @property
     def connection(self) -> Connection:
-        """The import, made now if it was not."""
+        """The connection that imports the device, opened when first used."""
         if self._connection is None:
             self._connection = Connection(self._host, self._port, self.exported)
         return self._connection
 
     def close(self) -> None:
-        """Give the device back."""
+        """Release the device."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
     def configuration(self, index: int) -> descriptors.Configuration:
-        """Read a configuration, once."""
+        """Return a configuration; read once."""
         if index not in self._configurations:
             if index >= self.exported.configurations:
                 raise IndexError(f"no configuration {index}")
@@ -76,7 +78,7 @@ class _Device:
         return self._configurations[index]
 
     def known(self, request_type: int, request: int, value: int) -> bytes | None:
-        """Return the answer to a control request that needs no import."""
+        """Return the answer to a control request that needs no import; None if it needs one."""
         if (request_type, request, value >> 8) == (_FROM_DEVICE, _GET_DESCRIPTOR, descriptors.STRING):
             return self._strings.get(value & 0xFF)
         return None
@@ -97,7 +99,7 @@ class _Device:
         except USBError as error:
             if error.errno not in (errno.EBUSY, errno.ENODEV):
                 raise
-            self.descriptor = descriptors.listed_device(self.exported, 0)  # somebody has it, or it has just gone
+            self.descriptor = descriptors.listed_device(self.exported, 0)  # in use, or just unplugged
 
     def _remember(self, index: int, serial: str) -> None:
         self._strings = {0: pack("<BBH", 4, descriptors.STRING, descriptors.ENGLISH)}
@@ -105,7 +107,7 @@ class _Device:
 
     @contextmanager
     def _borrowed(self) -> Iterator[Connection]:
-        """The import, given back afterwards unless it is there for longer."""
+        """Yield the connection; close it afterwards unless it was open before."""
         lasting = self._connection is not None
         try:
             yield self.connection
@@ -115,7 +117,7 @@ class _Device:
 
 
 class UsbIpBackend(IBackend):  # type: ignore[misc]  # pyusb has no types
-    """What one USB/IP server exports, for `usb.core.find(backend=...)`. Bulk and control transfers."""
+    """The devices that one USB/IP server exports, for `usb.core.find(backend=...)`. Bulk and control transfers."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host
@@ -129,50 +131,50 @@ class UsbIpBackend(IBackend):  # type: ignore[misc]  # pyusb has no types
         """No hub is exported."""
 
     def get_device_descriptor(self, dev: _Device) -> SimpleNamespace:
-        """Return what is known of it."""
+        """Return the device descriptor."""
         return dev.descriptor
 
     def get_configuration_descriptor(self, dev: _Device, config: int) -> SimpleNamespace:
-        """Ask the device."""
+        """Return the descriptor, read from the device."""
         return dev.configuration(config).descriptor
 
     def get_interface_descriptor(self, dev: _Device, intf: int, alt: int, config: int) -> SimpleNamespace:
-        """Ask the device; IndexError ends an enumeration."""
+        """Return an interface descriptor; IndexError ends an enumeration."""
         return dev.configuration(config).interfaces[intf][alt].descriptor
 
     def get_endpoint_descriptor(self, dev: _Device, ep: int, intf: int, alt: int, config: int) -> SimpleNamespace:
-        """Ask the device."""
+        """Return the descriptor, read from the device."""
         return dev.configuration(config).interfaces[intf][alt].endpoints[ep]
 
     def open_device(self, dev: _Device) -> _Device:
-        """Import later, when it is needed."""
+        """Return the device; it is imported when needed."""
         return dev
 
     def close_device(self, dev_handle: _Device) -> None:
-        """Give the device back."""
+        """Release the device."""
         dev_handle.close()
 
     def set_configuration(self, dev_handle: _Device, config_value: int) -> None:
-        """Tell the device."""
+        """Send the request to the device."""
         _order(dev_handle.connection, 0, _SET_CONFIGURATION, config_value, 0)
 
     def get_configuration(self, dev_handle: _Device) -> int:
-        """Return what the server has set."""
+        """Return the configuration that the server has set."""
         return dev_handle.exported.configuration
 
     def set_interface_altsetting(self, dev_handle: _Device, intf: int, altsetting: int) -> None:
-        """Tell the device."""
+        """Send the request to the device."""
         _order(dev_handle.connection, _TO_INTERFACE, _SET_INTERFACE, altsetting, intf)
 
     def claim_interface(self, dev_handle: _Device, _intf: int) -> None:
-        """Import: who has the device, has all its interfaces. EBUSY if somebody else has it."""
+        """Import the device with all its interfaces. EBUSY if another host uses it."""
         assert dev_handle.connection is not None
 
     def release_interface(self, _dev_handle: _Device, _intf: int) -> None:
-        """Closing gives it back."""
+        """Do nothing: closing releases the device."""
 
     def bulk_write(self, dev_handle: _Device, ep: int, _intf: int, data: array[int], timeout: int) -> int:
-        """Send; return how much was taken."""
+        """Send bytes; return how many the device accepted."""
         return dev_handle.connection.write(ep, data.tobytes(), timeout)
 
     def bulk_read(self, dev_handle: _Device, ep: int, _intf: int, buff: array[int], timeout: int) -> int:
@@ -189,7 +191,7 @@ class UsbIpBackend(IBackend):  # type: ignore[misc]  # pyusb has no types
         data: array[int],
         timeout: int,
     ) -> int:
-        """Ask or tell endpoint 0, or answer from what is known."""
+        """Do a control transfer on endpoint 0, or answer it from known data."""
         known = dev_handle.known(request_type, request, value)
         if known is not None:
             return _fill(data, known[: len(data)])
@@ -223,7 +225,7 @@ def _descriptor(connection: Connection, kind: int, index: int, size: int, langua
 
 @contextmanager
 def _strict() -> Iterator[None]:
-    """Turn descriptors that cannot be read into an error of the device."""
+    """Turn malformed descriptors into a USB error."""
     try:
         yield
     except BadPacket as error:

@@ -1,8 +1,8 @@
-"""One TCP connection to a USB/IP server: ask for its list, or import a device and do transfers. pyusb's errors.
+"""One TCP connection to a USB/IP server: requests its list, or imports a device and does transfers.
 
-A transfer blocks the thread that asked for it; a thread of the connection's own takes the answers, so that several
-transfers may wait at a time. Error numbers are those of libusb: 110 for a timeout, 32 for a stall, 19 for a device that
-is gone, which includes its server.
+A transfer blocks the calling thread; another thread of the connection receives the answers, so that several transfers
+can wait at the same time. Raises pyusb's errors with libusb's numbers: 110 for a timeout, 32 for a stall, 19 for a
+device or server that is gone.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
     from firmware_bridge.transport.usbip.packets import Exported
 
-# How long a server may take to connect, to take what is sent, and to answer what it answers at once (s).
+# How long (s) a server may take to connect, to receive data, and to answer an immediate request.
 PATIENCE: Final = 3.0
-# More devices than any table has; a list that claims more is not one.
+# More devices than any table has; a longer list is malformed.
 MAX_DEVICES: Final = 1024
 
-# What an import's refusal means. An old server says NOT_AVAILABLE, most often of a device that is in use.
+# Error numbers for a refused import. Old servers send NOT_AVAILABLE, mostly for a device in use.
 _REFUSALS: Final = {
     packets.NOT_AVAILABLE: errno.EBUSY,
     packets.DEVICE_BUSY: errno.EBUSY,
     packets.NO_DEVICE: errno.ENODEV,
 }
-# How URBs end, in words of libusb, where they differ from the number itself.
+# libusb's error numbers for the status of a URB, where they differ.
 _ENDS: Final = {errno.ESHUTDOWN: errno.ENODEV, errno.ENOENT: errno.ENODEV, errno.ECONNRESET: errno.ENODEV}
 
 
@@ -49,12 +49,12 @@ def usb_error(number: int, text: str = "") -> USBError:
 
 
 def list_devices(host: str, port: int) -> list[Exported]:
-    """Ask a server what it exports."""
+    """Return the devices that a server exports."""
     with _connect(host, port) as server, _as_usb_errors(host, port):
         until = monotonic() + PATIENCE
         server.sendall(packets.pack_op(packets.REQ_DEVLIST))
         if _reply(server, packets.REP_DEVLIST, until) != packets.OK:
-            raise BadPacket("it does not tell its list")
+            raise BadPacket("it refuses to list its devices")
         (count,) = packets.COUNT.unpack(_exactly(server, packets.COUNT.size, until))
         if count > MAX_DEVICES:
             raise BadPacket(f"a list of {count} devices")
@@ -67,7 +67,7 @@ def _listed(server: socket.socket, until: float) -> Exported:
     return packets.read_device(device, interfaces)
 
 
-# How a transfer ended: error number and sentence, or none; how many bytes went; those that came.
+# The end of a transfer: error number and text, or None; number of bytes sent; bytes received.
 _End = tuple[tuple[int, str] | None, int, bytes]
 
 
@@ -83,7 +83,7 @@ class _Transfer:
 
 
 class Connection:
-    """An imported device. Whoever has it, has it alone."""
+    """An imported device, in exclusive use."""
 
     def __init__(self, host: str, port: int, exported: Exported) -> None:
         self._where = f"{host}:{port}"
@@ -95,27 +95,27 @@ class Connection:
             self._socket.close()
             raise
         self._socket.settimeout(None)
-        # A blocking socket that still gives up when the other end takes nothing.
+        # A blocking socket with a send timeout.
         limit = struct.pack("@ll", int(PATIENCE), int(PATIENCE % 1 * 1e6))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
-        self._lock = threading.Lock()  # of what is sent and of what waits
+        self._lock = threading.Lock()  # guards sending and `_waiting`
         self._seqnum = 0
         self._waiting: dict[int, _Transfer] = {}
         self._unlinks: dict[int, int] = {}
-        self._dead: tuple[int, str] | None = None  # error number and sentence of the first cause
+        self._dead: tuple[int, str] | None = None  # error number and text of the first cause
         self._receiver = threading.Thread(target=self._receive, name=f"usbip {self._where}", daemon=True)
         self._receiver.start()
 
     def read(self, endpoint: int, size: int, timeout: int, setup: bytes = bytes(8)) -> bytes:
-        """Receive at most so many bytes. `timeout` in ms, 0 for none. Raises USBError."""
+        """Receive at most `size` bytes. `timeout` in ms, 0 for none. Raises USBError."""
         return self._transfer(_Transfer(packets.IN, size), endpoint, b"", timeout, setup)[1]
 
     def write(self, endpoint: int, data: bytes, timeout: int, setup: bytes = bytes(8)) -> int:
-        """Send; return how many bytes the device took. `timeout` in ms, 0 for none. Raises USBError."""
+        """Send; return how many bytes the device accepted. `timeout` in ms, 0 for none. Raises USBError."""
         return self._transfer(_Transfer(packets.OUT, len(data)), endpoint, data, timeout, setup)[0]
 
     def close(self) -> None:
-        """Give the device back; transfers that wait end as if it had been unplugged."""
+        """Release the device; waiting transfers end as if it had been unplugged."""
         self._die(errno.ENODEV, "the device was closed")
         self._receiver.join()
         self._socket.close()
@@ -158,12 +158,12 @@ class Connection:
         try:
             self._socket.sendall(data)
         except OSError as error:
-            cause = (errno.ENODEV, f"the USB/IP server at {self._where} takes nothing more")
+            cause = (errno.ENODEV, f"the USB/IP server at {self._where} accepts no more data")
             self._lose(*cause)
             raise usb_error(*cause) from error
 
     def _take_back(self, number: int, transfer: _Transfer) -> _End:
-        """Unlink a transfer that took too long; it may have ended on the way."""
+        """Unlink a transfer that timed out; it may have ended meanwhile."""
         with self._lock:
             if number in self._waiting:
                 unlink = self._next()
@@ -192,7 +192,7 @@ class Connection:
         with self._lock:
             transfer = self._waiting.get(answer.seqnum)
         if transfer is None:
-            raise BadPacket(f"the end of transfer {answer.seqnum}, which nobody asked for")
+            raise BadPacket(f"the end of transfer {answer.seqnum}, which was not requested")
         if answer.length > transfer.length or answer.status > 0:
             raise BadPacket(f"{answer.length} bytes in a transfer of {transfer.length}, status {answer.status}")
         came = _exactly(self._socket, answer.length) if transfer.direction == packets.IN else b""
@@ -204,7 +204,7 @@ class Connection:
     def _unlinked(self, answer: packets.Unlinked) -> None:
         with self._lock:
             transfer = self._waiting.pop(self._unlinks.pop(answer.seqnum, 0), None)
-        if transfer is not None:  # else it had ended before, and its end was told
+        if transfer is not None:  # else it had ended before, and its end was reported
             transfer.end.put(((errno.ETIMEDOUT, ""), 0, b""))
 
     def _die(self, number: int, text: str) -> None:
@@ -212,14 +212,14 @@ class Connection:
             self._lose(number, text)
 
     def _lose(self, number: int, text: str) -> None:
-        """End everything with the first cause; the lock is held."""
+        """End all transfers with the first cause; the lock is held."""
         if self._dead is not None:
             return
         self._dead = (number, text)
         for transfer in self._waiting.values():
             transfer.end.put((self._dead, 0, b""))
         self._waiting.clear()
-        with suppress(OSError):  # the other end was quicker
+        with suppress(OSError):  # the other end closed first
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
@@ -246,15 +246,15 @@ def _as_usb_errors(host: str, port: int) -> Iterator[None]:
         raise usb_error(errno.EPROTO, f"the server at {host}:{port} hung up") from error
 
 
-def _reply(server: socket.socket, wanted: int, until: float) -> int:
+def _reply(server: socket.socket, expected: int, until: float) -> int:
     code, status = packets.read_op(_exactly(server, packets.OP.size, until))
-    if code != wanted:
-        raise BadPacket(f"reply {code:#06x}, not {wanted:#06x}")
+    if code != expected:
+        raise BadPacket(f"reply {code:#06x}, not {expected:#06x}")
     return status
 
 
 def _exactly(server: socket.socket, size: int, until: float | None = None) -> bytes:
-    """Receive so many bytes, not one less; TimeoutError if they are not there by `until`."""
+    """Receive exactly `size` bytes; TimeoutError if they do not arrive by `until`."""
     data = b""
     while len(data) < size:
         if until is not None:

@@ -1,4 +1,4 @@
-"""USB descriptors from their bytes, in the shape that pyusb wants: objects with the specification's field names."""
+"""Parses USB descriptors into the objects that pyusb expects, with the field names of the USB specification."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def read_device(data: bytes, exported: Exported) -> SimpleNamespace:
 
 
 def listed_device(exported: Exported, serial_index: int) -> SimpleNamespace:
-    """Return what a list tells of a device descriptor; what it does not tell is the least that USB allows."""
+    """Return a device descriptor from a server's list; missing fields get the smallest value that USB allows."""
     values = (
         DEVICE_LAYOUT.size, DEVICE, 0x0200, *exported.device_class, 8, exported.vendor, exported.product,
         exported.release, 0, 0, serial_index, exported.configurations,
@@ -126,7 +126,7 @@ def read_configuration(data: bytes) -> Configuration:
 def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
     while data:
         if len(data) < 2 or not 2 <= data[0] <= len(data):
-            raise BadPacket("a descriptor that does not end where it says")
+            raise BadPacket("a descriptor with a wrong length")
         yield data[1], data[: data[0]]
         data = data[data[0] :]
 

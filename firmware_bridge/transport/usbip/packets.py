@@ -1,4 +1,4 @@
-"""USB/IP packets, version 1.1.1: values to bytes and back, strictly. No sockets and no devices here.
+"""Packs and parses USB/IP packets, version 1.1.1.
 
 The layout is that of the kernel's Documentation/usb/usbip_protocol.rst; all numbers are big-endian.
 """
@@ -18,7 +18,7 @@ REP_DEVLIST: Final = 0x0005
 REQ_IMPORT: Final = 0x8003
 REP_IMPORT: Final = 0x0003
 
-# How an import can end. The stock tools know these; an old server says NOT_AVAILABLE for every refusal.
+# Results of an import, as in the stock tools; an old server sends NOT_AVAILABLE for every refusal.
 OK: Final = 0
 NOT_AVAILABLE: Final = 1
 DEVICE_BUSY: Final = 2
@@ -32,7 +32,7 @@ RET_UNLINK: Final = 4
 OUT: Final = 0
 IN: Final = 1
 
-# What Linux sets in an IN submission (URB_DIR_IN), and in submissions that are not isochronous.
+# Set by Linux in an IN submission (URB_DIR_IN), and in submissions that are not isochronous.
 _FLAG_IN: Final = 0x200
 _NO_PACKETS: Final = 0xFFFF_FFFF
 
@@ -41,23 +41,23 @@ COUNT: Final = Struct(">I")
 BUSID: Final = Struct(">32s")
 DEVICE: Final = Struct(">256s32sIIIHHHBBBBBB")
 INTERFACE: Final = Struct(">BBBx")
-HEADER: Final = Struct(">5I28s")  # of all four packets that follow an import
+HEADER: Final = Struct(">5I28s")  # common size of the four packets after an import
 _SUBMIT: Final = Struct(">5I5I8s")
 _UNLINK: Final = Struct(">5II24x")
 _SUBMITTED: Final = Struct(">5Ii4I8x")
 _UNLINKED: Final = Struct(">5Ii24x")
 
-# An exporter of ours writes a device's serial number into its path. The list has no field for it, and whoever had to
-# import a device to read its serial number would keep everybody else from opening it meanwhile.
+# Our server puts a device's serial number into its path. The list has no field for it, and importing a device to read
+# the serial number would keep other hosts from opening it meanwhile.
 SERIAL_PATH: Final = "/pitbox/"
 
 
 class BadPacket(ValueError):
-    """What came is not a packet of this protocol, or not one that may come now."""
+    """Received bytes are not a packet of this protocol, or not one that is valid now."""
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """One exported device, as a list names it: with the class, subclass and protocol of each interface."""
+    """One exported device of a list, with the class, subclass and protocol of each interface."""
 
     path: str
     busid: str
@@ -74,7 +74,7 @@ class Exported(msgspec.Struct, frozen=True):
 
     @property
     def devid(self) -> int:
-        """How submissions name the device."""
+        """The device's id in submissions."""
         return self.busnum << 16 | self.devnum
 
     @property
@@ -84,7 +84,7 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class Submit(msgspec.Struct, frozen=True):
-    """A transfer to do. `length` is how much to send or how much room there is; `setup` is for endpoint 0."""
+    """A requested transfer. `length`: bytes to send, or size of the buffer; `setup` is for endpoint 0."""
 
     seqnum: int
     devid: int
@@ -95,7 +95,7 @@ class Submit(msgspec.Struct, frozen=True):
 
 
 class Unlink(msgspec.Struct, frozen=True):
-    """A transfer to take back."""
+    """A request to cancel a transfer."""
 
     seqnum: int
     devid: int
@@ -103,7 +103,7 @@ class Unlink(msgspec.Struct, frozen=True):
 
 
 class Submitted(msgspec.Struct, frozen=True):
-    """A transfer's end: 0 or a negative error number, and how many bytes went."""
+    """The end of a transfer: 0 or a negative error number, and the number of bytes."""
 
     seqnum: int
     status: int
@@ -111,7 +111,7 @@ class Submitted(msgspec.Struct, frozen=True):
 
 
 class Unlinked(msgspec.Struct, frozen=True):
-    """The end of taking back: -ECONNRESET if the transfer was still waiting, 0 if it had ended before."""
+    """The answer to Unlink: -ECONNRESET if the transfer was still waiting, 0 if it had ended before."""
 
     seqnum: int
     status: int
@@ -176,7 +176,7 @@ def read_device(data: bytes, interfaces: bytes = b"") -> Exported:
 def _text(field: bytes) -> str:
     text, zero, _ = field.partition(b"\0")
     if not zero or not text.isascii() or not text.decode("ascii").isprintable():
-        raise BadPacket("a name that is not printable ASCII closed by a zero")
+        raise BadPacket("a name that is not zero-terminated printable ASCII")
     return text.decode("ascii")
 
 
@@ -193,12 +193,12 @@ def pack_submit(packet: Submit) -> bytes:
 
 
 def pack_unlink(packet: Unlink) -> bytes:
-    """Return the packet that takes a transfer back."""
+    """Return the packet that cancels a transfer."""
     return _UNLINK.pack(CMD_UNLINK, packet.seqnum, packet.devid, 0, 0, packet.victim)
 
 
 def read_command(header: bytes) -> Submit | Unlink:
-    """Return what a client wants, from the 48 bytes of a header."""
+    """Return a client's command, from the 48 bytes of a header."""
     (command,) = COUNT.unpack_from(header)
     if command == CMD_UNLINK:
         _, seqnum, devid, _, _, victim = _UNLINK.unpack(header)
@@ -224,7 +224,7 @@ def pack_unlinked(packet: Unlinked) -> bytes:
 
 
 def read_answer(header: bytes) -> Submitted | Unlinked:
-    """Return what a server answers, from the 48 bytes of a header."""
+    """Return a server's answer, from the 48 bytes of a header."""
     (command,) = COUNT.unpack_from(header)
     if command == RET_UNLINK:
         _, seqnum, _, _, _, status = _UNLINKED.unpack(header)

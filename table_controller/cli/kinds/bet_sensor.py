@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.bench_link import bench_command_id
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, findings, fold
 from devices.report import Misread
 from firmware_bridge.errors import CommandRefused, UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.watching import Watch, add_watch_arguments, check_watch
 
 if TYPE_CHECKING:

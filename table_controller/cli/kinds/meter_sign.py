@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from devices.bench_link import bench_command_id
 from devices.meter_sign import messages as m
 from devices.meter_sign.state import DriverEvent, MeterSignView, fold, verdict
 from devices.report import Misread
 from firmware_bridge.errors import UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 
 if TYPE_CHECKING:
     import argparse

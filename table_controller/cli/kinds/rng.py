@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from devices.bench_link import bench_command_id
 from devices.report import Misread
 from devices.rng import messages as m
 from devices.rng.state import DriverEvent, RngView, fold
 from firmware_bridge.errors import OutcomeUnknown, UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.places import draw_digit, draw_places, place_words
 
 if TYPE_CHECKING:

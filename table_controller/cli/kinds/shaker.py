@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+from devices.bench_link import bench_command_id
 from devices.position import number_of_dice
 from devices.report import LinkDown, Misread
 from devices.shaker import messages as m
 from devices.shaker.state import DriverEvent, ShakerView, fold
 from firmware_bridge.errors import UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.places import dice_words, draw_places
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.bench_link import bench_command_id
 from devices.report import LinkUp, Misread
 from devices.shoe import messages as m
 from devices.shoe.state import DriverEvent, Ended, ShoeView, fold, verdict
 from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 from table_controller.cli.shoe_path import draw_shoe

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from devices.bench_link import bench_command_id
 from devices.cards import CARD_NUMBERS, card_name
 from devices.report import LinkUp, Misread
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
 from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
-from table_controller.cli.bench_link import bench_command_id
 from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 

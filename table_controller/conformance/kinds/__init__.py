@@ -1,4 +1,4 @@
-"""What is asked of each kind of machine besides the protocol: one module a kind, found by its name.
+"""Requirements on each kind of machine: one module for each kind, found by its name.
 
-Each has PROFILE (what the requirements of every machine must know of the kind) and CHAPTER (its own requirements).
+Each has PROFILE (what the requirements on every machine need of the kind) and CHAPTER (its own requirements).
 """

@@ -1,4 +1,4 @@
-"""What is asked of the flat button's mat: a place, or the reason why there is none. See docs/devices/button.md."""
+"""Requirements on the flat button's mat: a place, or the reason why there is none. See docs/devices/button.md."""
 
 from __future__ import annotations
 
@@ -57,19 +57,19 @@ async def status_of(visit: Visit) -> m.Status:
     return status
 
 
-def _clear(said: m.Status | m.Moved) -> None:
+def _clear(message: m.Status | m.Moved) -> None:
     """There is a place exactly when the reason is NONE."""
-    expect((said.place is not None) is (said.reason is m.Reason.NONE), "a place or a reason, never both", said)
+    expect((message.place is not None) is (message.reason is m.Reason.NONE), "a place or a reason, never both", message)
 
 
 def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
     """Return what steady levels mean by the page's table."""
     if any(sensors.absent < level < sensors.present for level in sensors.levels):
         return None, m.Reason.BETWEEN_PLACES
-    found = [place for place, level in enumerate(sensors.levels, 1) if level >= sensors.present]
-    if len(found) > 1:
+    result = [place for place, level in enumerate(sensors.levels, 1) if level >= sensors.present]
+    if len(result) > 1:
         return None, m.Reason.MORE_THAN_ONE
-    return (found[0], m.Reason.NONE) if found else (None, m.Reason.NO_BUTTON)
+    return (result[0], m.Reason.NONE) if result else (None, m.Reason.NO_BUTTON)
 
 
 async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reason: m.Reason) -> list[m.Moved]:
@@ -81,15 +81,17 @@ async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reaso
         bench.hands.patience, since,
     )  # fmt: skip
     await asyncio.sleep(STEADY)
-    told = visit.told(m.Moved, since)
-    for event in told:
+    reported = visit.told(m.Moved, since)
+    for event in reported:
         _clear(event)
-    last = told[-1] if told else None
+    last = reported[-1] if reported else None
     where = f"place {place}" if place else f"no place, with {reason.value}"
-    expect(last is not None and (last.place, last.reason) == (place, reason), f"Moved with {where} in the end", told)
+    expect(
+        last is not None and (last.place, last.reason) == (place, reason), f"Moved with {where} in the end", reported
+    )
     status = await status_of(visit)
     expect((status.place, status.reason) == (place, reason), f"a status with {where}", status)
-    return told
+    return reported
 
 
 @preparing
@@ -108,12 +110,12 @@ async def rest(bench: Bench) -> None:
             else:
                 return
             status = await visit.ask(m.GetStatus(), m.Status)
-    raise Failed("a mat that can be brought to rest", repr(status))
+    raise Failed("a mat that can be brought to its idle state", repr(status))
 
 
 @preparing
 async def at_two(bench: Bench) -> None:
-    """Bring the mat to rest with its button at place 2, from where the checks begin."""
+    """Bring the mat to idle with its button at place 2, from where the checks begin."""
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(put(2))
@@ -132,12 +134,12 @@ PROFILE: Final = Profile(
 )
 
 
-# --- without hands ----------------------------------------------------------------------------------------------------
+# --- without an operator ----------------------------------------------------------------------------------------------
 
 
 @CHAPTER.requirement(1, "From levels to a place")
 async def as_measured(bench: Bench) -> None:
-    """Its place is what its levels mean, and there is a place exactly when the reason is 0."""
+    """Its place is the one that its levels give, and there is a place exactly when the reason is 0."""
     await rest(bench)
     async with bench.visit() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
@@ -148,7 +150,7 @@ async def as_measured(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, "From levels to a place")
 async def untouched(bench: Bench) -> None:
-    """Nothing is told while nothing changes."""
+    """Nothing is sent while nothing changes."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -166,28 +168,28 @@ async def tested(bench: Bench) -> None:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
         await asyncio.sleep(QUIET)
-        told: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
-        expect(told.bad_places == 0, "no bad place", told)
+        reported: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        expect(reported.bad_places == 0, "no bad place", reported)
         same_but(before, await status_of(visit))
 
 
 @CHAPTER.requirement(4, "States")
 async def testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, and another SelfTest is refused with 420."""
+    """During a self-test it is TESTING, and another SelfTest is refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         status = await status_of(visit)
         await refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in TESTING")
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
         await visit.end(command, SHORT)
 
 
 @CHAPTER.requirement(5, "States")
 async def restart(bench: Bench) -> None:
-    """After a restart it tells the same place, the one that its levels mean, and counts its moves from none."""
+    """After a restart it reports the same place, the one that its levels give, and counts its moves from 0."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -198,28 +200,28 @@ async def restart(bench: Bench) -> None:
         same_but(before, await status_of(visit), moves=0, place=place, reason=reason)
 
 
-# --- with hands -------------------------------------------------------------------------------------------------------
+# --- with an operator -------------------------------------------------------------------------------------------------
 
 
 @CHAPTER.requirement(10, "From levels to a place", hands=True)
 async def every_place(bench: Bench) -> None:
-    """At each of the seven places the button is told there: Moved at once with MOVING, then with the place."""
+    """The button is detected at each of the seven places: Moved at once with MOVING, then with the place."""
     await rest(bench)
     async with bench.visit() as visit:
         before = (await status_of(visit)).place
         start = before or m.PLACES
         for step in range(m.PLACES):
             place = (start + step) % m.PLACES + 1
-            told = await moved(bench, visit, put(place), place, m.Reason.NONE)
-            expect(told[0].reason is m.Reason.MOVING, "MOVING at first", told)
-            lay = {told[0].before, told[-1].before}
-            expect(before is None or lay == {before}, f"place {before} before", told)
+            reported = await moved(bench, visit, put(place), place, m.Reason.NONE)
+            expect(reported[0].reason is m.Reason.MOVING, "MOVING at first", reported)
+            lay = {reported[0].before, reported[-1].before}
+            expect(before is None or lay == {before}, f"place {before} before", reported)
             before = place
 
 
 @CHAPTER.requirement(11, "From levels to a place", hands=True, needs=("FB-10",))
 async def between(bench: Bench) -> None:
-    """A button between two places is at none: 477."""
+    """A button between two places has no place: 477."""
     await at_two(bench)
     async with bench.visit() as visit:
         await moved(bench, visit, PUSH, None, m.Reason.BETWEEN_PLACES)
@@ -227,7 +229,7 @@ async def between(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, "From levels to a place", hands=True, needs=("FB-10",))
 async def two_buttons(bench: Bench) -> None:
-    """Two buttons are at no place: 476."""
+    """Two buttons give no place: 476."""
     await at_two(bench)
     async with bench.visit() as visit:
         await moved(bench, visit, SECOND, None, m.Reason.MORE_THAN_ONE)
@@ -235,7 +237,7 @@ async def two_buttons(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, "From levels to a place", hands=True, needs=("FB-10",))
 async def no_button(bench: Bench) -> None:
-    """Without a button there is no place, whatever there was before: 475."""
+    """Without a button there is no place, not even the last one: 475."""
     await at_two(bench)
     async with bench.visit() as visit:
         await moved(bench, visit, TAKE_AWAY, None, m.Reason.NO_BUTTON)
@@ -243,7 +245,7 @@ async def no_button(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, "From levels to a place", hands=True, needs=("FB-10",))
 async def unclear_elsewhere(bench: Bench) -> None:
-    """A level that is not clear anywhere takes the place away, also from a button that lies well: 477."""
+    """An unclear level anywhere gives no place, even if the button itself is clear: 477."""
     await at_two(bench)
     async with bench.visit() as visit:
         async with spoiled(bench, WEAK_FIELD, MEND):
@@ -264,13 +266,13 @@ async def moving(bench: Bench) -> None:
         await visit.event(m.Moved, bench.hands.patience)
         status = await status_of(visit)
         if any(event.place for event in visit.told(m.Moved)):
-            raise NotChecked("the button lay still before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the button lay still before it could be observed; run the simulator more slowly")
         expect((status.place, status.reason) == (None, m.Reason.MOVING), "no place, with 478", status)
 
 
 @CHAPTER.requirement(16, "Messages", hands=True, needs=("FB-10",))
 async def moves(bench: Bench) -> None:
-    """Moves count when the button comes to lie at another place, not when it comes back to its own."""
+    """Moves count when the button stops at another place, not when it comes back to its own."""
     await at_two(bench)
     async with bench.visit() as visit:
         before = (await status_of(visit)).moves
@@ -286,7 +288,7 @@ async def moves(bench: Bench) -> None:
 
 @CHAPTER.requirement(17, "States", hands=True, needs=("FB-03", "FB-10"))
 async def dead_sensor(bench: Bench) -> None:
-    """A dead sensor takes the place away (479): FAULTY, and a self-test names it and fails with 436."""
+    """A dead sensor gives no place (479): FAULTY, and a self-test reports that sensor and fails with 436."""
     await at_two(bench)
     async with bench.visit() as visit, spoiled(bench, KILL, MEND):
         await visit.event(m.Moved, bench.hands.patience)
@@ -296,13 +298,13 @@ async def dead_sensor(bench: Bench) -> None:
         expect(meant, "FAULTY, no place, with 479", status)
         settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
         settled_as(settled, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.bad_places == 1 << 3, "place 4 and no other", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.bad_places == 1 << 3, "place 4 and no other", reported)
 
 
 @CHAPTER.requirement(18, "States", hands=True, needs=("FB-17",))
 async def fault_kept(bench: Bench) -> None:
-    """A mended mat stays FAULTY, also over a restart, until a self-test has passed."""
+    """A repaired mat stays FAULTY, also through a restart, until a self-test has passed."""
     await at_two(bench)
     async with bench.visit() as visit:
         async with spoiled(bench, KILL, MEND):
@@ -318,7 +320,7 @@ async def fault_kept(bench: Bench) -> None:
 
 @CHAPTER.requirement(19, "Messages", hands=True, needs=("FB-16",))
 async def moves_begin_again(bench: Bench) -> None:
-    """Moves are counted since the start: none after a restart, and the place is where the button lies now."""
+    """Moves are counted since the start: 0 after a restart, and the place is where the button is now."""
     await at_two(bench)
     async with bench.visit() as visit:
         await moved(bench, visit, put(5), 5, m.Reason.NONE)

@@ -1,6 +1,6 @@
-"""What is asked of a dealer's keypad: presses, the key switch, entries, lamps. Its page is docs/devices/keypad.md.
+"""Requirements on a dealer's keypad: presses, the key switch, entries, lamps. See docs/devices/keypad.md.
 
-A person presses when a step asks for it; how quickly is his own affair, so ages are only bounded by what the kit saw.
+A person presses at his own pace, so a press's age is only bounded by the times that the kit measured.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHAPTER: Final = Chapter("KP", "The keypad", "docs/devices/keypad.md", needs=("H
 SHORT: Final = 30.0
 # A key that is down for so long is stuck (s).
 STUCK_AFTER: Final = 5.0
-# Presses that are told again at the start of a session.
+# Presses that are reported again at the start of a session.
 REMEMBERED: Final = 16
 EVERY_LAMP: Final = sum(1 << lamp for lamp in m.Lamp)
 ACTS: Final = (m.Pressed, m.SeatsEntered, m.CountEntered, m.Turned)
@@ -47,7 +47,7 @@ BOUNCE: Final = Step("tap START_GAME so that its contact chatters", ("bounce:tim
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -59,11 +59,11 @@ async def rest(bench: Bench) -> None:
             status = await status_of(visit)
             if await _is_at_rest(bench, visit, status):
                 return
-    raise Failed("a keypad that can be brought to rest", repr(status))
+    raise Failed("a keypad that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await asyncio.sleep(1.0)
     elif status.held:
@@ -82,8 +82,8 @@ async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
 
 
 async def told_after(bench: Bench, visit: Visit, step: Step, wanted: int = 1) -> list[m.Act]:
-    """Have something done by hand, and return what it told: as many acts as are wanted, and whatever else came."""
-    await status_of(visit)  # what a session is told again has come before this answer
+    """Have the operator do a step; return the reported actions: at least `wanted`."""
+    await status_of(visit)  # what a session is reported again has come before this answer
     since = len(visit.events)
 
     def acts() -> list[m.Act]:
@@ -96,12 +96,12 @@ async def told_after(bench: Bench, visit: Visit, step: Step, wanted: int = 1) ->
     return acts()
 
 
-# --- at rest --------------------------------------------------------------------------------------------------------
+# --- when idle --------------------------------------------------------------------------------------------------------
 
 
 @CHAPTER.requirement(1, "States")
 async def lamps(bench: Bench) -> None:
-    """SetLamps is done at once, and shown in the status; so is a Show that asks nothing, in every state but TESTING."""
+    """SetLamps is done at once, and shown in the status; so is a Show without a prompt, in every state but TESTING."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -116,7 +116,7 @@ async def lamps(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, "States")
 async def asks(bench: Bench) -> None:
-    """A Show that asks makes it ASKING, and SelfTest is then refused with 420; one that asks nothing ends it."""
+    """A Show with a prompt makes it ASKING, and SelfTest is then refused with 420; one without a prompt ends it."""
     await rest(bench)
     async with bench.visit() as visit:
         for prompt in (m.Prompt.SEATS, m.Prompt.STUB_COUNT, m.Prompt.CHIP_COUNT):
@@ -131,7 +131,7 @@ async def asks(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, "States")
 async def self_test(bench: Bench) -> None:
-    """A self-test ends in SelfTested and then Settled; while it runs it is TESTING and refuses all else with 420."""
+    """A self-test ends in SelfTested and then Settled; during it, it is TESTING and refuses all else with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -144,7 +144,7 @@ async def self_test(bench: Bench) -> None:
             )
         ]  # fmt: skip
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
         busy = [isinstance(reply, Settled) and reply.reason == m.Reason.BUSY for reply in replies]
         expect(all(busy), "every command refused with 420 in TESTING", replies)
@@ -158,7 +158,7 @@ async def self_test(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, "States")
 async def restart(bench: Bench) -> None:
-    """After a restart nothing is asked and no lamp burns, with reason 435 if something was asked."""
+    """After a restart there is no prompt and no lamp is on, with reason 435 if there was a prompt."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetLamps(bench.next_id(), EVERY_LAMP), SHORT)
@@ -179,7 +179,7 @@ async def restart(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, "Presses", hands=True)
 async def numbered(bench: Bench) -> None:
-    """Every press is told once, with the next number of one rising count, and its key and the key switch."""
+    """Every press is reported once, with the next number of one rising count, its key, and the key switch."""
     await rest(bench)
     async with bench.visit() as visit:
         press = (await status_of(visit)).press
@@ -188,13 +188,13 @@ async def numbered(bench: Bench) -> None:
             press += 1
             seen = [(act.press, getattr(act, "key", None), getattr(act, "switch", None)) for act in acts]
             expect(seen == [(press, key, m.Switch.DEALER)], f"{key.name} as number {press}", acts)
-            expect(acts[0].age_ms <= LINE * 1000, "age 0, as it is told at once", acts)
+            expect(acts[0].age_ms <= LINE * 1000, "age 0, as it is reported at once", acts)
             expect((await status_of(visit)).press == press, f"{press} in the status", await status_of(visit))
 
 
 @CHAPTER.requirement(11, "Presses", hands=True, needs=("KP-10",))
 async def told_again(bench: Bench) -> None:
-    """A new session is told the last presses again, the same but for their ages, oldest first, without gaps."""
+    """A new session gets the last presses again, the same except for their ages, oldest first, without gaps."""
     await rest(bench)
     async with bench.visit() as visit:
         loop = asyncio.get_running_loop()
@@ -210,7 +210,7 @@ async def told_again(bench: Bench) -> None:
         expect(len(numbers) <= REMEMBERED, f"at most {REMEMBERED}", numbers)
         oldest = (loop.time() - asked + LINE) * 1000
         for act in first:
-            same = next((found for found in again if found.press == act.press), None)
+            same = next((result for result in again if result.press == act.press), None)
             expect(same is not None, f"number {act.press} again", again)
             assert same is not None
             same_but(act, same, age_ms=same.age_ms)
@@ -219,7 +219,7 @@ async def told_again(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, "Presses", hands=True, needs=("KP-10",))
 async def clock(bench: Bench) -> None:
-    """`at_ms` is when it was pressed, by the clock that the status tells as `up_ms`."""
+    """`at_ms` is the time of the press, on the clock that the status reports as `up_ms`."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -232,7 +232,7 @@ async def clock(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, "Presses", hands=True, needs=("KP-10",))
 async def bounces(bench: Bench) -> None:
-    """A contact that bounces is one press."""
+    """A bouncing contact is one press."""
     await rest(bench)
     async with bench.visit() as visit:
         acts = await told_after(bench, visit, BOUNCE)
@@ -241,7 +241,7 @@ async def bounces(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, "Presses", hands=True, needs=("KP-10",))
 async def stuck(bench: Bench) -> None:
-    """A key that is down for 5 s is told as stuck, once; SelfTest is refused with 490 before that, and fails after."""
+    """A key that is down for 5 s is reported as stuck, once; SelfTest gets 490 before that, and fails afterwards."""
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(HOLD)
@@ -261,7 +261,7 @@ async def stuck(bench: Bench) -> None:
 
 @CHAPTER.requirement(15, "Presses", hands=True, needs=("KP-14",))
 async def stuck_until_tested(bench: Bench) -> None:
-    """A key that was stuck starts nothing until a self-test has passed."""
+    """A key that was stuck has no effect until a self-test has passed."""
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(HOLD)
@@ -276,7 +276,7 @@ async def stuck_until_tested(bench: Bench) -> None:
 
 @CHAPTER.requirement(16, "Presses", hands=True, needs=("KP-10",))
 async def numbers_go_on(bench: Bench) -> None:
-    """After a restart no press is remembered, and none is told again; the next has the next number."""
+    """After a restart no press is remembered or reported again; the next has the next number."""
     await rest(bench)
     async with bench.visit() as visit:
         await told_after(bench, visit, START)
@@ -297,7 +297,7 @@ async def numbers_go_on(bench: Bench) -> None:
 
 @CHAPTER.requirement(20, "The key switch", hands=True, needs=("KP-10",))
 async def turned(bench: Bench) -> None:
-    """Every turn of the key switch is told by Turned, with the next number, and shown in the status."""
+    """Every turn of the key switch is reported by Turned, with the next number, and shown in the status."""
     await rest(bench)
     async with bench.visit() as visit:
         press = (await status_of(visit)).press
@@ -313,7 +313,7 @@ async def turned(bench: Bench) -> None:
 
 @CHAPTER.requirement(21, "The key switch", hands=True, needs=("KP-20",))
 async def switched_off(bench: Bench) -> None:
-    """In OFF and TECHNICIAN no key but LOCK_OUT is taken, and a Show that asks is refused with 491."""
+    """In OFF and TECHNICIAN only LOCK_OUT is accepted, and a Show with a prompt is refused with 491."""
     await rest(bench)
     async with bench.visit() as visit:
         for switch in (m.Switch.OFF, m.Switch.TECHNICIAN):
@@ -333,7 +333,7 @@ async def switched_off(bench: Bench) -> None:
 
 @CHAPTER.requirement(30, "Entries", hands=True, needs=("KP-10", "KP-02"))
 async def seats(bench: Bench) -> None:
-    """Seat keys toggle and CONFIRM ends: one SeatsEntered, with the id of its Show; then nothing is asked."""
+    """Seat keys toggle and CONFIRM ends: one SeatsEntered, with the id of its Show; then there is no prompt."""
     await rest(bench)
     async with bench.visit() as visit:
         asked = bench.next_id()
@@ -355,7 +355,7 @@ async def seats(bench: Bench) -> None:
 
 @CHAPTER.requirement(31, "Entries", hands=True, needs=("KP-10", "KP-02"))
 async def count(bench: Bench) -> None:
-    """Up to three digits and ENTER make one CountEntered of their Show; CLEAR begins again; no digits are no entry."""
+    """Up to three digits and ENTER make one CountEntered for their Show; CLEAR starts over; ENTER alone is ignored."""
     await rest(bench)
     digit = m.Key.DIGIT_0
     for prompt in (m.Prompt.STUB_COUNT, m.Prompt.CHIP_COUNT):
@@ -372,7 +372,7 @@ async def count(bench: Bench) -> None:
 
 @CHAPTER.requirement(32, "Entries", hands=True, needs=("KP-31",))
 async def replaced(bench: Bench) -> None:
-    """A new Show replaces the old one: a half-made entry is gone, and the answer names the new one."""
+    """A new Show replaces the old one: an unfinished entry is discarded, and the entry has the new id."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.Show(bench.next_id(), m.Prompt.STUB_COUNT, []), SHORT)
@@ -386,7 +386,7 @@ async def replaced(bench: Bench) -> None:
 
 @CHAPTER.requirement(33, "The key switch", hands=True, needs=("KP-30",))
 async def lock_out_in_an_entry(bench: Bench) -> None:
-    """LOCK_OUT is taken while an entry is half made, and the entry goes on."""
+    """LOCK_OUT is accepted during an entry, and the entry continues."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.Show(bench.next_id(), m.Prompt.SEATS, []), SHORT)

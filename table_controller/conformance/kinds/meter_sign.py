@@ -1,7 +1,4 @@
-"""What is asked of a meter sign: it shows what it is told, says what can be read, and how old that is.
-
-Its page is docs/devices/meter_sign.md.
-"""
+"""Requirements on a meter sign: its amounts, their readback, and their age. See docs/devices/meter_sign.md."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ DEAD: Final = [1 << 2, 0, 0]
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does, and how old is what it was told."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -53,11 +50,11 @@ async def rest(bench: Bench) -> None:
             status = await status_of(visit)
             if await _is_at_rest(bench, visit, status):
                 return
-    raise Failed("a sign that can be brought to rest", repr(status))
+    raise Failed("a sign that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await asyncio.sleep(1.0)
     elif status.state is not m.State.BLANK:
@@ -80,11 +77,11 @@ async def show(bench: Bench, visit: Visit, amounts: Amounts = USUAL) -> int:
 
 
 async def can_be_read(visit: Visit, sequence: int, amounts: Amounts | None, state: m.State) -> None:
-    """The glass shows these amounts and no others, marked as stale in STALE only, and the status agrees."""
-    found, status = await visit.ask(m.GetShown(), m.Shown), await status_of(visit)
+    """Expect these amounts on the display, marked as stale only in STALE, and an agreeing status."""
+    result, status = await visit.ask(m.GetShown(), m.Shown), await status_of(visit)
     value, pending, won = amounts or (None, None, None)
-    wanted = m.Shown(state, sequence, value, pending, won, state is m.State.STALE)
-    expect(found == wanted, repr(wanted), found)
+    expected = m.Shown(state, sequence, value, pending, won, state is m.State.STALE)
+    expect(result == expected, repr(expected), result)
     expect((status.state, status.sequence) == (state, sequence), f"{state.name}, sequence {sequence}", status)
 
 
@@ -93,7 +90,7 @@ async def can_be_read(visit: Visit, sequence: int, amounts: Amounts | None, stat
 
 @CHAPTER.requirement(1, SHOWS)
 async def shows(bench: Bench) -> None:
-    """A Show is DONE at once, and what can be read in each row is what it was told, to the last cent."""
+    """A Show is DONE at once, and each row reads back the requested amount, to the last cent."""
     await rest(bench)
     async with bench.visit() as visit:
         for amounts in ((0, 1, 99), (100, 0, m.MOST_CENTS), USUAL, (m.MOST_CENTS, 5, 0)):
@@ -104,7 +101,7 @@ async def shows(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, SHOWS, needs=("MS-01",))
 async def falls(bench: Bench) -> None:
-    """It shows what it is told also when that is less than before."""
+    """It also shows an amount that is lower than before."""
     await rest(bench)
     async with bench.visit() as visit:
         await show(bench, visit)
@@ -114,7 +111,7 @@ async def falls(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, SHOWS, needs=("MS-01",))
 async def old_sequence(bench: Bench) -> None:
-    """A sequence that has not risen is refused with 496, and what was shown stays."""
+    """A sequence that has not risen is refused with 496, and the amounts stay."""
     await rest(bench)
     async with bench.visit() as visit:
         await show(bench, visit)
@@ -127,7 +124,7 @@ async def old_sequence(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, "States", needs=("MS-01",))
 async def too_large(bench: Bench) -> None:
-    """An amount of more than ten digits is refused with 495, in any row, and what was shown stays."""
+    """An amount of more than ten digits is refused with 495, in any row, and the amounts stay."""
     await rest(bench)
     async with bench.visit() as visit:
         sequence = await show(bench, visit)
@@ -140,7 +137,7 @@ async def too_large(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, SHOWS)
 async def blank(bench: Bench) -> None:
-    """Blank takes every amount off the glass, and nothing that is not shown grows stale; the sequence stays."""
+    """Blank removes every amount from the display, and a blank display does not become stale; the sequence stays."""
     await rest(bench)
     async with bench.visit() as visit:
         sequence = await show(bench, visit)
@@ -172,7 +169,7 @@ async def restart(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, SHOWS, needs=("MS-01",))
 async def age(bench: Bench) -> None:
-    """`age_ms` is the time since the last Show, and a Show of the same amounts begins it anew."""
+    """`age_ms` is the time since the last Show; a Show of the same amounts restarts it."""
     await rest(bench)
     async with bench.visit() as visit:
         for _ in range(2):
@@ -187,7 +184,7 @@ async def age(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, SHOWS)
 async def no_limit(bench: Bench) -> None:
-    """A limit is the host's to set; 0 is refused with 497, and the limit stays."""
+    """The host sets the limit; 0 is refused with 497, and the limit stays."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -201,25 +198,25 @@ async def no_limit(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, SHOWS, needs=("MS-01", "MS-11"))
 async def grows_stale(bench: Bench) -> None:
-    """Without a Show for its limit, and not before, it marks its amounts as stale and tells it, once."""
+    """Without a Show for its limit, and not before, it marks its amounts as stale and reports it, once."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetLimit(bench.next_id(), LIMIT), SHORT)
         sequence = await show(bench, visit)
         await asyncio.sleep(LIMIT / 2000)
         await can_be_read(visit, sequence, USUAL, m.State.SHOWING)
-        told = await visit.event(m.Stale, LIMIT / 1000 + 2 * LINE)
-        expect(told.sequence == sequence, f"Stale about {sequence}", told)
-        in_time = LIMIT <= told.age_ms <= LIMIT + 1000
-        expect(in_time, f"an age of {LIMIT} ms, and at most a second more", told)
+        reported = await visit.event(m.Stale, LIMIT / 1000 + 2 * LINE)
+        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
+        in_time = LIMIT <= reported.age_ms <= LIMIT + 1000
+        expect(in_time, f"an age of {LIMIT} ms, and at most a second more", reported)
         await can_be_read(visit, sequence, USUAL, m.State.STALE)
         await asyncio.sleep(LIMIT / 1000)
-        expect(visit.events == [told], "one Stale", visit.events)
+        expect(visit.events == [reported], "one Stale", visit.events)
 
 
 @CHAPTER.requirement(13, SHOWS, needs=("MS-12",))
 async def fresh_again(bench: Bench) -> None:
-    """The next Show takes the mark off; refused ones do not."""
+    """The next Show removes the mark; a refused one does not."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetLimit(bench.next_id(), LIMIT), SHORT)
@@ -233,15 +230,15 @@ async def fresh_again(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, SHOWS, needs=("MS-12",))
 async def shorter_limit(bench: Bench) -> None:
-    """A limit holds for what is already shown: older than that, it is stale at once."""
+    """A new limit applies to the amounts already shown: if they are older, they are stale at once."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetLimit(bench.next_id(), LONG), SHORT)
         sequence = await show(bench, visit)
         await asyncio.sleep(2.0)
         await visit.done(m.SetLimit(bench.next_id(), 1000), SHORT)
-        told = await visit.event(m.Stale, 1.0)
-        expect(told.sequence == sequence, f"Stale about {sequence}", told)
+        reported = await visit.event(m.Stale, 1.0)
+        expect(reported.sequence == sequence, f"Stale about {sequence}", reported)
 
 
 # --- the test -------------------------------------------------------------------------------------------------------
@@ -249,7 +246,7 @@ async def shorter_limit(bench: Bench) -> None:
 
 @CHAPTER.requirement(20, "States", needs=("MS-01",))
 async def self_test(bench: Bench) -> None:
-    """A self-test ends in SelfTested and then Settled DONE, and what was shown before is shown again."""
+    """A self-test ends in SelfTested and then Settled DONE, and the amounts are shown again."""
     await rest(bench)
     async with bench.visit() as visit:
         sequence = await show(bench, visit)
@@ -275,10 +272,10 @@ async def busy_testing(bench: Bench) -> None:
         ]  # fmt: skip
         replies = [await visit.order(order) for order in orders]
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        wanted = [Settled(order.command, Outcome.REFUSED, m.Reason.BUSY) for order in orders]
-        expect(replies == wanted, "each refused with 420 in TESTING", replies)
+        expected = [Settled(order.command, Outcome.REFUSED, m.Reason.BUSY) for order in orders]
+        expect(replies == expected, "each refused with 420 in TESTING", replies)
         await visit.end(command, SHORT)
 
 
@@ -287,7 +284,7 @@ async def busy_testing(bench: Bench) -> None:
 
 @CHAPTER.requirement(30, SHOWS, hands=True, needs=("MS-01",))
 async def wrong_glass(bench: Bench) -> None:
-    """What cannot be read was not shown: Fault that names the digits, FAILED with 498, and no such amount read."""
+    """An amount that cannot be read back was not shown: Fault with the digits, FAILED with 498, and not read back."""
     await rest(bench)
     await bench.do(DEAD_DIGIT)
     async with bench.visit() as visit:
@@ -296,17 +293,17 @@ async def wrong_glass(bench: Bench) -> None:
         settled = await visit.end(command, SHORT)
         await asyncio.sleep(QUIET)
         settled_as(settled, Outcome.FAILED, m.Reason.WRONG_GLASS)
-        wanted = [m.Fault(m.Reason.WRONG_GLASS, DEAD), settled]
-        expect(visit.events == wanted, "Fault 498 that names the digit, then Settled", visit.events)
-        found = await visit.ask(m.GetShown(), m.Shown)
-        expect(found.value != USUAL[0], "not to read what cannot be read", found)
-        expect((found.pending, found.won) == USUAL[1:], "the other rows to be read", found)
+        expected = [m.Fault(m.Reason.WRONG_GLASS, DEAD), settled]
+        expect(visit.events == expected, "Fault 498 that names the digit, then Settled", visit.events)
+        result = await visit.ask(m.GetShown(), m.Shown)
+        expect(result.value != USUAL[0], "not to read what cannot be read", result)
+        expect((result.pending, result.won) == USUAL[1:], "the other rows to be read", result)
         expect((await status_of(visit)).reason is m.Reason.WRONG_GLASS, "reason 498", await status_of(visit))
 
 
 @CHAPTER.requirement(31, "States", hands=True, needs=("MS-20",))
 async def failed_test(bench: Bench) -> None:
-    """A self-test of a broken glass names the digits and is FAILED with 436, until one has passed."""
+    """A self-test of a broken display reports the digits and is FAILED with 436, until one has passed."""
     await rest(bench)
     await bench.do(DEAD_DIGIT)
     async with bench.visit() as visit:

@@ -1,1 +1,1 @@
-"""What is asked of every machine, a module for each part of docs/protocol.md. What a kind does is in `kinds`."""
+"""Requirements on every machine, one module for each part of docs/protocol.md."""

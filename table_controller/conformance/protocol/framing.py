@@ -1,4 +1,4 @@
-"""FR: frames. What is noise, what must be dropped without a word, and that the next frame is heard all the same."""
+"""FR: frames. Noise and malformed frames are dropped without an answer, and the next frame is received."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CHAPTER: Final = Chapter("FR", "Frames", "docs/protocol.md", needs=("HS-02",))
 _A_FRAME: Final = "A frame"
 _STUFFING: Final = "Stuffing"
-# Bytes of noise, as in the device's check list; the same in every run.
+# Bytes of noise, as in the device's checklist; the same in every run.
 _NOISE: Final = Random("noise").randbytes(10_000)
 # Between two bytes of a frame that comes in pieces (s): far more than a character's time, far less than a heartbeat.
 _PAUSE: Final = 0.005
@@ -51,7 +51,7 @@ async def noise(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, _STUFFING)
 async def delimiters(bench: Bench) -> None:
-    """Delimiters in a row mean nothing."""
+    """Repeated delimiters are ignored."""
     probe = bench.probe()
     probe.write(b"\0\0\0" + fr.to_wire(unsealed(probe.fresh_hello())))
     await _answered(probe)
@@ -59,7 +59,7 @@ async def delimiters(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, _A_FRAME)
 async def pieces(bench: Bench) -> None:
-    """A frame may come byte by byte, with pauses."""
+    """A frame may arrive byte by byte, with pauses."""
     probe = bench.probe()
     for byte in fr.to_wire(unsealed(probe.fresh_hello())):
         probe.write(bytes([byte]))
@@ -90,14 +90,14 @@ async def stuffing(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, _STUFFING)
 async def too_long(bench: Bench) -> None:
-    """What is longer than the longest frame is dropped up to and including its delimiter."""
+    """Input longer than the longest frame is dropped up to and including its delimiter."""
     probe = bench.probe()
     # A receiver that starts anew when its buffer is full finds the hello whole, if the buffer has one of these sizes.
     sizes = (*range(fr.MAX_WIRE - 3, fr.MAX_WIRE + 4), 576, 600, 640, 768, 1024, 2048)
     glued = b"".join(b"\x55" * size + fr.to_wire(unsealed(probe.fresh_hello())) for size in sizes)
     await probe.pour(glued)
     await probe.answers()
-    came = [found for found in probe.heard if not found.frame.flags & fr.SEALED]
+    came = [received for received in probe.heard if not received.frame.flags & fr.SEALED]
     expect(not came, "no answer to a hello that is glued to too many bytes", told(came))
     await probe.greet()
 
@@ -138,7 +138,7 @@ async def too_short(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, _A_FRAME)
 async def numbers_unread(bench: Bench) -> None:
-    """In a frame that is not sealed it does not look at seq, ack, re and counter."""
+    """It ignores seq, ack, re and counter of an unsealed frame."""
     probe = bench.probe()
     probe.write(fr.to_wire(with_numbers(unsealed(probe.fresh_hello()), seq=7, ack=8, re=9, counter=10)))
     await _answered(probe)
@@ -149,15 +149,15 @@ async def numbers_unwritten(bench: Bench) -> None:
     """In its own unsealed frames seq, ack and counter are zero and re is 0xFFFF."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
-    for found in await probe.answers():
-        frame = found.frame
+    for received in await probe.answers():
+        frame = received.frame
         numbers = (frame.seq, frame.ack, frame.re, frame.counter)
         expect(numbers == (0, 0, fr.NO_RE, 0), f"(0, 0, {fr.NO_RE}, 0) as seq, ack, re and counter", numbers)
 
 
 @CHAPTER.requirement(13, _A_FRAME, needs=("HS-04",))
 async def whole(bench: Bench) -> None:
-    """Everything that it sends is whole frames, stuffed and summed as the page says."""
+    """It sends only whole frames, with correct stuffing and CRC."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
@@ -169,17 +169,19 @@ async def whole(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, _STUFFING, needs=("HS-04", "HS-13"))
 async def longest(bench: Bench) -> None:
-    """It has room for the longest frame, 538 bytes on the wire: in a session, ahead of its turn, and without one."""
+    """It has room for the longest frame, 538 bytes on the wire: in a session, out of order, and without a session."""
     raw = await bench.raw()
     missing = raw.seq
     wire = _longest(raw, missing + 1)
     place = len(raw.got)
     await raw.probe.pour(wire)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1, since=place)
-    expect(found is not None, f"an ACK that reports {missing + 1:04x} as held", told(raw.got[place:]))
+    received = await raw.until(
+        lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1, since=place
+    )
+    expect(received is not None, f"an ACK that reports {missing + 1:04x} as held", told(raw.got[place:]))
     raw.request(GetReport(), seq=missing)
     expect(
-        not await raw.lives(), "the end of the session: the long frame is read whole, and is no message", "it goes on"
+        not await raw.lives(), "the end of the session: the long frame is read whole, and is no message", "it continues"
     )
     probe = bench.probe()
     await probe.pour(wire)

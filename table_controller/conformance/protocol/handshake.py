@@ -1,4 +1,4 @@
-"""HS: who is there. Hello, proofs, Welcome, and everything that must open nothing."""
+"""HS: the handshake. Hello, proofs, Welcome, and everything that must not open a session."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _RULES: Final = "The handshake"
 _WRONG: Final = bytes(range(seal.PROOF_SIZE))
 # A sealed frame of no session.
 _STRAY: Final = fr.to_wire(fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER), bytes(fr.MAC_SIZE))
-# A device that waits for its host says nothing for this long (s): more than a heartbeat.
+# How long (s) a device without a session must stay silent: more than a heartbeat.
 _ALONE: Final = HEARTBEAT + 2 * LINE
 
 
-def _tag(found: Heard) -> Any:
+def _tag(received: Heard) -> Any:
     """Return a payload's tag, read without any strictness."""
     try:
-        return msgspec.msgpack.decode(found.frame.payload)[0]
+        return msgspec.msgpack.decode(received.frame.payload)[0]
     except (TypeError, IndexError, KeyError, ValueError, *UNDECODABLE):
         return None
 
@@ -53,26 +53,26 @@ async def hello(bench: Bench) -> None:
     since = len(probe.heard)
     probe.say(probe.fresh_hello())
     came = await probe.introduced(since)
-    expect([_tag(found) for found in came] == [tag_of(DeviceHello), tag_of(DeviceProof)],
+    expect([_tag(received) for received in came] == [tag_of(DeviceHello), tag_of(DeviceProof)],
            "DeviceHello, then DeviceProof, and nothing else", told(came))  # fmt: skip
 
 
 @CHAPTER.requirement(2, "Messages", needs=("HS-01",))
 async def limits(bench: Bench) -> None:
-    """Its hello keeps to the limits of every field, the digest's 32 bytes included."""
+    """Every field of its hello is within its limits, including the 32 bytes of the digest."""
     probe = bench.probe()
     probe.say(probe.fresh_hello())
-    for found in await probe.answers():
-        kind: Any = DeviceHello if _tag(found) == tag_of(DeviceHello) else DeviceProof
+    for received in await probe.answers():
+        kind: Any = DeviceHello if _tag(received) == tag_of(DeviceHello) else DeviceProof
         try:
-            msgspec.msgpack.decode(found.frame.payload, type=kind)
+            msgspec.msgpack.decode(received.frame.payload, type=kind)
         except UNDECODABLE as error:
             raise Failed(f"a {kind.__name__} as in the table of messages", str(error)) from None
 
 
 @CHAPTER.requirement(3, _RULES, needs=("HS-02",))
 async def proof(bench: Bench) -> None:
-    """Its proof fits both hellos and the device's key."""
+    """Its proof is right for both hellos and the device's key."""
     greeting = await bench.probe().greet()
     expect(compare_digest(greeting.proof, seal.device_proof(bench.key.key, greeting.bound)),
            "the proof that follows from this key file and both hellos (see the golden bytes for each step)",
@@ -81,7 +81,7 @@ async def proof(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _RULES, needs=("HS-03",))
 async def welcome(bench: Bench) -> None:
-    """A HostProof that fits is answered by a sealed Welcome: a session stands."""
+    """A right HostProof is answered by a sealed Welcome: the session is open."""
     await bench.raw()
 
 
@@ -96,7 +96,7 @@ async def fresh(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, _RULES, needs=("HS-02",))
 async def repeated_hello(bench: Bench) -> None:
-    """A HostHello that is repeated gets the same answer again, the same challenge included."""
+    """A repeated HostHello gets the same answer again, with the same challenge."""
     probe = bench.probe()
     first = await probe.greet()
     again = await probe.greet(first.asked, fr.RETRANSMIT)
@@ -106,7 +106,7 @@ async def repeated_hello(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _RULES, needs=("HS-04",))
 async def first_numbers(bench: Bench) -> None:
-    """The Welcome has the first counter, and the first sequence number as its acknowledgement."""
+    """The Welcome has the first counter, and acknowledges the first sequence number."""
     frame = (await bench.raw()).welcomes[0].frame
     expect(frame.counter == fr.FIRST_COUNTER, f"counter {fr.FIRST_COUNTER:08x}", f"{frame.counter:08x}")
     expect(frame.ack == fr.FIRST_SEQ, f"ack {fr.FIRST_SEQ:04x}", f"{frame.ack:04x}")
@@ -115,11 +115,11 @@ async def first_numbers(bench: Bench) -> None:
 
 @CHAPTER.requirement(8, _RULES, needs=("HS-04",))
 async def repeated_proof(bench: Bench) -> None:
-    """A HostProof that is repeated gets a Welcome again, with the next counter; the session goes on."""
+    """A repeated HostProof gets a Welcome again, with the next counter; the session continues."""
     raw = await bench.raw()
     since = len(raw.probe.heard)
     raw.probe.say(HostProof(raw.greeting.host_proof), fr.RETRANSMIT)
-    again = await raw.until(lambda found: isinstance(found.message, Welcome), since=1)
+    again = await raw.until(lambda received: isinstance(received.message, Welcome), since=1)
     if again is None:
         raise Failed("a Welcome again", told(raw.probe.heard[since:]))
     expect(again.frame.counter == raw.got[0].frame.counter + 1, "the next counter", f"{again.frame.counter:08x}")
@@ -128,7 +128,7 @@ async def repeated_proof(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, _RULES, needs=("HS-04",))
 async def wrong_proof(bench: Bench) -> None:
-    """A HostProof that does not fit is answered by Refuse with reason 315 and opens nothing."""
+    """A wrong HostProof is answered by Refuse with reason 315 and opens nothing."""
     probe = bench.probe()
     greeting = await probe.greet()
     await _refused(probe, _WRONG)
@@ -139,15 +139,15 @@ async def wrong_proof(bench: Bench) -> None:
 async def _refused(probe: Probe, wrong: bytes) -> None:
     probe.say(HostProof(wrong))
     came = await probe.listen(QUIET)
-    spoken = [found for found in came if found.frame.type == fr.HANDSHAKE]
-    refusals = [found.message for found in spoken if isinstance(found.message, Refuse)]
+    spoken = [received for received in came if received.frame.type == fr.HANDSHAKE]
+    refusals = [received.message for received in spoken if isinstance(received.message, Refuse)]
     expect(len(spoken) == len(refusals) == 1, "one Refuse to a proof that does not fit", told(spoken))
     expect(refusals == [Refuse(HostRefused.number)], f"reason {HostRefused.number}", refusals)
 
 
 @CHAPTER.requirement(10, _RULES, needs=("HS-04", "HS-09"))
 async def replay(bench: Bench) -> None:
-    """A challenge serves for one session: a recorded handshake, played again, opens nothing."""
+    """A challenge is valid for one session: a replayed handshake opens nothing."""
     first = await bench.raw()
     probe = bench.probe()
     second = await probe.greet(first.greeting.asked)
@@ -160,7 +160,7 @@ async def replay(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, _RULES, needs=("HS-04",))
 async def strangers(bench: Bench) -> None:
-    """A running session goes on while strangers say hello and give wrong proofs."""
+    """A running session continues while other hosts send hellos and wrong proofs."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     await raw.probe.greet()
@@ -177,14 +177,18 @@ async def takes_over(bench: Bench) -> None:
     place = len(new.probe.heard)
     old.probe.write(fr.to_wire(*old.sealed(fr.REQUEST, encode(GetReport()), seq=fr.FIRST_SEQ)))
     came = await new.probe.listen(QUIET)
-    expect(not [found for found in came if found.frame.type == fr.REPLY], "no answer to the old session", told(came))
+    expect(
+        not [received for received in came if received.frame.type == fr.REPLY],
+        "no answer to the old session",
+        told(came),
+    )
     await new.ask(GetReport())
     expect(not new.foreign, "frames of the new session only", told(new.probe.heard[place:]))
 
 
 @CHAPTER.requirement(13, "Unsealed frames in a session", needs=("HS-04",))
 async def no_session(bench: Bench) -> None:
-    """A sealed frame that comes without a session is answered by NoSession, every time."""
+    """A sealed frame without a session is answered by NoSession, every time."""
     probe = await bench.no_session()
     for _ in range(3):
         since = len(probe.heard)
@@ -195,16 +199,16 @@ async def no_session(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, _RULES, needs=("HS-13",))
 async def proof_out_of_nowhere(bench: Bench) -> None:
-    """A HostProof with neither a session nor a hello before it is answered by NoSession, not by Refuse."""
+    """A HostProof with no session and no hello before it is answered by NoSession, not by Refuse."""
     probe = await bench.no_session()
     probe.say(HostProof(_WRONG))
     came = await probe.answers()
-    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
+    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", told(came))
 
 
 @CHAPTER.requirement(15, "Unsealed frames in a session", needs=("HS-13",))
 async def alone(bench: Bench) -> None:
-    """Without a session it starts nothing by itself."""
+    """Without a session it sends nothing by itself."""
     probe = await bench.no_session()
     came = await probe.listen(_ALONE)
     expect(not came, f"nothing for {_ALONE:g} s", told(came))
@@ -212,7 +216,7 @@ async def alone(bench: Bench) -> None:
 
 @CHAPTER.requirement(16, "Messages", needs=("HS-01",))
 async def unknown_role(bench: Bench) -> None:
-    """A HostHello in a role that does not exist gets no answer."""
+    """A HostHello with an unknown role gets no answer."""
     probe = bench.probe()
     role = probe.fresh_hello().replace(b"bench", b"owner")
     await _unanswered(probe, role, "the role owner")
@@ -220,7 +224,7 @@ async def unknown_role(bench: Bench) -> None:
 
 @CHAPTER.requirement(17, "Payloads", needs=("HS-01",))
 async def misshapen_hello(bench: Bench) -> None:
-    """A HostHello with a field too many or with a challenge of another size gets no answer."""
+    """A HostHello with an extra field or a challenge of the wrong size gets no answer."""
     probe = bench.probe()
     await _unanswered(probe, encoded_with(HostHello("bench", bytes(range(16))), b"\xc0"), "a field too many")
     short = msgspec.msgpack.encode([tag_of(HostHello), "bench", bytes(range(15))])
@@ -235,7 +239,7 @@ async def _unanswered(probe: Probe, payload: bytes, what: str) -> None:
 
 @CHAPTER.requirement(18, _RULES, needs=("HS-13",))
 async def boot_id(bench: Bench) -> None:
-    """The boot id is the same in hello, Welcome, Report and NoSession as long as it does not restart."""
+    """The boot id is the same in hello, Welcome, Report and NoSession until it restarts."""
     raw = await bench.raw()
     seen: dict[str, Any] = {"hello": raw.greeting.hello.boot_id}
     first = raw.welcomes[0].message

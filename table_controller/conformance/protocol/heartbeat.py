@@ -1,4 +1,4 @@
-"""HB: how a device shows that it lives, and when it takes its host for gone."""
+"""HB: heartbeats of a device, and when it ends the session of a silent host."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ async def answered(bench: Bench) -> None:
     for _ in range(3):
         place = len(raw.got)
         counter = raw.ping()
-        found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
-        if found is None:
+        received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE, place)
+        if received is None:
             raise Failed("an ACK to a PING", told(raw.got[place:]))
-        expect(found.frame.seq == counter & 0xFFFF, f"seq {counter & 0xFFFF:04x}", f"seq {found.frame.seq:04x}")
+        expect(received.frame.seq == counter & 0xFFFF, f"seq {counter & 0xFFFF:04x}", f"seq {received.frame.seq:04x}")
 
 
 @CHAPTER.requirement(2, _SECTION)
@@ -40,25 +40,27 @@ async def heartbeat(bench: Bench) -> None:
     await raw.probe.listen(LINE)
     quiet_since, place = raw.got[-1].at, len(raw.got)
     await raw.probe.listen(HEARTBEAT / 2)
-    raw.send(fr.ACK)  # it hears of its host, so it has no reason to knock
-    found = await raw.until(lambda found: found.frame.type == fr.PING, HEARTBEAT / 2, place)
-    if found is None:
+    raw.send(fr.ACK)  # it receives a frame, so it has no reason for quick PINGs
+    received = await raw.until(lambda received: received.frame.type == fr.PING, HEARTBEAT / 2, place)
+    if received is None:
         raise Failed(f"a PING within {HEARTBEAT + LINE} s of its last frame", told(raw.got))
     expect(
-        found.at - quiet_since > HEARTBEAT / 2, f"a PING after {HEARTBEAT} s", f"after {found.at - quiet_since:.2f} s"
+        received.at - quiet_since > HEARTBEAT / 2,
+        f"a PING after {HEARTBEAT} s",
+        f"after {received.at - quiet_since:.2f} s",
     )
 
 
 @CHAPTER.requirement(3, _SECTION)
 async def knocks(bench: Bench) -> None:
-    """When it has heard nothing for 2.25 s it sends a PING every 0.125 s."""
+    """When it has received nothing for 2.25 s it sends a PING every 0.125 s."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.attentive = False
     raw.send(fr.ACK)
     began = raw.probe.now
     await raw.probe.listen(SILENCE - LINE)
-    knocks = [found.at for found in raw.got if found.frame.type == fr.PING and found.at - began > ANXIOUS]
+    knocks = [received.at for received in raw.got if received.frame.type == fr.PING and received.at - began > ANXIOUS]
     gaps = [later - earlier for earlier, later in pairwise(knocks)]
     steady = len(knocks) >= 5 and max(gaps) < KNOCK + LINE / 2
     expect(
@@ -70,7 +72,7 @@ async def knocks(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _SECTION)
 async def patient(bench: Bench) -> None:
-    """A host that was silent for 3 s is still known."""
+    """A session survives 3 s of silence of the host."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.attentive = False
@@ -81,16 +83,16 @@ async def patient(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, _SECTION, needs=("HS-13",))
 async def silence(bench: Bench) -> None:
-    """After 3.5 s of silence the session is gone."""
+    """After 3.5 s of silence the session has ended."""
     raw = await bench.raw()
     raw.attentive = False
     await raw.probe.listen(SILENCE + 2 * LINE)
-    expect(not await raw.lives(), f"no session after {SILENCE} s of silence", "it goes on")
+    expect(not await raw.lives(), f"no session after {SILENCE} s of silence", "it continues")
 
 
 @CHAPTER.requirement(6, _SECTION, needs=("HS-13",))
 async def authentic_life(bench: Bench) -> None:
-    """Only authentic frames count as life: forged, replayed and unsealed ones keep no session."""
+    """Only authentic frames keep a session alive: forged, replayed and unsealed ones do not."""
     raw = await bench.raw()
     old = fr.to_wire(*raw.sealed(fr.PING))
     raw.probe.write(old)
@@ -102,4 +104,4 @@ async def authentic_life(bench: Bench) -> None:
         raw.probe.write(old)
         raw.probe.write(fr.to_wire(unsealed(b"", 0, fr.PING)))
         await asyncio.sleep(HEARTBEAT / 2)
-    expect(not await raw.lives(), "the end of the session", "it goes on")
+    expect(not await raw.lives(), "the end of the session", "it continues")

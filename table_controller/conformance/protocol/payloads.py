@@ -1,4 +1,4 @@
-"""PL: payloads. An authentic frame with nonsense in it ends the session; every legal form of a message is read."""
+"""PL: payloads. A malformed message ends the session; every valid encoding of a message is accepted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from devices.frame_text import message_text
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Outcome, Settled
 from firmware_bridge.messages import HandshakeToHost, encode, tag_of
-from table_controller.cli.frame_text import message_text
 from table_controller.conformance.bench import NONSENSE, encoded_with
 from table_controller.conformance.probe import QUIET, told
 from table_controller.conformance.requirements import Chapter, expect
@@ -26,25 +26,25 @@ _ASK: Final = tag_of(AskCommand)
 
 
 async def _ends(bench: Bench, payload: bytes, what: str) -> None:
-    """A request with this payload ends the session without a word."""
+    """Expect that a request with this payload ends the session without an answer."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.request(payload)
     place = len(raw.got)
-    came = [*await raw.probe.answers(), *(found for found in raw.got[place:] if found.frame.type != fr.EVENT)]
-    expect(not came, f"not a word about {what}", told(came))
-    expect(not await raw.lives(), f"the end of the session after {what}", "it goes on")
+    came = [*await raw.probe.answers(), *(received for received in raw.got[place:] if received.frame.type != fr.EVENT)]
+    expect(not came, f"no answer to {what}", told(came))
+    expect(not await raw.lives(), f"the end of the session after {what}", "it continues")
 
 
 @CHAPTER.requirement(1, _RECEIVING, needs=_ENDS)
 async def unknown_tag(bench: Bench) -> None:
-    """A message with an unknown tag ends the session, without a word."""
+    """A message with an unknown tag ends the session without an answer."""
     await _ends(bench, NONSENSE, "an unknown tag")
 
 
 @CHAPTER.requirement(2, _RECEIVING, needs=_ENDS)
 async def no_message(bench: Bench) -> None:
-    """A payload that is empty or no msgpack array ends the session."""
+    """A payload that is empty or not a msgpack array ends the session."""
     await _ends(bench, b"", "an empty payload")
     await _ends(bench, b"\xc1", "a byte that msgpack never uses")
     await _ends(bench, encode(GetReport())[1:], "a number in place of an array")
@@ -52,20 +52,20 @@ async def no_message(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, _PAYLOADS, needs=_ENDS)
 async def too_many(bench: Bench) -> None:
-    """A message with a field too many ends the session."""
+    """A message with an extra field ends the session."""
     await _ends(bench, encoded_with(GetReport(), b"\x00"), "GetReport with a field")
     await _ends(bench, encoded_with(AskCommand(7), b"\xc0"), "AskCommand with two fields")
 
 
 @CHAPTER.requirement(4, _PAYLOADS, needs=_ENDS)
 async def too_few(bench: Bench) -> None:
-    """A message with a field too few ends the session."""
+    """A message with a missing field ends the session."""
     await _ends(bench, bytes([0x91, _ASK]), "AskCommand without its id")
 
 
 @CHAPTER.requirement(5, _PAYLOADS, needs=_ENDS)
 async def out_of_range(bench: Bench) -> None:
-    """A value out of its range ends the session."""
+    """A value out of range ends the session."""
     await _ends(bench, bytes([0x92, _ASK, 0]), "the id 0")
     await _ends(bench, bytes([0x92, _ASK, 0xCF]) + (1 << 63).to_bytes(8, "big"), "the id 2^63")
     await _ends(bench, bytes([0x92, _ASK, 0xFF]), "the id -1")
@@ -94,7 +94,7 @@ async def wrong_way(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, "The link")
 async def wrong_frame(bench: Bench) -> None:
-    """A command in a frame that is not a REQUEST is not carried out, neither a self-test nor a Reset."""
+    """A command in a frame that is not a REQUEST is not executed, whether a self-test or a Reset."""
     await bench.profile.rest(bench)
     for make in (bench.profile.self_test, bench.profile.reset):
         for type_ in (fr.EVENT, fr.REPLY):
@@ -111,7 +111,7 @@ async def wrong_frame(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, _PAYLOADS)
 async def long_forms(bench: Bench) -> None:
-    """Every legal form of a value is read, not only the shortest."""
+    """Every valid encoding of a value is accepted, not only the shortest."""
     raw = await bench.raw()
     wide = bytes([0xCF]) + (7).to_bytes(8, "big")
     for payload in (
@@ -126,15 +126,15 @@ async def long_forms(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, _PAYLOADS)
 async def shortest(bench: Bench) -> None:
-    """What it says is in the shortest form, with every field and no other."""
+    """Its own messages use the shortest encoding, with all fields and no other."""
     raw = await bench.raw()
     for question in (GetReport(), AskCommand(1 << 40), *(asked for asked, _ in bench.profile.questions)):
         await raw.ask(question)
     handshakes = msgspec.msgpack.Decoder(HandshakeToHost)
     for payload in (raw.greeting.answered, raw.got[0].frame.payload):
         _canonical(payload, encode(handshakes.decode(payload)))
-    for found in raw.sequenced():
-        _canonical(found.frame.payload, encode(raw.decoded(found)))
+    for received in raw.sequenced():
+        _canonical(received.frame.payload, encode(raw.decoded(received)))
 
 
 def _canonical(payload: bytes, written: bytes) -> None:
@@ -143,7 +143,7 @@ def _canonical(payload: bytes, written: bytes) -> None:
 
 @CHAPTER.requirement(12, "Messages")
 async def questions(bench: Bench) -> None:
-    """Every question of its kind is answered, by a reply that belongs to it."""
+    """Every request of its kind is answered with a matching reply."""
     raw: Raw = await bench.raw()
     for question, answers in bench.profile.questions:
         reply = await raw.ask(question)

@@ -1,4 +1,4 @@
-"""LK: what a device does with the frames of a session: once, in order, acknowledged, answered in time."""
+"""LK: receiving frames within a session: once, in order, acknowledged, answered in time."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ _LONE: Final = 3
 
 @CHAPTER.requirement(1, _LINK)
 async def one_reply(bench: Bench) -> None:
-    """A request gets exactly one reply, which names it in `re`."""
+    """A request gets exactly one reply, with the request's number in `re`."""
     raw = await bench.raw()
     asked = [raw.request(bench.profile.question) for _ in range(3)]
     for seq in asked:
         await raw.reply(seq)
     await raw.probe.listen(QUIET)
-    named = list({found.frame.seq: found.frame.re for found in raw.replies()}.values())
+    named = list({received.frame.seq: received.frame.re for received in raw.replies()}.values())
     expect(sorted(named) == asked, f"one reply each to {asked}", f"replies to {named}")
 
 
 @CHAPTER.requirement(2, _LINK)
 async def numbered(bench: Bench) -> None:
-    """Its replies and events are numbered from 0x0101, one after the other."""
+    """Its replies and events are numbered from 0x0101 without gaps."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
-    seen = [found.frame.seq for found in raw.sequenced() if not found.frame.flags & fr.RETRANSMIT]
+    seen = [received.frame.seq for received in raw.sequenced() if not received.frame.flags & fr.RETRANSMIT]
     expect(seen == list(range(fr.FIRST_SEQ, fr.FIRST_SEQ + len(seen))), "numbers from 0101 on", f"{seen}")
 
 
 @CHAPTER.requirement(3, "Deadlines")
 async def in_time(bench: Bench) -> None:
-    """A question about its state is answered within 0.3 s."""
+    """A request for its state is answered within 0.3 s."""
     raw = await bench.raw()
     for question in (GetReport(), bench.profile.question):
         began = raw.probe.now
@@ -73,29 +73,31 @@ async def acknowledges(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "Sending, and sending again")
 async def marked(bench: Bench) -> None:
-    """A request that is marked as repeated and was never heard before is answered."""
+    """A request with the RETRANSMIT flag that arrives for the first time is answered."""
     raw = await bench.raw()
     await raw.reply(raw.request(GetReport(), flags=fr.RETRANSMIT))
 
 
 @CHAPTER.requirement(6, _RECEIVING)
 async def duplicate(bench: Bench) -> None:
-    """A request that comes twice is answered once, and acknowledged again at once."""
+    """A duplicate request is answered once, and acknowledged again at once."""
     raw = await bench.raw()
     seq = raw.request(GetReport())
     await raw.reply(seq)
     await raw.probe.listen(QUIET)
     place = len(raw.got)
     raw.request(GetReport(), seq=seq, flags=fr.RETRANSMIT)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE, place)
-    expect(found is not None and found.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:]))
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE, place)
+    expect(
+        received is not None and received.frame.ack == seq + 1, f"an ACK with ack {seq + 1:04x}", told(raw.got[place:])
+    )
     await raw.probe.listen(QUIET)
     expect(not raw.replies(place), "no second reply", told(raw.replies(place)))
 
 
 @CHAPTER.requirement(7, _RECEIVING)
 async def in_order(bench: Bench) -> None:
-    """Requests that come in the wrong order are answered in the right one."""
+    """Requests that arrive out of order are answered in order."""
     raw = await bench.raw()
     first = raw.seq
     for seq in (first + 1, first + 2):
@@ -105,20 +107,20 @@ async def in_order(bench: Bench) -> None:
     raw.request(GetReport(), seq=first)
     for seq in (first, first + 1, first + 2):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [received.frame.re for received in raw.replies() if not received.frame.flags & fr.RETRANSMIT]
     expect(answered == [first, first + 1, first + 2], "replies in the order of the requests", f"replies to {answered}")
 
 
 @CHAPTER.requirement(8, _RECEIVING)
 async def gap_told(bench: Bench) -> None:
-    """An early frame is told at once, by an ACK with its number in `re` and the missing one in `ack`."""
+    """An early frame is acknowledged at once, with its number in `re` and the missing number in `ack`."""
     raw = await bench.raw()
     missing = raw.seq
     raw.request(GetReport(), seq=missing + 2)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
-    if found is None:
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE)
+    if received is None:
         raise Failed("an ACK at once", told(raw.got))
-    seen = (found.frame.ack, found.frame.re)
+    seen = (received.frame.ack, received.frame.re)
     expect(seen == (missing, missing + 2), f"({missing}, {missing + 2}) as ack and re", seen)
 
 
@@ -135,13 +137,13 @@ async def holds_eleven(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, _RECEIVING)
 async def too_far_ahead(bench: Bench) -> None:
-    """A frame that is twelve or more ahead is dropped, and told by an ACK."""
+    """A frame that is twelve or more ahead is dropped, and an ACK is sent."""
     raw = await bench.raw()
     first = raw.seq
     far = first + URGENT_WINDOW
     raw.request(GetReport(), seq=far)
-    found = await raw.until(lambda found: found.frame.type == fr.ACK, LINE)
-    expect(found is not None and found.frame.re == fr.NO_RE, "an ACK at once that holds nothing", told(raw.got))
+    received = await raw.until(lambda received: received.frame.type == fr.ACK, LINE)
+    expect(received is not None and received.frame.re == fr.NO_RE, "an ACK at once that holds nothing", told(raw.got))
     for ahead in range(URGENT_WINDOW):
         raw.request(GetReport(), seq=first + ahead)
     await _all_answered(raw, first, URGENT_WINDOW)
@@ -154,41 +156,41 @@ async def too_far_ahead(bench: Bench) -> None:
 async def _all_answered(raw: Raw, first: int, count: int) -> None:
     for seq in range(first, first + count):
         await raw.reply(seq)
-    answered = [found.frame.re for found in raw.replies() if not found.frame.flags & fr.RETRANSMIT]
+    answered = [received.frame.re for received in raw.replies() if not received.frame.flags & fr.RETRANSMIT]
     expect(answered == list(range(first, first + count)), "every request answered, in order", f"replies to {answered}")
 
 
 @CHAPTER.requirement(11, "A frame")
 async def tidy_numbers(bench: Bench) -> None:
-    """What it sends of itself has no seq but where the page gives it one, and no `re` but in replies."""
+    """Its PINGs have seq 0, and only its replies and ACKs have a value in `re`."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     raw.ping()
     await raw.probe.listen(HEARTBEAT + 2 * LINE)  # until its heartbeat
 
-    def wrong(found: Heard) -> bool:
-        frame = found.frame
+    def wrong(received: Heard) -> bool:
+        frame = received.frame
         strange_re = frame.re != fr.NO_RE and frame.type not in (fr.REPLY, fr.ACK)
         return strange_re or (frame.type == fr.PING and frame.seq != 0)
 
-    bad = [found for found in raw.got if wrong(found)]
+    bad = [received for received in raw.got if wrong(received)]
     expect(not bad, "re ffff and, in a PING, seq 0", told(bad))
 
 
 @CHAPTER.requirement(12, _RECEIVING, needs=("LK-08",))
 async def not_held_over(bench: Bench) -> None:
-    """What it holds early ends with the session: the next one carries out none of it, not even a Reset."""
+    """Early frames are discarded with the session: the next session executes none of them, not even a Reset."""
     await bench.profile.rest(bench)
     command = bench.next_id()
     old = await bench.raw()
     missing = old.seq
     old.request(bench.profile.reset(command), seq=missing + 1)
-    if await old.until(lambda found: found.frame.type == fr.ACK and found.frame.re == missing + 1) is None:
+    if await old.until(lambda received: received.frame.type == fr.ACK and received.frame.re == missing + 1) is None:
         raise Failed(f"an ACK that reports {missing + 1:04x} as held", told(old.got))
     new = await bench.raw()
     await new.ask(GetReport())  # it has the number that was missing in the old session
     await new.probe.listen(QUIET)
-    answered = [found.frame.re for found in new.replies()]
+    answered = [received.frame.re for received in new.replies()]
     expect(set(answered) == {missing}, "a reply to the only request of this session", f"replies to {answered}")
     again = await (await bench.back()).open()
     boots = (new.greeting.hello.boot_id, again.greeting.hello.boot_id)
@@ -199,9 +201,9 @@ async def not_held_over(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, _RECEIVING)
 async def lone_acknowledgement(bench: Bench) -> None:
-    """A request whose reply must wait is acknowledged by an ACK of its own, after 10 ms."""
+    """A request whose reply must wait is acknowledged by a separate ACK after 10 ms."""
     raw = await bench.raw()
-    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
+    await raw.probe.listen(LINE)  # its own events are acknowledged first
     raw.attentive = False
     for _ in range(WINDOW):
         raw.request(GetReport())
@@ -216,7 +218,7 @@ async def lone_acknowledgement(bench: Bench) -> None:
 async def _acknowledged(raw: Raw, seq: int) -> bool:
     """Tell whether an ACK of its own acknowledges a request in time."""
 
-    def alone(found: Heard) -> bool:
-        return found.frame.type == fr.ACK and found.frame.ack == seq + 1
+    def alone(received: Heard) -> bool:
+        return received.frame.type == fr.ACK and received.frame.ack == seq + 1
 
     return await raw.until(alone, ACK_DELAY + LINE) is not None

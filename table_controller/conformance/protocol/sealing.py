@@ -1,4 +1,4 @@
-"""SE: the seal. What is not authentic or was heard before has no effect, and gets no answer."""
+"""SE: the seal. Frames that are forged or replayed have no effect, and get no answer."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _REPORT: Final = encode(GetReport())
 
 
 async def _no_effect(raw: Raw, wire: bytes, what: str) -> None:
-    """Bytes get no answer of any kind, and the session goes on with the number that they tried to use."""
+    """Bytes get no answer of any kind, and the session continues with the number that they tried to use."""
     place = len(raw.probe.heard)
     raw.probe.write(wire)
     await raw.probe.listen(QUIET)
-    came = [found for found in raw.probe.heard[place:] if found.frame.type not in (fr.PING, fr.EVENT)]
+    came = [received for received in raw.probe.heard[place:] if received.frame.type not in (fr.PING, fr.EVENT)]
     expect(not came, f"no answer to {what}", told(came))
 
 
 @CHAPTER.requirement(1, _SEAL)
 async def counters(bench: Bench) -> None:
-    """Every frame of a session is sealed, and its counter is one higher than that of the one before."""
+    """Every frame of a session is sealed, and its counter is one higher than the previous one."""
     raw = await bench.raw()
     for _ in range(4):
         await raw.ask(GetReport())
         await raw.ask(bench.profile.question)
     expect(not raw.foreign, "no sealed frame without the session's MAC", told(raw.foreign))
-    heard = raw.probe.heard
-    open_frames = [found for found in heard[heard.index(raw.got[0]) :] if not found.frame.flags & fr.SEALED]
+    frames = raw.probe.heard
+    open_frames = [received for received in frames[frames.index(raw.got[0]) :] if not received.frame.flags & fr.SEALED]
     expect(not open_frames, "no unsealed frame within a session", told(open_frames))
-    seen = [found.frame.counter for found in raw.got]
+    seen = [received.frame.counter for received in raw.got]
     expect(
         seen == list(range(seen[0], seen[0] + len(seen))), "counters without a gap", " ".join(f"{c:08x}" for c in seen)
     )
@@ -48,7 +48,7 @@ async def counters(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, _SEAL)
 async def forged(bench: Bench) -> None:
-    """A request whose MAC does not fit has no effect and no answer."""
+    """A request with a wrong MAC has no effect and gets no answer."""
     raw = await bench.raw()
     signed, mac = raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq)
     await _no_effect(raw, fr.to_wire(signed, bytes([mac[0] ^ 1]) + mac[1:]), "a MAC with a flipped first bit")
@@ -59,7 +59,7 @@ async def forged(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, _SEAL)
 async def forged_ping(bench: Bench) -> None:
-    """A PING or ACK whose MAC does not fit has no effect either."""
+    """A PING or ACK with a wrong MAC has no effect."""
     raw = await bench.raw()
     signed, _ = raw.sealed(fr.PING)
     await _no_effect(raw, fr.to_wire(signed, bytes(fr.MAC_SIZE)), "a PING with a MAC of zeros")
@@ -68,7 +68,7 @@ async def forged_ping(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _SEAL)
 async def covered(bench: Bench) -> None:
-    """The MAC covers flags, type and all numbers: a frame with one of them changed has no effect."""
+    """The MAC covers flags, type and all numbers: a frame with any of them changed has no effect."""
     raw = await bench.raw()
     changes = {
         "the RETRANSMIT flag": {"first": fr.VERSION << 4 | fr.SEALED | fr.RETRANSMIT},
@@ -86,12 +86,12 @@ async def covered(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, _SEAL)
 async def replayed(bench: Bench) -> None:
-    """A frame that was heard before has no effect and no answer."""
+    """A replayed frame has no effect and gets no answer."""
     raw = await bench.raw()
     for type_, payload, seq in ((fr.REQUEST, _REPORT, raw.seq), (fr.PING, b"", 0)):
         place = len(raw.got)
         wire = raw.send(type_, payload, seq=seq)
-        answered = await raw.until(lambda found: found.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
+        answered = await raw.until(lambda received: received.frame.type in (fr.REPLY, fr.ACK), PATIENT, place)
         expect(answered is not None, "an answer to the first one", "none")
         await raw.probe.listen(QUIET)
         await _no_effect(raw, wire, "the same bytes a second time")
@@ -99,7 +99,7 @@ async def replayed(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, _SEAL)
 async def late(bench: Bench) -> None:
-    """A counter lower than the last one is not taken, even if that frame was never heard."""
+    """A frame with a counter below the last one is rejected, even if it never arrived before."""
     raw = await bench.raw()
     held = fr.to_wire(*raw.sealed(fr.REQUEST, _REPORT, seq=raw.seq + 1))
     await raw.ask(GetReport())
@@ -110,7 +110,7 @@ async def late(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _SEAL)
 async def gaps(bench: Bench) -> None:
-    """Gaps between counters are normal."""
+    """Gaps between counters are accepted."""
     raw = await bench.raw()
     for step in (2, 1000, 0x01000000):
         raw.counter += step
@@ -124,14 +124,14 @@ async def reflected(bench: Bench) -> None:
     await raw.ask(GetReport())
     raw.ping()
     await raw.probe.listen(QUIET)
-    for found in raw.got[1:]:
-        await _no_effect(raw, fr.to_wire(found.frame.signed, found.frame.mac), f"its own {found}")
+    for received in raw.got[1:]:
+        await _no_effect(raw, fr.to_wire(received.frame.signed, received.frame.mac), f"its own {received}")
     await raw.ask(GetReport())
 
 
 @CHAPTER.requirement(9, "Unsealed frames in a session")
 async def open_request(bench: Bench) -> None:
-    """A request that is not sealed has no effect within a session."""
+    """An unsealed request has no effect within a session."""
     raw = await bench.raw()
     signed = with_numbers(unsealed(_REPORT, 0, fr.REQUEST), seq=raw.seq, ack=raw.expected, counter=raw.counter)
     await _no_effect(raw, fr.to_wire(signed), "a request without a seal")
@@ -140,7 +140,7 @@ async def open_request(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, "Unsealed frames in a session", needs=("HS-13",))
 async def sealed_hello(bench: Bench) -> None:
-    """A sealed HostHello or HostProof is not obeyed, whoever sealed it: nothing in a session, NoSession without one."""
+    """A sealed HostHello or HostProof is not obeyed: it is ignored in a session, and gets NoSession without one."""
     raw = await bench.raw()
     await raw.ask(GetReport())
     for payload in (raw.probe.fresh_hello(), encode(HostProof(raw.greeting.host_proof))):
@@ -152,4 +152,4 @@ async def sealed_hello(bench: Bench) -> None:
     signed, mac = raw.sealed(fr.HANDSHAKE, probe.fresh_hello())
     probe.write(fr.to_wire(signed, mac))
     came = await probe.answers()
-    expect([type(found.message) for found in came] == [NoSession], "NoSession and nothing else", told(came))
+    expect([type(received.message) for received in came] == [NoSession], "NoSession and nothing else", told(came))

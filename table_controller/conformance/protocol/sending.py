@@ -1,4 +1,4 @@
-"""RT: what a device does until its frames are acknowledged: again, marked, spaced, within its window, not for ever."""
+"""RT: retransmission until frames are acknowledged: marked, spaced, within the window, and limited in time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REPORTS: Final = 100
 async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
     """Ask, and acknowledge nothing; return the session and the first copies of the replies."""
     raw = await bench.raw()
-    await raw.probe.listen(LINE)  # what it tells of itself is acknowledged first
+    await raw.probe.listen(LINE)  # its own events are acknowledged first
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(questions)]
     for seq in asked:
@@ -36,7 +36,7 @@ async def _unheard(bench: Bench, questions: int = 1) -> tuple[Raw, list[Heard]]:
 
 
 def _copies(raw: Raw, of: Heard) -> list[Heard]:
-    return [found for found in raw.sequenced() if found.frame.seq == of.frame.seq]
+    return [received for received in raw.sequenced() if received.frame.seq == of.frame.seq]
 
 
 async def _copy(raw: Raw, of: Heard, within: float) -> Heard:
@@ -77,7 +77,7 @@ async def oldest_alone(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, _AGAIN)
 async def enough(bench: Bench) -> None:
-    """What was acknowledged is not sent again."""
+    """An acknowledged frame is not sent again."""
     raw, replies = await _unheard(bench, 2)
     raw.send(fr.ACK, ack=replies[-1].frame.seq + 1)
     await raw.probe.listen(LINE)
@@ -88,7 +88,7 @@ async def enough(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "Receiving a sealed frame", needs=("RT-01",))
 async def strange_ack(bench: Bench) -> None:
-    """An acknowledgement of what was never sent is ignored."""
+    """An acknowledgment of a frame that was never sent is ignored."""
     raw, (reply,) = await _unheard(bench)
     raw.send(fr.ACK, ack=reply.frame.seq + 40)
     await _copy(raw, reply, MAX_RTO + LINE)
@@ -96,7 +96,7 @@ async def strange_ack(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, "Receiving a sealed frame")
 async def gap_filled(bench: Bench) -> None:
-    """An ACK that reports a gap has the missing frame sent again at once."""
+    """When an ACK reports a gap, the missing frame is sent again at once."""
     raw, replies = await _unheard(bench, 2)
     await asyncio.sleep(0.05)  # it repeats at most once per round trip
     raw.send(fr.ACK, ack=replies[0].frame.seq, re=replies[1].frame.seq)
@@ -106,7 +106,7 @@ async def gap_filled(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, _AGAIN, needs=("RT-01",))
 async def spaced(bench: Bench) -> None:
-    """While nothing is heard, copies come at growing distances."""
+    """While nothing is received, the interval between copies grows."""
     raw, (reply,) = await _unheard(bench)
     await raw.probe.listen(SILENCE - 0.1)
     gaps = [later.at - earlier.at for earlier, later in pairwise(_copies(raw, reply))]
@@ -116,7 +116,7 @@ async def spaced(bench: Bench) -> None:
 
 @CHAPTER.requirement(8, _AGAIN, needs=("RT-01",))
 async def not_sooner(bench: Bench) -> None:
-    """No copy comes sooner than 0.060 s, however quick the line."""
+    """No copy is sent sooner than 0.060 s, on any line."""
     raw = await bench.raw()
     for _ in range(6):
         await raw.ask(GetReport())
@@ -131,13 +131,13 @@ async def not_sooner(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, _AGAIN)
 async def window(bench: Bench) -> None:
-    """At most eight frames are on their way unacknowledged; the rest follows when they are."""
+    """At most eight frames are unacknowledged at a time; the next follow after acknowledgments."""
     raw = await bench.raw()
     await raw.probe.listen(LINE)
     raw.attentive = False
     asked = [raw.request(GetReport()) for _ in range(WINDOW + 4)]
     await raw.probe.listen(QUIET)
-    sent = {found.frame.seq for found in raw.sequenced()}
+    sent = {received.frame.seq for received in raw.sequenced()}
     expect(0 < len(sent) <= WINDOW, f"1 to {WINDOW} frames", f"{len(sent)} frames")
     raw.attentive = True
     raw.send(fr.ACK, ack=max(sent) + 1)
@@ -148,18 +148,18 @@ async def window(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, _AGAIN, needs=("HS-13",))
 async def queue(bench: Bench) -> None:
-    """A host that asks on and acknowledges nothing fills the queue of 64, and then its session ends."""
+    """A host that keeps sending requests and acknowledges nothing fills the queue of 64, and then its session ends."""
     raw = await bench.raw()
     raw.attentive = False
     for _ in range(WINDOW + QUEUE_LIMIT + 8):
         raw.request(GetReport())
     await raw.probe.listen(QUIET)
-    expect(not await raw.lives(), "the end of the session", "it goes on")
+    expect(not await raw.lives(), "the end of the session", "it continues")
 
 
 @CHAPTER.requirement(11, _AGAIN, needs=("HS-13",))
 async def gives_up(bench: Bench) -> None:
-    """A frame that is not acknowledged for 10 s ends the session, though its host is heard."""
+    """A frame that is not acknowledged for 10 s ends the session, even if other frames arrive."""
     raw, _ = await _unheard(bench)
     began = raw.probe.now
     lived = 0.0
@@ -173,7 +173,7 @@ async def gives_up(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, "Receiving a sealed frame", needs=("RT-06",))
 async def gap_filled_once(bench: Bench) -> None:
-    """However many ACKs report a gap, the missing frame is sent again once per round trip, at most every 10 ms."""
+    """No matter how many ACKs report a gap, the missing frame is sent once per round trip, at most every 10 ms."""
     raw, replies = await _unheard(bench, 2)
     await asyncio.sleep(0.05)
     missing, held = (reply.frame.seq for reply in replies)

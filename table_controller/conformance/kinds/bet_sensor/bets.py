@@ -1,4 +1,4 @@
-"""BS-20 up: chips on the spot, before the latch, at it and after it. All of it by hand."""
+"""BS-20 up: chips on the spot, before the latch, at it and after it. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ WHILE_OPEN: Final = (m.Change.PLACED, m.Change.WITHDRAWN, m.Change.UNCLEAR)
 WHILE_CLOSED: Final = (m.Change.LATE, m.Change.TAKEN, m.Change.UNCLEAR)
 
 
-def _numbered(told: list[m.Changed], before: int) -> None:
-    numbers = [event.sequence for event in told]
-    expect(numbers == list(range(before + 1, before + 1 + len(numbers))), f"numbers from {before + 1} on", told)
+def _numbered(changes: list[m.Changed], before: int) -> None:
+    numbers = [event.sequence for event in changes]
+    expect(numbers == list(range(before + 1, before + 1 + len(numbers))), f"numbers from {before + 1} on", changes)
 
 
 async def _placed(bench: Bench, visit: Visit) -> tuple[int, int]:
@@ -56,14 +56,14 @@ async def _placed(bench: Bench, visit: Visit) -> tuple[int, int]:
 
 @CHAPTER.requirement(20, "Events", hands=True, needs=("BS-03",))
 async def placed(bench: Bench) -> None:
-    """A chip laid while bets are taken is told as PLACED, with the next number and its round."""
+    """A chip placed while bets are open is reported as PLACED, with the next number and its round."""
     await rest(bench)
     async with bench.visit() as visit:
         number = await opened(bench, visit)
         before = await status_of(visit)
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        _numbered(told, before.sequence)
-        last = told[-1]
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        _numbered(reported, before.sequence)
+        last = reported[-1]
         expect((last.change, last.round) == (m.Change.PLACED, number), f"PLACED in round {number}", last)
         after = await status_of(visit)
         same_but(before, after, state=m.State.PLACED, lies=m.Lies.CHIP, sequence=last.sequence)
@@ -71,13 +71,13 @@ async def placed(bench: Bench) -> None:
 
 @CHAPTER.requirement(21, "Events", hands=True, needs=("BS-20",))
 async def withdrawn(bench: Bench) -> None:
-    """A bet taken back while bets are taken is told as WITHDRAWN, with the next number: AWAITING."""
+    """A bet withdrawn while bets are open is reported as WITHDRAWN, with the next number: AWAITING."""
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
-        told = await changed(bench, visit, TAKE, m.Lies.EMPTY)
-        _numbered(told, bet)
-        last = told[-1]
+        reported = await changed(bench, visit, TAKE, m.Lies.EMPTY)
+        _numbered(reported, bet)
+        last = reported[-1]
         expect((last.change, last.round) == (m.Change.WITHDRAWN, number), f"WITHDRAWN in round {number}", last)
         status = await status_of(visit)
         meant = (status.state, status.sequence) == (m.State.AWAITING, last.sequence)
@@ -86,7 +86,7 @@ async def withdrawn(bench: Bench) -> None:
 
 @CHAPTER.requirement(22, "The latch is the order", hands=True, needs=("BS-04", "BS-20"))
 async def bet_latched(bench: Bench) -> None:
-    """A latched bet's number is that of the change that placed it, and what lay there is CHIP."""
+    """A latched bet has the number of the change that placed it, with content CHIP."""
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
@@ -98,29 +98,29 @@ async def bet_latched(bench: Bench) -> None:
 
 @CHAPTER.requirement(23, "The latch is the order", hands=True, needs=("BS-22",))
 async def taken(bench: Bench) -> None:
-    """A bet taken after the latch is told as TAKEN, with a higher number; what was latched stays latched."""
+    """A bet removed after the latch is reported as TAKEN, with a higher number; the latch is unchanged."""
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
         lock_id = bench.next_id()
         latch = await locked(visit, number, lock_id)
-        told = await changed(bench, visit, TAKE, m.Lies.EMPTY)
-        _numbered(told, bet)
-        expect(told[-1].change is m.Change.TAKEN, "TAKEN", told[-1])
+        reported = await changed(bench, visit, TAKE, m.Lies.EMPTY)
+        _numbered(reported, bet)
+        expect(reported[-1].change is m.Change.TAKEN, "TAKEN", reported[-1])
         again, status = await locked(visit, number, lock_id), await status_of(visit)
         expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
 
 
 @CHAPTER.requirement(24, "The latch is the order", hands=True, needs=("BS-04",))
 async def late(bench: Bench) -> None:
-    """A chip laid after the latch is told as LATE, with a higher number, and never counts."""
+    """A chip placed after the latch is reported as LATE, with a higher number, and never counts."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
         latch = await locked(visit, number, lock_id)
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        _numbered(told, latch.last)
-        expect(told[-1].change is m.Change.LATE, "LATE", told[-1])
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        _numbered(reported, latch.last)
+        expect(reported[-1].change is m.Change.LATE, "LATE", reported[-1])
         again, status = await locked(visit, number, lock_id), await status_of(visit)
         expect(again == status.latch == latch, f"{latch!r} in the answer and in the status", (again, status))
         expect(status.state is m.State.LOCKED, "LOCKED", status)
@@ -128,7 +128,7 @@ async def late(bench: Bench) -> None:
 
 @CHAPTER.requirement(25, "The latch is the order", hands=True, needs=("BS-22",))
 async def one_step(bench: Bench) -> None:
-    """Lock reads and closes in one step: up to its number bets were taken, above it none was, and it tells the last."""
+    """Lock reads and closes in one step: bets count up to its number and none above it, and it has the last change."""
     await rest(bench)
     async with bench.visit() as visit:
         number = await opened(bench, visit)
@@ -141,19 +141,19 @@ async def one_step(bench: Bench) -> None:
             lambda event: isinstance(event, m.Changed) and event.sequence > latch.last, bench.hands.patience, since
         )
         await asyncio.sleep(QUIET)
-        told = visit.told(m.Changed, since)
-        _numbered(told, before)
-        for event in told:
+        reported = visit.told(m.Changed, since)
+        _numbered(reported, before)
+        for event in reported:
             meanings = WHILE_OPEN if event.sequence <= latch.last else WHILE_CLOSED
             names = ", ".join(meaning.name for meaning in meanings)
             expect(event.change in meanings, f"one of {names}: {latch.last} is latched", event)
-        lay = {before: m.Lies.EMPTY} | {event.sequence: event.lies for event in told}
-        expect(latch.lies is lay.get(latch.last), "what lay there at the latched number", (latch, *told))
+        lay = {before: m.Lies.EMPTY} | {event.sequence: event.lies for event in reported}
+        expect(latch.lies is lay.get(latch.last), "what lay there at the latched number", (latch, *reported))
 
 
 @CHAPTER.requirement(26, "The latch is the order", hands=True, needs=("BS-22",))
 async def over_power(bench: Bench) -> None:
-    """A latched bet and the count of changes outlive a power cut."""
+    """A latched bet and the count of changes survive a power cut."""
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
@@ -171,7 +171,7 @@ async def over_power(bench: Bench) -> None:
 
 @CHAPTER.requirement(27, "States", hands=True, needs=("BS-03",))
 async def in_the_dark(bench: Bench) -> None:
-    """What was laid while power was off is seen after it and has its number; no bets are taken."""
+    """A chip placed while power was off is detected afterwards and gets its number; bets are closed."""
     await rest(bench)
     async with bench.visit() as visit:
         await opened(bench, visit)
@@ -187,7 +187,7 @@ async def in_the_dark(bench: Bench) -> None:
 
 @CHAPTER.requirement(28, "The two lights", hands=True, needs=("BS-20",))
 async def acknowledged(bench: Bench) -> None:
-    """ACKNOWLEDGED burns only for the bet that lies there, ACCEPTED not before the latch: 485."""
+    """ACKNOWLEDGED lights only for the placed bet, ACCEPTED not before the latch: 485."""
     await rest(bench)
     async with bench.visit() as visit:
         _, bet = await _placed(bench, visit)
@@ -205,7 +205,7 @@ async def acknowledged(bench: Bench) -> None:
 
 @CHAPTER.requirement(29, "The two lights", hands=True, needs=("BS-21", "BS-28"))
 async def goes_out(bench: Bench) -> None:
-    """The acknowledged light goes out by itself when the bet is moved, and does not burn for the next one."""
+    """The acknowledged light goes off by itself when the bet is moved, and does not light for the next bet."""
     await rest(bench)
     async with bench.visit() as visit:
         _, bet = await _placed(bench, visit)
@@ -219,7 +219,7 @@ async def goes_out(bench: Bench) -> None:
 
 @CHAPTER.requirement(30, "The two lights", hands=True, needs=("BS-22",))
 async def accepted(bench: Bench) -> None:
-    """ACCEPTED burns only for the latched bet, ACKNOWLEDGED not after the latch (485); both are out after a restart."""
+    """ACCEPTED lights only for the latched bet, ACKNOWLEDGED not after the latch (485); a restart turns both off."""
     await rest(bench)
     async with bench.visit() as visit:
         number, bet = await _placed(bench, visit)
@@ -238,7 +238,7 @@ async def accepted(bench: Bench) -> None:
 
 @CHAPTER.requirement(31, "The two lights", hands=True, needs=("BS-24",))
 async def late_never_lit(bench: Bench) -> None:
-    """No light burns for a chip that was laid after the latch: 485."""
+    """No light turns on for a chip placed after the latch: 485."""
     await rest(bench)
     async with bench.visit() as visit:
         latch = await locked(visit, await opened(bench, visit), bench.next_id())
@@ -251,11 +251,11 @@ async def late_never_lit(bench: Bench) -> None:
 
 @CHAPTER.requirement(32, "States", hands=True)
 async def occupied(bench: Bench) -> None:
-    """Bets are taken only on an empty spot, and it is tested empty: with a chip there Open and SelfTest get 484."""
+    """Bets open, and a self-test runs, only on an empty spot: with a chip there, Open and SelfTest get 484."""
     await rest(bench)
     async with bench.visit() as visit:
-        told = await changed(bench, visit, PLACE, m.Lies.CHIP)
-        expect(told[-1].change is m.Change.LATE, "LATE while no bets are taken", told[-1])
+        reported = await changed(bench, visit, PLACE, m.Lies.CHIP)
+        expect(reported[-1].change is m.Change.LATE, "LATE while bets are closed", reported[-1])
         before = await status_of(visit)
         order = m.Open(bench.next_id(), fresh_round(bench))
         await refused(visit, order, m.Reason.SPOT_OCCUPIED, "with a chip on the spot")
@@ -265,7 +265,7 @@ async def occupied(bench: Bench) -> None:
 
 @CHAPTER.requirement(33, "What lies there", hands=True, needs=("BS-04",))
 async def unclear(bench: Bench) -> None:
-    """Half a chip, two chips or a coin are no bet: UNCLEAR, AWAITING, no light, and latched as what they are."""
+    """Half a chip, two chips or a coin are not a bet: UNCLEAR, AWAITING, no light, and latched as what they are."""
     for step, lies in ((EDGE, m.Lies.EDGE), (TWO, m.Lies.SEVERAL), (COIN, m.Lies.FOREIGN)):
         await rest(bench)
         async with bench.visit() as visit:
@@ -287,8 +287,8 @@ async def sensing_fails(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        told = await changed(bench, visit, UNPLUG_COIL, m.Lies.UNREAD)
-        _numbered(told, before.sequence)
+        reported = await changed(bench, visit, UNPLUG_COIL, m.Lies.UNREAD)
+        _numbered(reported, before.sequence)
         fault = await visit.event(m.Fault, QUIET)
         expect(fault.reason is m.Reason.SENSING_FAILED, "reason 488", fault)
         await changed(bench, visit, PLUG_COIL, m.Lies.EMPTY)

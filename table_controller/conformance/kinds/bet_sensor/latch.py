@@ -1,4 +1,4 @@
-"""BS-01 to BS-19: rounds, locks and restarts of a sensor with nothing on its spot. Needs no hands."""
+"""BS-01 to BS-19: rounds, locks and restarts of a sensor with nothing on its spot. Needs no operator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @CHAPTER.requirement(1, "What lies there")
 async def consistent(bench: Bench) -> None:
-    """At rest status and health tell the same: nothing lies there, below a chip's level, with some noise."""
+    """When it is idle, status and health agree: the spot is empty, the level below that of a chip, with some noise."""
     await rest(bench)
     async with bench.visit() as visit:
         status, health = await status_of(visit), await visit.ask(m.GetHealth(), m.Health)
@@ -56,7 +56,7 @@ async def closed(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, "States")
 async def opens(bench: Bench) -> None:
-    """Open takes bets for its round, and then for another one: AWAITING; round 0 is refused with 481."""
+    """Open opens bets for its round, and then for another one: AWAITING; round 0 is refused with 481."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -69,7 +69,7 @@ async def opens(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, "The latch is the order", needs=("BS-03",))
 async def locks(bench: Bench) -> None:
-    """Lock is answered by its round, its id, the number of the last change and what lies there: LOCKED."""
+    """Lock is answered with its round, its id, the number of the last change and the content of the spot: LOCKED."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -82,7 +82,7 @@ async def locks(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "The latch is the order", needs=("BS-04",))
 async def same_answer(bench: Bench) -> None:
-    """The same Lock is answered the same however often it is sent, also in another session."""
+    """The same Lock gets the same answer every time, also in another session."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -95,7 +95,7 @@ async def same_answer(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, "States", needs=("BS-04",))
 async def other_lock(bench: Bench) -> None:
-    """In LOCKED another lock is refused with 482, another round with 481, with the latch that stands."""
+    """In LOCKED another lock is refused with 482, another round with 481, with the existing latch."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -113,7 +113,7 @@ async def other_lock(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, "States", needs=("BS-03",))
 async def disagreement(bench: Bench) -> None:
-    """A Lock of another round than the open one is refused with 481, and no bets are taken after it."""
+    """A Lock for another round than the open one is refused with 481, and bets are closed after it."""
     await rest(bench)
     async with bench.visit() as visit:
         number = await opened(bench, visit)
@@ -141,7 +141,7 @@ async def lock_remembered(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, "States", needs=("BS-04",))
 async def never_again(bench: Bench) -> None:
-    """A latched round never opens again (481), in LOCKED or later; another round does, and ends the latch."""
+    """A latched round never reopens (481), in LOCKED or later; another round does, and releases the latch."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -156,7 +156,7 @@ async def never_again(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, "States", needs=("BS-04",))
 async def unlocks(bench: Bench) -> None:
-    """Unlock ends the latch of its own lock and no other (482): NONE, and no bets are taken."""
+    """Unlock releases the latch of its own lock and no other (482): NONE, and bets are closed."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -171,7 +171,7 @@ async def unlocks(bench: Bench) -> None:
 
 @CHAPTER.requirement(11, "States", needs=("BS-04",))
 async def no_test_in_a_round(bench: Bench) -> None:
-    """While bets are taken or a latch stands SelfTest is refused with 420."""
+    """While bets are open or latched, SelfTest is refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         number = await opened(bench, visit)
@@ -182,7 +182,7 @@ async def no_test_in_a_round(bench: Bench) -> None:
 
 @CHAPTER.requirement(12, "States")
 async def testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, Lock is refused with 483 and everything else with 420."""
+    """During a self-test it is TESTING; Lock is refused with 483 and every other command with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -196,7 +196,7 @@ async def testing(bench: Bench) -> None:
         ):
             await refused(visit, order, m.Reason.BUSY, "in TESTING")
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
         await visit.end(command, SHORT)
 
@@ -218,7 +218,7 @@ async def tested(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, "States", needs=("BS-04",))
 async def latch_over_reset(bench: Bench) -> None:
-    """A latch stands over a restart: the same status, and the same answer to the same Lock."""
+    """A latch survives a restart: the same status, and the same answer to the same Lock."""
     await rest(bench)
     async with bench.visit() as visit:
         number, lock_id = await opened(bench, visit), bench.next_id()
@@ -234,7 +234,7 @@ async def latch_over_reset(bench: Bench) -> None:
 
 @CHAPTER.requirement(15, "States", needs=("BS-03",))
 async def closed_by_reset(bench: Bench) -> None:
-    """Bets are not taken any more after a restart: NONE with 435, and a Lock of that round is refused with 483."""
+    """After a restart bets are closed: NONE with 435, and a Lock for that round is refused with 483."""
     await rest(bench)
     async with bench.visit() as visit:
         number = await opened(bench, visit)

@@ -1,4 +1,4 @@
-"""The bet sensor as the kit handles it: its hands, its rounds, and how it is brought where a check needs it."""
+"""The bet sensor in the kit: its hands, its rounds, and how it is brought where a check needs it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLUG_COIL: Final = Step("plug the coil in again", ("mend",))
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and sees."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -73,9 +73,9 @@ async def changed(bench: Bench, visit: Visit, step: Step, lies: m.Lies) -> list[
         lambda event: isinstance(event, m.Changed) and event.lies is lies, bench.hands.patience, since
     )
     await asyncio.sleep(QUIET)
-    told = visit.told(m.Changed, since)
-    expect(fits is not None, f"Changed that says {lies.name}", told)
-    return told
+    reported = visit.told(m.Changed, since)
+    expect(fits is not None, f"Changed with {lies.name}", reported)
+    return reported
 
 
 @preparing
@@ -87,11 +87,11 @@ async def rest(bench: Bench) -> None:
             if await _is_at_rest(bench, visit, status):
                 return
             status = await status_of(visit)
-    raise Failed("a sensor that can be brought to rest", repr(status))
+    raise Failed("a sensor that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await visit.until(lambda event: isinstance(event, m.SelfTested), SHORT)
     elif status.latch is not None:

@@ -1,4 +1,4 @@
-"""What is asked of a number generator: its draws, its health, its display. Its page is docs/devices/rng.md."""
+"""Requirements on a number generator: its draws, its health, its display. See docs/devices/rng.md."""
 
 from table_controller.conformance.kinds.rng import draws, failures
 from table_controller.conformance.kinds.rng.machine import CHAPTER, PROFILE

@@ -1,4 +1,4 @@
-"""RN-01 to RN-19: a healthy generator that draws, shows, remembers and restarts. Needs no hands."""
+"""RN-01 to RN-19: a healthy generator that draws, shows, remembers and restarts. Needs no operator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANY: Final = 120
 
 @CHAPTER.requirement(1, "From noise to number")
 async def healthy(bench: Bench) -> None:
-    """At rest the display is blank, its start-up samples were tested, and no count reached its cutoff."""
+    """When it is idle, the display is blank, its start-up samples were tested, and no count reached its cutoff."""
     await rest(bench)
     async with bench.visit() as visit:
         status, health = await status_of(visit), await visit.ask(m.GetHealth(), m.Health)
@@ -38,14 +38,14 @@ async def healthy(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, "A draw")
 async def draws(bench: Bench) -> None:
-    """A draw gives exactly one number from 1 to 7, which stands on the display: SHOWING, one draw more."""
+    """A draw gives exactly one number from 1 to 7, which is shown on the display: SHOWING, one more draw."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
-        found = await drawn(bench, visit)
+        result = await drawn(bench, visit)
         same_but(
-            before, await status_of(visit), state=m.State.SHOWING, draw=found.command, number=found.number,
-            segments=found.segments, draws=before.draws + 1,
+            before, await status_of(visit), state=m.State.SHOWING, draw=result.command, number=result.number,
+            segments=result.segments, draws=before.draws + 1,
         )  # fmt: skip
         await asyncio.sleep(QUIET)
         expect(len(visit.told(m.Drawn)) == 1, "one Drawn", visit.told(m.Drawn))
@@ -53,7 +53,7 @@ async def draws(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, "States", needs=("RN-02",))
 async def busy_drawing(bench: Bench) -> None:
-    """While it draws it is DRAWING, and Draw, Clear and SelfTest are refused with 420."""
+    """During a draw it is DRAWING, and Draw, Clear and SelfTest are refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.Draw(bench.next_id()))
@@ -61,14 +61,14 @@ async def busy_drawing(bench: Bench) -> None:
         for order in (m.Draw(bench.next_id()), m.Clear(bench.next_id()), m.SelfTest(bench.next_id())):
             await refused(visit, order, m.Reason.BUSY, "in DRAWING")
         if visit.about(command):
-            raise NotChecked("the draw ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the draw ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.DRAWING, "DRAWING", status)
         await visit.end(command, SHORT)
 
 
 @CHAPTER.requirement(4, "States", needs=("RN-02",))
 async def number_shown(bench: Bench) -> None:
-    """While a number stands on the display Draw and SelfTest are refused with 472, and it stands as it was."""
+    """While a number is shown, Draw and SelfTest are refused with 472, and the number stays."""
     await rest(bench)
     async with bench.visit() as visit:
         await drawn(bench, visit)
@@ -80,26 +80,26 @@ async def number_shown(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "A draw", needs=("RN-02",))
 async def same_number(bench: Bench) -> None:
-    """A draw is never repeated: the same id gets no second number, and its number is the same whenever it is asked."""
+    """A draw is never repeated: the same id gets no second number, and its number is the same for every request."""
     await rest(bench)
     async with bench.visit() as visit:
-        found = await drawn(bench, visit)
-        asked = [await number_of(visit, found.command) for _ in range(2)]
+        result = await drawn(bench, visit)
+        asked = [await number_of(visit, result.command) for _ in range(2)]
         await cleared(bench, visit)
-        reply = await visit.order(m.Draw(found.command))
-        expect(reply == Settled(found.command, Outcome.DONE, 0), "Settled DONE, as it was", reply)
+        reply = await visit.order(m.Draw(result.command))
+        expect(reply == Settled(result.command, Outcome.DONE, 0), "Settled DONE, as it was", reply)
         await asyncio.sleep(2 * QUIET)
-        expect(visit.told(m.Drawn) == [found], "no second Drawn", visit.told(m.Drawn))
+        expect(visit.told(m.Drawn) == [result], "no second Drawn", visit.told(m.Drawn))
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE", await status_of(visit))
-        asked.append(await number_of(visit, found.command))
+        asked.append(await number_of(visit, result.command))
         await drawn(bench, visit)
-        asked.append(await number_of(visit, found.command))
-        expect(asked == [found.number] * len(asked), f"{found.number} every time", asked)
+        asked.append(await number_of(visit, result.command))
+        expect(asked == [result.number] * len(asked), f"{result.number} every time", asked)
 
 
 @CHAPTER.requirement(6, "States", needs=("RN-02",))
 async def clears(bench: Bench) -> None:
-    """Clear blanks the display, with Cleared: IDLE, and what was drawn is still known. It may be repeated."""
+    """Clear blanks the display, with Cleared: IDLE, and the draw is still remembered. It may be repeated."""
     await rest(bench)
     async with bench.visit() as visit:
         await drawn(bench, visit)
@@ -114,7 +114,7 @@ async def clears(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, "A draw")
 async def unknown(bench: Bench) -> None:
-    """A draw that it does not know has no number."""
+    """An unknown draw has no number."""
     async with bench.visit() as visit:
         number = await number_of(visit, bench.next_id())
         expect(number is None, "no number", number)
@@ -145,7 +145,7 @@ async def interrupted(bench: Bench) -> None:
     async with bench.visit() as visit:
         known, number = await visit.outcome(command), await number_of(visit, command)
         if known.outcome is Outcome.DONE:
-            raise NotChecked("the draw ended before the restart; let the simulator run more slowly")
+            raise NotChecked("the draw ended before the restart; run the simulator more slowly")
         settled_as(known, Outcome.FAILED, m.Reason.POWER_LOST)
         expect(number is None, "no number", number)
         same_but(before, await status_of(visit))
@@ -160,14 +160,14 @@ async def tested(bench: Bench) -> None:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
         await asyncio.sleep(QUIET)
-        told: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NONE, "reason 0", told)
+        reported: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NONE, "reason 0", reported)
         same_but(before, await status_of(visit))
 
 
 @CHAPTER.requirement(11, "States")
 async def testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, and Draw, Clear and SelfTest are refused with 420."""
+    """During a self-test it is TESTING, and Draw, Clear and SelfTest are refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -175,20 +175,20 @@ async def testing(bench: Bench) -> None:
         for order in (m.Draw(bench.next_id()), m.Clear(bench.next_id()), m.SelfTest(bench.next_id())):
             await refused(visit, order, m.Reason.BUSY, "in TESTING")
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
         await visit.end(command, SHORT)
 
 
 @CHAPTER.requirement(12, "A draw", needs=("RN-06",))
 async def remembers(bench: Bench) -> None:
-    """It remembers the numbers of its last 16 draws, also over a restart."""
+    """It remembers the numbers of its last 16 draws, also through a restart."""
     await rest(bench)
     async with bench.visit() as visit:
         numbers = {}
         for _ in range(REMEMBERED):
-            found = await drawn(bench, visit)
-            numbers[found.command] = found.number
+            result = await drawn(bench, visit)
+            numbers[result.command] = result.number
             await cleared(bench, visit)
         await visit.done(m.Reset(bench.next_id()), SHORT)
     await restarted(bench, visit)
@@ -199,7 +199,7 @@ async def remembers(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, "From noise to number", needs=("RN-06",))
 async def fresh_samples(bench: Bench) -> None:
-    """Each draw takes a fresh block of samples: no number waits in memory."""
+    """Each draw uses a new block of samples: no number is kept in memory."""
     await rest(bench)
     async with bench.visit() as visit:
         for _ in range(3):
@@ -212,7 +212,7 @@ async def fresh_samples(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, "From noise to number", needs=("RN-06",))
 async def every_number(bench: Bench) -> None:
-    """In 120 draws every number from 1 to 7 comes."""
+    """In 120 draws every number from 1 to 7 occurs."""
     await rest(bench)
     async with bench.visit() as visit:
         seen = set()

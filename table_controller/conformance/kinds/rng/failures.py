@@ -1,4 +1,4 @@
-"""RN-20 up: noise that is not noise, and a display that shows what it should not. All of it by hand."""
+"""RN-20 up: noise that is not noise, and a display that shows what it should not. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def _lit(number: int) -> str:
 
 @CHAPTER.requirement(20, "Failure", hands=True, needs=("RN-02",))
 async def stuck(bench: Bench) -> None:
-    """Noise that stands still ends a draw without a number, at the eleventh equal sample: 468."""
+    """Constant noise ends a draw without a number, at the eleventh equal sample: 468."""
     await rest(bench)
     async with spoiled(bench, STUCK, MEND), bench.visit() as visit:
-        told = await fails(bench, visit, m.Reason.NOISE_STUCK)
-        expect(told.count == REPETITION_CUTOFF, f"{REPETITION_CUTOFF} equal samples", told)
+        reported = await fails(bench, visit, m.Reason.NOISE_STUCK)
+        expect(reported.count == REPETITION_CUTOFF, f"{REPETITION_CUTOFF} equal samples", reported)
 
 
 @CHAPTER.requirement(21, "Failure", hands=True, needs=("RN-10",))
 async def biased(bench: Bench) -> None:
-    """Noise in which one sample comes too often does not pass a self-test: SelfTested and Settled FAILED with 469."""
+    """Noise with one sample too frequent fails a self-test: SelfTested and Settled FAILED with 469."""
     await rest(bench)
     async with spoiled(bench, BIASED, MEND), bench.visit() as visit:
         for _ in range(TRIES):
@@ -62,8 +62,8 @@ async def biased(bench: Bench) -> None:
             if settled.outcome is not Outcome.DONE:
                 break
         settled_as(settled, Outcome.FAILED, m.Reason.NOISE_BIASED)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NOISE_BIASED, "SelfTested with 469", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NOISE_BIASED, "SelfTested with 469", reported)
         status = await status_of(visit)
         expect((status.state, status.reason) == (m.State.FAILED, m.Reason.NOISE_BIASED), "FAILED with 469", status)
 
@@ -78,15 +78,15 @@ async def dead(bench: Bench) -> None:
 
 @CHAPTER.requirement(23, "Failure", hands=True, needs=("RN-10", "RN-20"))
 async def latches(bench: Bench) -> None:
-    """A failure is kept, also over a restart with good noise: every Draw gets 471 until a self-test has passed."""
+    """A failure is kept, also through a restart with good noise: every Draw gets 471 until a self-test has passed."""
     await rest(bench)
     async with spoiled(bench, STUCK, MEND), bench.visit() as visit:
         await fails(bench, visit, m.Reason.NOISE_STUCK)
         failed = await status_of(visit)
         settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
         settled_as(settled, Outcome.FAILED, m.Reason.NOISE_STUCK)
-        told: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
-        expect(told.reason is m.Reason.NOISE_STUCK, "SelfTested with 468", told)
+        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        expect(reported.reason is m.Reason.NOISE_STUCK, "SelfTested with 468", reported)
     async with bench.visit() as visit:
         await refused(visit, m.Draw(bench.next_id()), m.Reason.NOT_HEALTHY, "in FAILED")
         await cleared(bench, visit)
@@ -116,13 +116,13 @@ async def start_up(bench: Bench) -> None:
 
 @CHAPTER.requirement(25, "Failure", hands=True, needs=("RN-02",))
 async def display_fails(bench: Bench) -> None:
-    """A segment that goes dark under a number is noticed: HealthFailed with 473, FAILED, and a blank display."""
+    """A segment that goes dark under a number is detected: HealthFailed with 473, FAILED, and a blank display."""
     await rest(bench)
     async with bench.visit() as visit:
         segment = _lit((await drawn(bench, visit)).number)
         await bench.do(Step(f"unplug segment {segment} of the display", (f"segment_dead:segment={segment}",)))
-        told = await visit.event(m.HealthFailed, bench.hands.patience)
-        expect(told.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", told)
+        reported = await visit.event(m.HealthFailed, bench.hands.patience)
+        expect(reported.reason is m.Reason.DISPLAY_FAULT, "HealthFailed with 473", reported)
         status = await status_of(visit)
         meant = (status.state, status.number, status.segments, status.reason)
         expected = (m.State.FAILED, None, m.BLANK, m.Reason.DISPLAY_FAULT)
@@ -131,7 +131,7 @@ async def display_fails(bench: Bench) -> None:
 
 @CHAPTER.requirement(26, "Failure", hands=True, needs=("RN-02",))
 async def not_shown(bench: Bench) -> None:
-    """A number that the display cannot show is no number: its draw fails with 473."""
+    """A number that the display cannot show does not count: its draw fails with 473."""
     await rest(bench)
     async with spoiled(bench, HALF_DARK, MEND), bench.visit() as visit:
         await fails(bench, visit, m.Reason.DISPLAY_FAULT)
@@ -139,7 +139,7 @@ async def not_shown(bench: Bench) -> None:
 
 @CHAPTER.requirement(27, "States", hands=True, needs=("RN-06",))
 async def not_cleared(bench: Bench) -> None:
-    """Clear ends FAILED with 473 if a segment stays lit, and Cleared is not told."""
+    """Clear ends FAILED with 473 if a segment stays lit, without Cleared."""
     await rest(bench)
     async with bench.visit() as visit:
         segment = _lit((await drawn(bench, visit)).number)

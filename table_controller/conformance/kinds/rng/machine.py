@@ -1,4 +1,4 @@
-"""The number generator as the kit handles it: how it draws, and how it is brought to rest."""
+"""The number generator in the kit: how it draws, and how it is brought to idle."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEND: Final = Step("connect the noise source and the display as they belong", ("
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and what it shows."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -42,10 +42,10 @@ async def drawn(bench: Bench, visit: Visit) -> m.Drawn:
     about = visit.about(command)
     one = len(about) == 2 and isinstance(about[0], m.Drawn) and about[1] == settled
     expect(one, "one Drawn and then one Settled about it, and nothing else", about)
-    found: m.Drawn = about[0]
-    wanted = m.SEGMENTS[found.number]
-    expect(found.segments == wanted, f"segments {wanted:#04x}, which show {found.number}", found)
-    return found
+    result: m.Drawn = about[0]
+    expected = m.SEGMENTS[result.number]
+    expect(result.segments == expected, f"segments {expected:#04x}, which show {result.number}", result)
+    return result
 
 
 async def cleared(bench: Bench, visit: Visit) -> None:
@@ -61,12 +61,12 @@ async def fails(bench: Bench, visit: Visit, reason: m.Reason) -> m.HealthFailed:
     await asyncio.sleep(QUIET)
     expect(not visit.told(m.Drawn), "no number", visit.events)
     expect(await number_of(visit, command) is None, "no number when asked", await number_of(visit, command))
-    told = visit.told(m.HealthFailed)
-    expect([failed.reason for failed in told] == [reason], f"one HealthFailed with {reason.value}", told)
+    reported = visit.told(m.HealthFailed)
+    expect([failed.reason for failed in reported] == [reason], f"one HealthFailed with {reason.value}", reported)
     expected = m.Status(m.State.FAILED, before.draw, None, m.BLANK, before.draws, reason)
     status = await status_of(visit)
     expect(status == expected, repr(expected), status)
-    return told[0]
+    return reported[0]
 
 
 @preparing
@@ -78,11 +78,11 @@ async def rest(bench: Bench) -> None:
             if await _is_at_rest(bench, visit, status):
                 return
             status = await status_of(visit)
-    raise Failed("a generator that can be brought to rest", repr(status))
+    raise Failed("a generator that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state in (m.State.DRAWING, m.State.TESTING):
         await visit.until(lambda event: isinstance(event, m.Drawn | m.HealthFailed | m.SelfTested), SHORT)
     elif status.state is m.State.SHOWING:

@@ -1,4 +1,4 @@
-"""What is asked of a dice shaker: under its lid, and of every roll. Its page is docs/devices/shaker.md."""
+"""Requirements on a dice shaker: under its lid, and of every roll. See docs/devices/shaker.md."""
 
 from table_controller.conformance.kinds.shaker import resting, rolls
 from table_controller.conformance.kinds.shaker.machine import CHAPTER, PROFILE

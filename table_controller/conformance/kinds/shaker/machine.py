@@ -1,4 +1,4 @@
-"""The dice shaker as the kit handles it: its hands, its rolls, and how it is brought where a check needs it."""
+"""The dice shaker in the kit: its hands, its rolls, and how it is brought where a check needs it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CHAPTER: Final = Chapter("DS", "The dice shaker", "docs/devices/shaker.md", needs=("HS-04",))
 
-# A self-test, and a roll from its lid to its end, with the 8 s in which the dice may come to rest (s).
+# A self-test, and a roll from its lid to its end, with the 8 s in which the dice may come to idle (s).
 SHORT: Final = 30.0
 # How often it is looked whether somebody has shaken (s): often enough to see it while the dice still roll.
 LOOK_EVERY: Final = 0.05
@@ -32,7 +32,7 @@ REPAIR: Final = Step("clean dice and sensors, and let nothing stand in the way o
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and what became of the last roll."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -63,8 +63,8 @@ async def end_of(visit: Visit, command: int) -> m.Reading | m.NoRoll:
     await asyncio.sleep(QUIET)
     ends: list[Any] = [event for event in visit.about(command) if isinstance(event, m.Reading | m.NoRoll)]
     expect(len(ends) == 1, f"exactly one Reading or NoRoll about {command}", ends)
-    found: m.Reading | m.NoRoll = ends[0]
-    return found
+    result: m.Reading | m.NoRoll = ends[0]
+    return result
 
 
 async def uncovered(bench: Bench, visit: Visit, command: int, step: Step, shakes: int = m.LEAST_SHAKES) -> Any:
@@ -100,7 +100,7 @@ async def reading(bench: Bench, visit: Visit) -> m.Reading:
 
 @preparing
 async def rest(bench: Bench) -> None:
-    """Bring it to RESTING with three dice under its lid and the door closed, whatever it was doing."""
+    """Bring it to RESTING with three dice under its lid and the door closed, from any state."""
     async with bench.visit() as visit:
         await _calm_down(bench, visit)
 
@@ -111,11 +111,11 @@ async def _calm_down(bench: Bench, visit: Visit) -> None:
         if await _is_at_rest(bench, visit, status):
             return
         status = await status_of(visit)
-    raise Failed("a shaker that can be brought to rest", repr(status))
+    raise Failed("a shaker that can be brought to its idle state", repr(status))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state is m.State.TESTING:
         await visit.until(lambda event: isinstance(event, m.SelfTested), SHORT)
     elif status.state in (m.State.ARMED, m.State.SETTLING):

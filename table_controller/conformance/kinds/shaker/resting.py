@@ -1,4 +1,4 @@
-"""DS-01 to DS-19: a shaker under its lid, and rolls that are opened and ended without a shake. Needs no hands."""
+"""DS-01 to DS-19: a shaker under its lid, and rolls that are opened and ended without a shake. Needs no operator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @CHAPTER.requirement(1, "What it senses")
 async def consistent(bench: Bench) -> None:
-    """At rest its status and its sensors tell the same: RESTING, the lid on, three dice."""
+    """When it is idle, its status and its sensors agree: RESTING, the lid on, three dice."""
     await rest(bench)
     async with bench.visit() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
@@ -40,7 +40,7 @@ async def consistent(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, "What is never sent")
 async def nothing_under_the_lid(bench: Bench) -> None:
-    """Nothing is told about dice under the lid, at rest or armed."""
+    """Nothing is reported about dice under the lid, idle or armed."""
     await rest(bench)
     async with bench.visit() as visit:
         for _ in range(2):
@@ -51,13 +51,13 @@ async def nothing_under_the_lid(bench: Bench) -> None:
 
 @CHAPTER.requirement(3, "A roll")
 async def arms(bench: Bench) -> None:
-    """Arm opens a roll of its id with no shakes: Shaken 0, ARMED, one roll more, OPEN when asked."""
+    """Arm opens a roll with its id and no shakes: Shaken 0, ARMED, one more roll, OPEN when asked."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
         command = await armed(bench, visit)
-        told = await visit.event(m.Shaken, SHORT)
-        expect(told == m.Shaken(command, 0), f"Shaken about {command} with 0", told)
+        reported = await visit.event(m.Shaken, SHORT)
+        expect(reported == m.Shaken(command, 0), f"Shaken about {command} with 0", reported)
         same_but(
             before, await status_of(visit), state=m.State.ARMED, shakes=0, roll=command, values=None, disturbed=False,
             rolls=before.rolls + 1, reason=m.Reason.NONE,
@@ -80,18 +80,18 @@ async def busy_armed(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, "States", needs=("DS-03",))
 async def disarms(bench: Bench) -> None:
-    """Disarm ends an open roll at once, with one NoRoll 434; without one it changes nothing and tells nothing."""
+    """Disarm ends an open roll at once, with one NoRoll 434; without an open roll it changes and reports nothing."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await armed(bench, visit)
         await visit.done(m.Disarm(bench.next_id()), SHORT)
         await no_roll(visit, await end_of(visit, command), m.Reason.STOPPED)
-        before, told = await status_of(visit), list(visit.events)
+        before, reported = await status_of(visit), list(visit.events)
         expect(before.state is m.State.RESTING, "RESTING", before)
         await visit.done(m.Disarm(bench.next_id()), SHORT)
         await asyncio.sleep(QUIET)
         same_but(before, await status_of(visit))
-        expect(visit.events == told, "no event", visit.events[len(told) :])
+        expect(visit.events == reported, "no event", visit.events[len(reported) :])
 
 
 @CHAPTER.requirement(6, "States")
@@ -109,7 +109,7 @@ async def tested(bench: Bench) -> None:
 
 @CHAPTER.requirement(7, "States")
 async def testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, and Arm and SelfTest are refused with 420."""
+    """During a self-test it is TESTING, and Arm and SelfTest are refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -117,14 +117,14 @@ async def testing(bench: Bench) -> None:
         for order in (m.Arm(bench.next_id()), m.SelfTest(bench.next_id())):
             await refused(visit, order, m.Reason.BUSY, "in TESTING")
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
         await visit.end(command, SHORT)
 
 
 @CHAPTER.requirement(8, "A roll")
 async def unknown(bench: Bench) -> None:
-    """Asked about a roll that it does not know, it says UNKNOWN."""
+    """The result of an unknown roll is UNKNOWN."""
     async with bench.visit() as visit:
         command = bench.next_id()
         known = await roll_of(visit, command)
@@ -133,7 +133,7 @@ async def unknown(bench: Bench) -> None:
 
 @CHAPTER.requirement(9, "States", needs=("DS-03",))
 async def restart(bench: Bench) -> None:
-    """A restart while a roll is open ends it: RESTING, and no roll with 435."""
+    """A restart while a roll is open ends it: RESTING, and NoRoll with 435."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await armed(bench, visit)
@@ -150,7 +150,7 @@ async def restart(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, "A roll", needs=("DS-05",))
 async def remembers(bench: Bench) -> None:
-    """It remembers its last 16 rolls, also over a restart."""
+    """It remembers its last 16 rolls, also through a restart."""
     await rest(bench)
     async with bench.visit() as visit:
         rolls = []

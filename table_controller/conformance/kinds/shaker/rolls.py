@@ -1,4 +1,4 @@
-"""DS-20 up: rolls with shakes, good ones and those that do not count. All of it by hand."""
+"""DS-20 up: rolls with shakes, good ones and those that do not count. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ HOLD: Final = Step("unplug the accelerometer", ("deaf",))
 
 @CHAPTER.requirement(20, "A roll", hands=True, needs=("DS-03",))
 async def good_roll(bench: Bench) -> None:
-    """Three shakes, the lid off, three flat dice: Lid, then exactly one Reading, and the status tells the same."""
+    """Three shakes, the lid off, three flat dice: Lid, then exactly one Reading, and the status agrees."""
     await rest(bench)
     async with bench.visit() as visit:
         read = await reading(bench, visit)
@@ -74,7 +74,7 @@ async def as_seen(bench: Bench) -> None:
 
 @CHAPTER.requirement(22, "A roll", hands=True, needs=("DS-20",))
 async def same_answer(bench: Bench) -> None:
-    """A roll's reading is the same however often it is asked: covered, in the next roll, after a power cut."""
+    """A roll's reading is the same for every request: covered, in the next roll, after a power cut."""
     await rest(bench)
     async with bench.visit() as visit:
         read = await reading(bench, visit)
@@ -116,7 +116,7 @@ async def counted_from_arm(bench: Bench) -> None:
 
 @CHAPTER.requirement(25, "A roll", hands=True, needs=("DS-03",))
 async def lid_during_shake(bench: Bench) -> None:
-    """A lid that comes off while it is shaken makes no roll: NoRoll with 463."""
+    """A lid that comes off during a shake makes an invalid roll: NoRoll with 463."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await armed(bench, visit)
@@ -127,7 +127,7 @@ async def lid_during_shake(bench: Bench) -> None:
 
 @CHAPTER.requirement(26, "A roll", hands=True, needs=("DS-20",))
 async def not_flat(bench: Bench) -> None:
-    """A die that leans or lies on another one makes no roll: NoRoll with 461, and how many lie flat."""
+    """A die that leans or is on top of another makes an invalid roll: NoRoll with 461, and the number of flat dice."""
     for step in (LEANING, STACKED):
         await rest(bench)
         async with bench.visit() as visit:
@@ -138,7 +138,7 @@ async def not_flat(bench: Bench) -> None:
 
 @CHAPTER.requirement(27, "A roll", hands=True, needs=("DS-20",))
 async def outside(bench: Bench) -> None:
-    """A die that falls out of the shaker makes no roll: NoRoll with 462."""
+    """A die that falls out of the shaker makes an invalid roll: NoRoll with 462."""
     await rest(bench)
     async with bench.visit() as visit:
         ended = await uncovered(bench, visit, await armed(bench, visit), OUTSIDE)
@@ -148,7 +148,7 @@ async def outside(bench: Bench) -> None:
 
 @CHAPTER.requirement(28, "A roll", hands=True, needs=("DS-20",))
 async def covered_again(bench: Bench) -> None:
-    """Dice that are covered again before they were read are no roll: NoRoll with 467, and no reading under the lid."""
+    """Dice covered again before the reading make an invalid roll: NoRoll with 467, and no reading under the lid."""
     await rest(bench)
     async with bench.visit() as visit:
         ended = await uncovered(bench, visit, await armed(bench, visit), PEEK)
@@ -157,7 +157,7 @@ async def covered_again(bench: Bench) -> None:
 
 @CHAPTER.requirement(29, "A roll", hands=True, needs=("DS-20",))
 async def disturbed(bench: Bench) -> None:
-    """Dice that move while a reading lies open are told once by Dice, disturbed; the reading stands as it was."""
+    """Dice that move after an uncovered reading are reported once by Dice, disturbed; the reading is unchanged."""
     await rest(bench)
     async with bench.visit() as visit:
         read = await reading(bench, visit)
@@ -165,8 +165,8 @@ async def disturbed(bench: Bench) -> None:
         await bench.do(BUMP)
         await visit.event(m.Dice, bench.hands.patience, since)
         await asyncio.sleep(CALM)
-        told = visit.told(m.Dice, since)
-        expect(told == [m.Dice(door_open=False, dice=m.DICE, disturbed=True)], "one Dice that says disturbed", told)
+        reported = visit.told(m.Dice, since)
+        expect(reported == [m.Dice(door_open=False, dice=m.DICE, disturbed=True)], "one Dice with disturbed", reported)
         status, known = await status_of(visit), await roll_of(visit, read.command)
         expect(status.disturbed and status.values == read.values, f"disturbed, and {read.values}", status)
         expect((known.ending, known.values) == (m.Ending.READ, read.values), f"READ with {read.values}", known)
@@ -174,7 +174,7 @@ async def disturbed(bench: Bench) -> None:
 
 @CHAPTER.requirement(30, "A roll", hands=True, needs=("DS-20",))
 async def no_second_reading(bench: Bench) -> None:
-    """A roll never gets a second end: shaking and uncovering again without Arm is no roll and gives no reading."""
+    """A roll never ends twice: shaking and uncovering again without Arm gives no reading and no NoRoll."""
     await rest(bench)
     async with bench.visit() as visit:
         read = await reading(bench, visit)
@@ -196,14 +196,14 @@ async def lid_is_off(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(LID_OFF)
-        told = await visit.event(m.Lid, bench.hands.patience)
-        expect(not told.on, "Lid that says off", told)
+        reported = await visit.event(m.Lid, bench.hands.patience)
+        expect(not reported.on, "Lid with off", reported)
         await refused(visit, m.Arm(bench.next_id()), m.Reason.LID_OFF, "without the lid")
 
 
 @CHAPTER.requirement(32, "States", hands=True)
 async def two_dice(bench: Bench) -> None:
-    """With two dice Arm is refused with 465, and Dice tells that one is gone."""
+    """With two dice Arm is refused with 465, and Dice reports the missing one."""
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(LID_OFF)
@@ -211,7 +211,7 @@ async def two_dice(bench: Bench) -> None:
         missing = await visit.until(
             lambda event: isinstance(event, m.Dice) and event.dice == m.DICE - 1, bench.hands.patience
         )
-        expect(missing is not None, "Dice that says two", visit.events)
+        expect(missing is not None, "Dice with two", visit.events)
         await bench.do(LID_ON)
         expect((await status_of(visit)).dice == m.DICE - 1, "two dice", await status_of(visit))
         await refused(visit, m.Arm(bench.next_id()), m.Reason.NOT_THREE_DICE, "with two dice")
@@ -219,7 +219,7 @@ async def two_dice(bench: Bench) -> None:
 
 @CHAPTER.requirement(33, "States", hands=True, needs=("DS-03",))
 async def door(bench: Bench) -> None:
-    """An opened door ends an open roll (422), is counted and told; while it is open Arm and SelfTest get 422."""
+    """Opening the door ends an open roll (422), is counted and reported; while it is open Arm and SelfTest get 422."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await armed(bench, visit)
@@ -235,13 +235,13 @@ async def door(bench: Bench) -> None:
             await refused(visit, order, m.Reason.DOOR_OPEN, "with the door open")
         since = len(visit.events)
         await bench.do(CLOSE_DOOR)
-        told = await visit.event(m.Dice, bench.hands.patience, since)
-        expect(not told.door_open, "Dice that says closed", told)
+        reported = await visit.event(m.Dice, bench.hands.patience, since)
+        expect(not reported.door_open, "Dice with closed", reported)
 
 
 @CHAPTER.requirement(34, "States", hands=True, needs=("DS-06",))
 async def faulty(bench: Bench) -> None:
-    """A failed self-test is kept, also over a restart: FAULTY, and Arm is refused with 436 until one passes."""
+    """A failed self-test is kept, also through a restart: FAULTY, and Arm is refused with 436 until one passes."""
     await rest(bench)
     async with spoiled(bench, HOLD, REPAIR), bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
@@ -259,7 +259,7 @@ async def faulty(bench: Bench) -> None:
 
 @CHAPTER.requirement(35, "A roll", hands=True, needs=("DS-20",))
 async def unreadable(bench: Bench) -> None:
-    """A face that is not clear makes no roll: NoRoll with 464."""
+    """An unclear face makes an invalid roll: NoRoll with 464."""
     await rest(bench)
     async with spoiled(bench, SMEAR, REPAIR), bench.visit() as visit:
         ended = await uncovered(bench, visit, await armed(bench, visit), LID_OFF)

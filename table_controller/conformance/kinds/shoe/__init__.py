@@ -1,4 +1,4 @@
-"""What is asked of a dealing shoe, automated or manual: by its capabilities. Its page is docs/devices/shoe.md."""
+"""Requirements on a dealing shoe, automated or manual: by its capabilities. See docs/devices/shoe.md."""
 
 from table_controller.conformance.kinds.shoe import dealing, faulted, manual, pieces, resting
 from table_controller.conformance.kinds.shoe.machine import CHAPTER, PROFILE

@@ -65,12 +65,12 @@ class Motion(msgspec.Struct):
 
     def rises_to(self, count: int) -> None:
         """Its Progress came, its counts rise, and the last one is right; how often it comes is the machine's choice."""
-        told = [event for event in self.events if isinstance(event, m.Progress)]
-        for event in told:
+        reported = [event for event in self.events if isinstance(event, m.Progress)]
+        for event in reported:
             expect(event.command == self.reply.command, f"Progress about {self.reply.command}", event)
-        for earlier, later in pairwise(told):
+        for earlier, later in pairwise(reported):
             expect(earlier.moved < later.moved, "counts that rise", f"{earlier!r}, then {later!r}")
-        expect(bool(told) and told[-1].moved == count, f"Progress that ends at {count}", told[-1:])
+        expect(bool(reported) and reported[-1].moved == count, f"Progress that ends at {count}", reported[-1:])
 
 
 async def _watched(bench: Bench, message: Message) -> Motion:
@@ -88,7 +88,7 @@ async def _watched(bench: Bench, message: Message) -> Motion:
 
 
 async def block(bench: Bench) -> Motion:
-    """Watch how a block is taken in; once for all the requirements about it."""
+    """Watch how a block is taken in; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await waiting(bench)
@@ -99,7 +99,7 @@ async def block(bench: Bench) -> Motion:
 
 
 async def stack(bench: Bench) -> Motion:
-    """Watch how a stack is dealt; once for all the requirements about it."""
+    """Watch how a stack is dealt; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await loaded(bench)
@@ -113,7 +113,7 @@ def _busy(motion: Motion, state: m.State) -> None:
     if not motion.during or motion.during[-1].state is not state:
         if motion.during and motion.during[0].state is not state:
             expect(False, state.name, motion.during[0])
-        raise NotChecked(f"{state.name} was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked(f"{state.name} was over before it could be observed; run the simulator more slowly")
     all_refused(motion.refused, m.Reason.BUSY, f"in {state.name}")
 
 
@@ -130,11 +130,11 @@ async def load(bench: Bench) -> None:
 
 @requirement(11, "Counting", needs=("SO-10",))
 async def counted_in(bench: Bench) -> None:
-    """What Loaded counts is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
+    """The count of Loaded is left in the well: READY, nothing drawn, nothing on the path, the intake empty."""
     motion = await block(bench)
-    told: m.Loaded = motion.ended(m.Loaded)
-    count = number(told.count, "how many cards were loaded", told)
-    expect(count > 0 and told.left == count, f"{count} left", told)
+    reported: m.Loaded = motion.ended(m.Loaded)
+    count = number(reported.count, "how many cards were loaded", reported)
+    expect(count > 0 and reported.left == count, f"{count} left", reported)
     same_but(
         motion.before, motion.afterwards(), state=m.State.READY, in_intake=False, in_well=True, left=count, in_path=0,
         drawn=0, moved=count, sure=True, reason=m.Reason.NONE,
@@ -161,10 +161,10 @@ async def already_loaded(bench: Bench) -> None:
 
 @requirement(14, "What moves, and how it ends", needs=("SO-10",))
 async def exact(bench: Bench) -> None:
-    """A stack has as many cards as were ordered, counted out one by one: Dispensed, then Settled DONE."""
+    """A stack has exactly the ordered cards, counted out one by one: Dispensed, then Settled DONE."""
     motion = await stack(bench)
-    told: m.Dispensed = motion.ended(m.Dispensed)
-    expect(told.count == STACK, f"{STACK} cards", told)
+    reported: m.Dispensed = motion.ended(m.Dispensed)
+    expect(reported.count == STACK, f"{STACK} cards", reported)
     motion.rises_to(STACK)
 
 
@@ -173,8 +173,8 @@ async def counted_out(bench: Bench) -> None:
     """A stack of n leaves n fewer in the well, n more drawn, n in the slot, and one more stack."""
     motion = await stack(bench)
     left = number(motion.before.left, "how many are left", motion.before)
-    told: m.Dispensed = motion.ended(m.Dispensed)
-    expect(told.left == left - STACK, f"{left - STACK} left", told)
+    reported: m.Dispensed = motion.ended(m.Dispensed)
+    expect(reported.left == left - STACK, f"{left - STACK} left", reported)
     same_but(
         motion.before, motion.afterwards(), in_slot=True, left=left - STACK, drawn=STACK, delivered=STACK, moved=STACK,
         stacks=motion.before.stacks + 1,
@@ -202,7 +202,7 @@ async def _stack_in_slot(bench: Bench) -> None:
 
 @requirement(17, "States", needs=("SO-14",))
 async def slot_occupied(bench: Bench) -> None:
-    """No next stack and no stub while one lies in the slot: refused with 442, and no card moves."""
+    """While a stack is in the slot, the next stack and the stub are refused with 442, and no card moves."""
     await _stack_in_slot(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -211,7 +211,7 @@ async def slot_occupied(bench: Bench) -> None:
         same_but(before, await status_of(visit))
 
 
-# --- with hands: stack after stack, down to the stub ------------------------------------------------------------------
+# --- with an operator: stack after stack, down to the stub ------------------------------------------------------------
 
 
 class Deal(msgspec.Struct):
@@ -255,7 +255,7 @@ async def _deal(bench: Bench) -> Deal:
 
 
 async def brought_out(bench: Bench) -> Out:
-    """Deal a whole block in stacks and bring the stub out; once for all the requirements about it."""
+    """Deal a whole block in stacks and bring the stub out; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Out:
         deal = await _deal(bench)
@@ -264,8 +264,8 @@ async def brought_out(bench: Bench) -> Out:
             settled = await visit.end(command, BLOCK)
             await asyncio.sleep(QUIET)
             after = await status_of(visit)
-            said = await tried(visit, bench, ["Load", "Dispense", "CountStub"])
-            return Out(deal, command, settled, list(visit.events), after, said)
+            replies = await tried(visit, bench, ["Load", "Dispense", "CountStub"])
+            return Out(deal, command, settled, list(visit.events), after, replies)
 
     seen: Out = await bench.once("stub", observe)
     return seen
@@ -278,7 +278,7 @@ def _stub(out: Out) -> m.Stub:
 
 @requirement(20, "What moves, and how it ends", hands=True, needs=("SO-14",))
 async def stack_taken(bench: Bench) -> None:
-    """A stack that is taken is told by Pile once; nothing lies in the slot then, and the next may come."""
+    """When a stack is taken, Pile is sent once; the slot is empty then, and the next stack may come."""
     deal = (await brought_out(bench)).deal
     for status, piles in zip(deal.between, deal.taken, strict=True):
         expect(piles == [m.Pile(m.Place.SLOT, False)], "one Pile: the slot is empty", piles)
@@ -287,7 +287,7 @@ async def stack_taken(bench: Bench) -> None:
 
 @requirement(21, "States", hands=True, needs=("SO-14",))
 async def too_few(bench: Bench) -> None:
-    """A stack of more cards than are left is refused with 445, and not begun."""
+    """A stack of more cards than are left is refused with 445, and not started."""
     deal = (await brought_out(bench)).deal
     if deal.too_few is None:
         raise NotChecked("the block was a multiple of ten cards")
@@ -296,11 +296,11 @@ async def too_few(bench: Bench) -> None:
 
 @requirement(22, "Counting", hands=True, needs=("SO-14",))
 async def stub(bench: Bench) -> None:
-    """CountStub brings out all that was left: Stub with their number, then Settled DONE, IDLE, 0 left."""
+    """CountStub brings out all remaining cards: Stub with their count, then Settled DONE, IDLE, 0 left."""
     out = await brought_out(bench)
     left = out.deal.between[-1].left
-    told = _stub(out)
-    expect(told.count == left and told.left == 0, f"{left} cards, and 0 left", told)
+    reported = _stub(out)
+    expect(reported.count == left and reported.left == 0, f"{left} cards, and 0 left", reported)
     after = out.after
     as_counted = (after.state, after.left, after.in_path, after.delivered) == (m.State.IDLE, 0, 0, left)
     expect(as_counted and not after.in_well, f"IDLE, 0 left, {left} delivered", after)
@@ -308,29 +308,29 @@ async def stub(bench: Bench) -> None:
 
 @requirement(23, "Counting", hands=True, needs=("SO-14",))
 async def conserved(bench: Bench) -> None:
-    """No card comes or goes: left and drawn always make the block, and all that came out is what went in."""
+    """No card is lost or added: left and drawn always add up to the block, and all cards that went in come out."""
     out = await brought_out(bench)
     deal, block = out.deal, number(out.deal.start.left, "how many were loaded", out.deal.start)
     for status in deal.between:
         whole = (status.left or 0) + (status.drawn or 0) == block
         expect(whole and status.in_path == 0 and status.sure, f"left + drawn = {block}, none on the path", status)
-    told = _stub(out)
-    dealt = sum(found.count for found in deal.stacks) + told.count
-    expect((dealt, told.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {told!r}")
+    reported = _stub(out)
+    dealt = sum(result.count for result in deal.stacks) + reported.count
+    expect((dealt, reported.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {reported!r}")
 
 
 @requirement(24, "States", hands=True, needs=("SO-22",))
 async def nothing_left(bench: Bench) -> None:
-    """Empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
-    said = (await brought_out(bench)).refused
+    """When empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
+    replies = (await brought_out(bench)).refused
     for name, reason in (("Load", m.Reason.NOTHING_LOADED), ("Dispense", m.Reason.SHOE_EMPTY),
                          ("CountStub", m.Reason.NOTHING_TO_EJECT)):  # fmt: skip
-        all_refused({name: said[name]}, reason, "of an empty shoe")
+        all_refused({name: replies[name]}, reason, "of an empty shoe")
 
 
 @requirement(25, "What moves, and how it ends", hands=True, needs=("SO-14",))
 async def short_stack(bench: Bench) -> None:
-    """A well that runs empty in mid-stack is told: ShortStack with what came, then FAILED with 450."""
+    """When the well runs empty in mid-stack, it sends ShortStack with the cards that came, then FAILED with 450."""
     deal = await _deal(bench)
     left = deal.between[-1].left
     if not left:
@@ -341,7 +341,7 @@ async def short_stack(bench: Bench) -> None:
         command = await begin(visit, m.Dispense(bench.next_id(), m.MAX_STACK))
         settled = settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.SHORT_STACK)
         await asyncio.sleep(QUIET)
-        told: m.ShortStack = one_end(visit.events, command, m.ShortStack, settled)
-        expect((told.wanted, told.got) == (m.MAX_STACK, left), f"{left} of {m.MAX_STACK}", told)
+        reported: m.ShortStack = one_end(visit.events, command, m.ShortStack, settled)
+        expect((reported.wanted, reported.got) == (m.MAX_STACK, left), f"{left} of {m.MAX_STACK}", reported)
         status = await status_of(visit)
         expect(status.stacks == deal.between[-1].stacks, "no stack more", status)

@@ -1,4 +1,4 @@
-"""SO-30 to SO-59: the door, a stop in mid-stack, a card that sticks, two as one, power that goes. All of it by hand."""
+"""SO-30 to SO-59: door, stop, stuck card, double feed and power loss. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -81,17 +81,17 @@ async def _halted(bench: Bench, visit: Visit, before: m.Status, command: int, na
     settled = await visit.end(command, bench.hands.patience + SHORT)
     await asyncio.sleep(QUIET)
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
-    said = await tried(visit, bench, names)
-    return Halt(before, command, settled, list(visit.events), status, sensors.levels, said)
+    replies = await tried(visit, bench, names)
+    return Halt(before, command, settled, list(visit.events), status, sensors.levels, replies)
 
 
 def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) -> None:
-    """Every card is in the stack, on the path or in the well; status and last Progress say the same."""
+    """Every card is in the stack, on the path or in the well; status and last Progress agree."""
     block = number(halt.before.left, "how many were left", halt.before)
     whole = moved + number(in_path, "what is on the path", halt.status) + number(left, "what is left", halt.status)
     expect(whole == block, f"{block} cards in all", f"{moved} dealt, {in_path} on the path, {left} left")
-    told = (halt.status.in_path, halt.status.left)
-    expect(told == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
+    reported = (halt.status.in_path, halt.status.left)
+    expect(reported == (in_path, left), f"{in_path} on the path and {left} left in the status too", halt.status)
     progress = [event for event in halt.events if isinstance(event, m.Progress) and event.command == halt.command]
     right = bool(progress) and (progress[-1].moved, progress[-1].left) == (moved, block - moved)
     expect(right, f"{moved} moved and {block - moved} left in the last Progress", progress[-1:])
@@ -102,14 +102,14 @@ def _accounted(halt: Halt, moved: int, in_path: int | None, left: int | None) ->
 
 @requirement(30, "States")
 async def door(bench: Bench) -> None:
-    """The door is told by Door and shown in the status; while it is open every motion is refused with 422."""
+    """The door is reported by Door and shown in the status; while it is open every motion is refused with 422."""
     await loaded(bench)
     async with bench.visit() as visit:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
             since = len(visit.events)
             await bench.do(step)
-            told = await visit.event(m.Door, bench.hands.patience, since)
-            expect(told.open is is_open, f"Door open={is_open}", told)
+            reported = await visit.event(m.Door, bench.hands.patience, since)
+            expect(reported.open is is_open, f"Door open={is_open}", reported)
             status = await status_of(visit)
             expect(status.door_open is is_open, f"door_open={is_open}", status)
             if is_open:
@@ -131,7 +131,7 @@ async def door_on_cards(bench: Bench) -> None:
 
 
 async def stopped(bench: Bench) -> Halt:
-    """Stop a stack; once for all the requirements about it."""
+    """Stop a stack; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Halt:
         await loaded(bench)
@@ -149,21 +149,21 @@ async def stopped(bench: Bench) -> Halt:
 async def stop(bench: Bench) -> None:
     """Stop in mid-stack ends it in Stopped with 434 and Settled FAILED; no further card comes, none is lost."""
     halt = await stopped(bench)
-    told: m.Stopped = halt.ended(m.Stopped, m.Reason.STOPPED)
-    expect(told.reason is m.Reason.STOPPED and MIDWAY <= told.moved < m.MAX_STACK, "434 in mid-stack", told)
-    _accounted(halt, told.moved, told.in_path, told.left)
-    expect(halt.status.delivered == told.moved, f"{told.moved} in the slot", halt.status)
+    reported: m.Stopped = halt.ended(m.Stopped, m.Reason.STOPPED)
+    expect(reported.reason is m.Reason.STOPPED and MIDWAY <= reported.moved < m.MAX_STACK, "434 in mid-stack", reported)
+    _accounted(halt, reported.moved, reported.in_path, reported.left)
+    expect(halt.status.delivered == reported.moved, f"{reported.moved} in the slot", halt.status)
 
 
 @requirement(33, "States", needs=("SO-32",))
 async def needs_clearing(bench: Bench) -> None:
-    """In HALTED everything but ClearJam is refused with 423."""
+    """In HALTED every command but ClearJam is refused with 423."""
     all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
 @requirement(34, "Counting", needs=("SO-32",))
 async def doubt(bench: Bench) -> None:
-    """Cleared by hand, only a look inside the empty machine and then a passed self-test make it sure again."""
+    """After clearing by hand, it is sure again only after a look inside the empty machine and a passed self-test."""
     await loaded(bench)
     async with bench.visit() as visit:
         _, command = await _in_mid_stack(bench, visit)
@@ -196,8 +196,8 @@ async def door_in_mid_stack(bench: Bench) -> None:
         await bench.now(OPEN_DOOR)
         halt = await _halted(bench, visit, before, command, [])
         await bench.do(CLOSE_DOOR)
-    told: m.Stopped = halt.ended(m.Stopped, m.Reason.DOOR_OPEN)
-    expect(told.reason is m.Reason.DOOR_OPEN and told.left is None, "422, and nil left", told)
+    reported: m.Stopped = halt.ended(m.Stopped, m.Reason.DOOR_OPEN)
+    expect(reported.reason is m.Reason.DOOR_OPEN and reported.left is None, "422, and nil left", reported)
     expect(not halt.status.sure, "not sure", halt.status)
 
 
@@ -205,7 +205,7 @@ async def door_in_mid_stack(bench: Bench) -> None:
 
 
 async def jammed(bench: Bench) -> Halt:
-    """Let a card stick in mid-stack; once for all the requirements about it."""
+    """Let a card stick in mid-stack; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Halt:
         await loaded(bench)
@@ -220,25 +220,25 @@ async def jammed(bench: Bench) -> Halt:
 
 @requirement(40, "What moves, and how it ends", needs=("SO-14",))
 async def jam(bench: Bench) -> None:
-    """A card that sticks ends the stack in Jam and then Settled FAILED with 430; it is HALTED."""
+    """A stuck card ends the stack in Jam and then Settled FAILED with 430; it is HALTED."""
     (await jammed(bench)).ended(m.Jam, m.Reason.JAM)
 
 
 @requirement(41, "Counting", needs=("SO-40",))
 async def jam_named(bench: Bench) -> None:
-    """Jam names where the card sticks and which of the stack it is, pictures the sensors, and loses no card."""
+    """Jam has the segment of the stuck card, its number in the stack, and the sensor levels; no card is lost."""
     halt = await jammed(bench)
-    told: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
-    where = (told.phase, told.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
-    expect(where, "DISPENSING, segment DROP", f"{told.phase.name}, {told.segment.name}")
-    same_picture(halt.levels, told.levels)
-    _accounted(halt, told.card - 1, told.in_path, told.left)
-    expect(halt.status.moved == told.card - 1, f"{told.card - 1} cards before it", halt.status)
+    reported: m.Jam = halt.ended(m.Jam, m.Reason.JAM)
+    where = (reported.phase, reported.segment) == (m.Phase.DISPENSING, m.Segment.DROP)
+    expect(where, "DISPENSING, segment DROP", f"{reported.phase.name}, {reported.segment.name}")
+    same_picture(halt.levels, reported.levels)
+    _accounted(halt, reported.card - 1, reported.in_path, reported.left)
+    expect(halt.status.moved == reported.card - 1, f"{reported.card - 1} cards before it", halt.status)
 
 
 @requirement(42, "States", needs=("SO-40",))
 async def path_blocked(bench: Bench) -> None:
-    """While a sensor of the path is dark ClearJam is refused with 426."""
+    """While a sensor of the path is dark, ClearJam is refused with 426."""
     halt = await jammed(bench)
     if not any(halt.levels[sensor].blocked for sensor in PATH):
         raise NotChecked("the card did not stick under a sensor")
@@ -247,20 +247,20 @@ async def path_blocked(bench: Bench) -> None:
 
 @requirement(43, "Counting", needs=("SO-14",))
 async def double_feed(bench: Bench) -> None:
-    """Two cards at once end the stack in Fault 431 and Settled FAILED with 431; how many are left is nil."""
+    """Two cards at once end the stack in Fault 431 and Settled FAILED with 431; the count left is nil."""
     await loaded(bench)
     async with bench.visit() as visit:
         before, command = await _in_mid_stack(bench, visit)
         await bench.now(DOUBLE)
         halt = await _halted(bench, visit, before, command, [])
-    told: m.Fault = halt.ended(m.Fault, m.Reason.DOUBLE_FEED)
-    expect(told.reason is m.Reason.DOUBLE_FEED and told.left is None, "431, and nil left", told)
+    reported: m.Fault = halt.ended(m.Fault, m.Reason.DOUBLE_FEED)
+    expect(reported.reason is m.Reason.DOUBLE_FEED and reported.left is None, "431, and nil left", reported)
     expect(halt.status.left is None and not halt.status.sure, "nil left, not sure", halt.status)
 
 
 @requirement(44, "Counting", needs=("SO-14",))
 async def unbalanced(bench: Bench) -> None:
-    """Two cards that no sensor can tell apart are found at the stub: Unbalanced, FAILED with 433, not sure."""
+    """Two cards that no sensor can distinguish are detected at the stub: Unbalanced, FAILED with 433, not sure."""
     await loaded(bench)
     async with bench.visit() as visit:
         block = number((await status_of(visit)).left, "how many are left", "nil")
@@ -271,8 +271,10 @@ async def unbalanced(bench: Bench) -> None:
         settled = settled_as(await visit.end(command, BLOCK), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
         await asyncio.sleep(QUIET)
         one_end(visit.events, command, m.Stub, settled)
-        told = visit.told(m.Unbalanced)
-        expect(told == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", told)
+        reported = visit.told(m.Unbalanced)
+        expect(
+            reported == [m.Unbalanced(command, block, block - 1)], f"Unbalanced: {block} in, {block - 1} out", reported
+        )
         status = await status_of(visit)
         expect(status.state is m.State.HALTED and not status.sure, "HALTED, not sure", status)
 
@@ -282,13 +284,13 @@ async def unbalanced(bench: Bench) -> None:
 
 @requirement(50, "States", needs=("SO-14",))
 async def power_lost(bench: Bench) -> None:
-    """Power that goes in mid-stack: the stack FAILED with 435, DOUBTFUL, nil counts, Power told, 423 to all orders."""
+    """A power loss in mid-stack: the stack FAILED with 435, DOUBTFUL, nil counts, Power sent, 423 to other commands."""
     await loaded(bench)
     async with bench.visit() as visit:
         _, command = await _in_mid_stack(bench, visit)
         await bench.now(POWER_CUT)
         if not await visit.ends(bench.hands.patience):
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await bench.back(not_boot=visit.hello.boot_id)
     async with bench.visit() as visit:
         settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)

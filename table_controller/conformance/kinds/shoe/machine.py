@@ -1,4 +1,4 @@
-"""The shoe as the kit handles it: its commands, its hands, and how it is brought where a check needs it."""
+"""The shoe in the kit: its commands, its hands, and how it is brought where a check needs it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ REFILL: Final = Step("lay the whole deck into the well", ("gather", "load"))
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and what is where."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
@@ -69,18 +69,18 @@ def is_manual(visit: Visit) -> bool:
 
 @preparing
 async def rest(bench: Bench) -> None:
-    """Bring it to IDLE or READY, door closed, sure of its counts, whatever it was doing."""
+    """Bring it to IDLE or READY, door closed, sure of its counts, from any state."""
     async with bench.visit() as visit:
         step = _calm_manual if is_manual(visit) else _calm
         for _ in range(10):
             status = await status_of(visit)
             if await step(bench, visit, status):
                 return
-    raise Failed("a machine that can be brought to rest", repr(status))
+    raise Failed("a machine that can be brought to its idle state", repr(status))
 
 
 async def _calm(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state in MOVING:
         await visit.order(m.Stop(bench.next_id()))
         await asyncio.sleep(QUIET)
@@ -157,12 +157,12 @@ async def loaded(bench: Bench) -> None:
 
 
 async def tried(visit: Visit, bench: Bench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
-    """Try commands one after the other; return what each was answered."""
+    """Send commands one after the other; return the reply to each."""
     return {name: await visit.order(COMMANDS[name](bench.next_id())) for name in names}
 
 
 def all_refused(said: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
-    """Each of them was refused, with this reason."""
+    """Expect that each command was refused with this reason."""
     for name, reply in said.items():
         as_expected = isinstance(reply, Settled) and reply.outcome.name == "REFUSED" and reply.reason == reason
         expect(as_expected, f"{name} refused with {reason.value} {reason.name} {where}", reply)
@@ -175,12 +175,12 @@ async def none_begins(visit: Visit, bench: Bench, names: Iterable[str], reason: 
 
 
 def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
-    """Exactly one end of this kind about a command, then exactly one Settled; return the end."""
+    """Expect exactly one end of this kind about a command, then exactly one Settled; return the end."""
     about = [event for event in events if getattr(event, "command", None) == command]
     ends = [event for event in about if isinstance(event, ENDS)]
     expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    told = [event for event in about if isinstance(event, Settled)]
-    expect(told == [settled], f"exactly {settled!r}", told)
+    reported = [event for event in about if isinstance(event, Settled)]
+    expect(reported == [settled], f"exactly {settled!r}", reported)
     place = about.index(ends[0])
     rest_of_it = [event for event in about[place + 1 :] if not isinstance(event, m.Unbalanced)]
     expect(rest_of_it == [settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])

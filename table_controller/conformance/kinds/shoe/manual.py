@@ -46,14 +46,14 @@ async def _drawn(bench: Bench, visit: Visit, step: Step, cards: int) -> list[m.D
 
 @requirement(60, "Rounds drawn by hand")
 async def load(bench: Bench) -> None:
-    """Load begins a block at once: Loaded with a nil count, READY, nil left, 0 drawn; a second is refused with 443."""
+    """Load starts a block at once: Loaded with a nil count, READY, nil left, 0 drawn; a second is refused with 443."""
     await waiting(bench)
     async with bench.visit() as visit:
         await refused(visit, m.StartRound(bench.next_id()), m.Reason.SHOE_EMPTY, "before Load")
         await refused(visit, m.CountStub(bench.next_id()), m.Reason.NOTHING_TO_EJECT, "before Load")
         command = await _at_once(visit, m.Load(bench.next_id()))
-        told = await visit.event(m.Loaded, QUIET)
-        expect(told == m.Loaded(command, None, 0, None, None), "Loaded with a nil count", told)
+        reported = await visit.event(m.Loaded, QUIET)
+        expect(reported == m.Loaded(command, None, 0, None, None), "Loaded with a nil count", reported)
         status = await status_of(visit)
         begun = (status.state, status.left, status.drawn) == (m.State.READY, None, 0)
         expect(begun, "READY, nil left, 0 drawn", status)
@@ -62,14 +62,14 @@ async def load(bench: Bench) -> None:
 
 @requirement(61, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def rounds(bench: Bench) -> None:
-    """Every card of a round is told once by its number; Stop ends it in RoundEnded with how many it had."""
+    """Every card of a round is reported once with its number; Stop ends the round in RoundEnded with its count."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await _at_once(visit, m.StartRound(bench.next_id()))
         expect((await status_of(visit)).state is m.State.DEALING, "DEALING", await status_of(visit))
-        told = await _drawn(bench, visit, DRAW_ROUND, ROUND)
-        wanted = [m.Drawn(True, card, card, None) for card in range(1, ROUND + 1)]
-        expect(told == wanted, f"Drawn, ordered, from 1 to {ROUND}", told)
+        reported = await _drawn(bench, visit, DRAW_ROUND, ROUND)
+        expected = [m.Drawn(True, card, card, None) for card in range(1, ROUND + 1)]
+        expect(reported == expected, f"Drawn, ordered, from 1 to {ROUND}", reported)
         await refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in DEALING")
         await _at_once(visit, m.Stop(bench.next_id()))
         await asyncio.sleep(QUIET)
@@ -79,30 +79,30 @@ async def rounds(bench: Bench) -> None:
 
 @requirement(62, "Rounds drawn by hand", hands=True, needs=("SO-61",))
 async def next_round(bench: Bench) -> None:
-    """The next StartRound ends a round that is open, and counts from 1 again; `drawn` goes on."""
+    """The next StartRound ends an open round, and counts from 1 again; `drawn` continues."""
     await loaded(bench)
     async with bench.visit() as visit:
         first = await _at_once(visit, m.StartRound(bench.next_id()))
         await _drawn(bench, visit, DRAW_ONE, 1)
         await _at_once(visit, m.StartRound(bench.next_id()))
-        told = await _drawn(bench, visit, DRAW_ONE, 1)
+        reported = await _drawn(bench, visit, DRAW_ONE, 1)
         expect(visit.told(m.RoundEnded) == [m.RoundEnded(first, 1)], "RoundEnded about the first", visit.events)
-        expect(told == [m.Drawn(True, 1, 2, None)], "card 1 of the round, the second since loading", told)
+        expect(reported == [m.Drawn(True, 1, 2, None)], "card 1 of the round, the second since loading", reported)
 
 
 @requirement(63, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def out_of_turn(bench: Bench) -> None:
-    """A card that is drawn while no round is open is told as not ordered, and counted as drawn."""
+    """A card drawn while no round is open is reported as not ordered, and counted as drawn."""
     await loaded(bench)
     async with bench.visit() as visit:
-        told = await _drawn(bench, visit, DRAW_ONE, 1)
-        expect(told == [m.Drawn(False, 0, 1, None)], "Drawn, not ordered, the first since loading", told)
+        reported = await _drawn(bench, visit, DRAW_ONE, 1)
+        expect(reported == [m.Drawn(False, 0, 1, None)], "Drawn, not ordered, the first since loading", reported)
         expect((await status_of(visit)).drawn == 1, "1 drawn", await status_of(visit))
 
 
 @requirement(64, "Rounds drawn by hand", hands=True, needs=("SO-61",))
 async def stub(bench: Bench) -> None:
-    """CountStub is done at once; when the well is empty Stub tells its cards and all that came out. IDLE, 0 left."""
+    """CountStub is done at once; when the well is empty, Stub has its cards and the total. IDLE, 0 left."""
     await loaded(bench)
     async with bench.visit() as visit:
         await _at_once(visit, m.StartRound(bench.next_id()))
@@ -113,10 +113,10 @@ async def stub(bench: Bench) -> None:
         await refused(visit, m.StartRound(bench.next_id()), m.Reason.BUSY, "in COUNTING")
         since = len(visit.events)
         await bench.do(RUN_OUT)
-        told = await visit.event(m.Stub, 10 * bench.hands.patience, since)
+        reported = await visit.event(m.Stub, 10 * bench.hands.patience, since)
         await asyncio.sleep(QUIET)
         count = len(visit.told(m.Drawn, since))
-        expect(told == m.Stub(command, count, ROUND + count, 0), f"{count} cards, {ROUND + count} in all", told)
+        expect(reported == m.Stub(command, count, ROUND + count, 0), f"{count} cards, {ROUND + count} in all", reported)
         expect(len(visit.told(m.Stub)) == 1, "one Stub", visit.told(m.Stub))
         status = await status_of(visit)
         expect((status.state, status.left) == (m.State.IDLE, 0), "IDLE, 0 left", status)
@@ -124,14 +124,16 @@ async def stub(bench: Bench) -> None:
 
 @requirement(65, "Rounds drawn by hand", hands=True, needs=("SO-60",))
 async def lifted_out(bench: Bench) -> None:
-    """A stub that is lifted out and not drawn is told by Fault 451, and there is no Stub."""
+    """A stub that is lifted out instead of drawn is reported by Fault 451, and there is no Stub."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await _at_once(visit, m.CountStub(bench.next_id()))
         await bench.do(LIFT)
-        told = await visit.event(m.Fault, bench.hands.patience)
+        reported = await visit.event(m.Fault, bench.hands.patience)
         await asyncio.sleep(QUIET)
-        expect((told.command, told.reason) == (command, m.Reason.LIFTED_OUT), "Fault 451 about the stub", told)
+        expect(
+            (reported.command, reported.reason) == (command, m.Reason.LIFTED_OUT), "Fault 451 about the stub", reported
+        )
         expect(not visit.told(m.Stub), "no Stub", visit.told(m.Stub))
 
 
@@ -142,9 +144,9 @@ async def stuck(bench: Bench) -> None:
     async with bench.visit() as visit:
         await _at_once(visit, m.StartRound(bench.next_id()))
         await bench.do(STICK)
-        told = await visit.event(m.Jam, bench.hands.patience + HAND_TIME)
-        as_is = (told.command, told.phase, told.card) == (None, m.Phase.DRAWING, 1)
-        expect(as_is, "Jam without a command, of card 1", told)
+        reported = await visit.event(m.Jam, bench.hands.patience + HAND_TIME)
+        as_is = (reported.command, reported.phase, reported.card) == (None, m.Phase.DRAWING, 1)
+        expect(as_is, "Jam without a command, of card 1", reported)
         status = await status_of(visit)
         expect(status.state is m.State.HALTED and not status.sure, "HALTED, not sure", status)
         await refused(visit, m.StartRound(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")

@@ -1,4 +1,4 @@
-"""SO-01 to SO-09: a shoe at rest, of either model. Needs no hands."""
+"""SO-01 to SO-09: a shoe when idle, of either model. Needs no operator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @CHAPTER.requirement(1, "The card path")
 async def consistent(bench: Bench) -> None:
-    """At rest its status and its sensors tell the same; of sensors that it has not, it tells 0 and 0."""
+    """When it is idle, its status and its sensors agree; a sensor that it lacks has level 0 and threshold 0."""
     await rest(bench)
     async with bench.visit() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
@@ -41,15 +41,15 @@ async def consistent(bench: Bench) -> None:
             expect(level.blocked is (level.level < level.threshold), f"{sensor.name} dark below its threshold", level)
             expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
         dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-        expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
+        expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
         for sensor, lies in ((m.Sensor.INTAKE, status.in_intake), (m.Sensor.WELL, status.in_well),
                              (m.Sensor.SLOT, status.in_slot)):  # fmt: skip
-            expect(sensors.levels[sensor].blocked is lies, f"{sensor.name} to show what the status says", status)
+            expect(sensors.levels[sensor].blocked is lies, f"{sensor.name} to agree with the status", status)
 
 
 @CHAPTER.requirement(2, "States")
 async def not_capable(bench: Bench) -> None:
-    """What its model cannot do is refused with 440, before anything else."""
+    """A command that its model lacks is refused with 440, before any other reason."""
     await rest(bench)
     async with bench.visit() as visit:
         command = bench.next_id()
@@ -68,7 +68,7 @@ async def stack_size(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, "States")
 async def stop_at_rest(bench: Bench) -> None:
-    """Stop is never refused, and changes nothing in a machine at rest."""
+    """Stop is never refused, and changes nothing in an idle machine."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -97,7 +97,7 @@ async def self_test(bench: Bench) -> None:
 
 @CHAPTER.requirement(8, "One motor", capability=m.JOGS)
 async def jog(bench: Bench) -> None:
-    """A jog ends in Jogged of that motor and way and then Settled, DONE only if it turned; nothing else changes."""
+    """A jog ends in Jogged of that motor and direction, then Settled, DONE only if it turned; nothing else changes."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -107,22 +107,22 @@ async def jog(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, "States")
 async def busy_testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, and everything else is refused with 420."""
+    """During a self-test it is TESTING, and every other command is refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
         names = [name for name in COMMANDS if name != "Dispense" or not is_manual(visit)]
-        status, said = await status_of(visit), await tried(visit, bench, names)
+        status, replies = await status_of(visit), await tried(visit, bench, names)
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        all_refused(said, m.Reason.BUSY, "in TESTING")
+        all_refused(replies, m.Reason.BUSY, "in TESTING")
         await visit.end(command, SHORT)
 
 
 @CHAPTER.requirement(7, "States")
 async def stopped_test(bench: Bench) -> None:
-    """Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped."""
+    """Stop ends a self-test as FAILED with 434; the machine is idle as before, with no Stopped."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -130,7 +130,7 @@ async def stopped_test(bench: Bench) -> None:
         reply = await visit.order(m.Stop(bench.next_id()))
         expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
         if Settled(command, Outcome.DONE, 0) in visit.events:
-            raise NotChecked("it ended before the stop came; let the simulator run more slowly")
+            raise NotChecked("it ended before the stop came; run the simulator more slowly")
         settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
         await asyncio.sleep(QUIET)
         expect(not visit.told(m.Stopped), "no Stopped", visit.events)

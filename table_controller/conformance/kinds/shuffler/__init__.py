@@ -1,4 +1,4 @@
-"""What is asked of a card shuffler: at rest, in a cycle, halted, in doubt. Its page is docs/devices/shuffler.md.
+"""Requirements on a card shuffler: when idle, in a cycle, halted, in doubt. See docs/devices/shuffler.md.
 
 A machine for a batch is asked all that one for a deck is, and more; one without cycles is asked other things.
 """

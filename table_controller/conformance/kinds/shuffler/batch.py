@@ -1,4 +1,4 @@
-"""SH-81 and SH-82: what is asked of a shuffler for a batch besides all that holds for one deck. Needs hands."""
+"""SH-81 and SH-82: requirements on a shuffler for a batch besides all that holds for one deck. Needs an operator."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OTHER_BATCH: Final = Step("lay the other batch into the intake", ("swap_batches"
 
 @requirement(81, "What a count can see, and what it cannot")
 async def stayed_inside(bench: Bench) -> None:
-    """Cards that stay inside are told: Incomplete with both numbers, FAILED with 433, HALTED, nil inside."""
+    """Cards that stay inside are reported: Incomplete with both numbers, FAILED with 433, HALTED, nil inside."""
     await loaded(bench)
     await bench.do(HIDE)
     async with bench.visit() as visit:
@@ -55,7 +55,7 @@ async def stayed_inside(bench: Bench) -> None:
 
 @requirement(82, "A cycle")
 async def apart(bench: Bench) -> None:
-    """With one batch behind the gate and the other in the intake no cycle begins: they are never mixed."""
+    """With one batch behind the gate and another in the intake, no cycle starts: they are never mixed."""
     await ready(bench)
     async with bench.visit() as visit:
         await bench.do(OTHER_BATCH)

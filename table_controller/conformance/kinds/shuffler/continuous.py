@@ -65,9 +65,13 @@ class Motion(msgspec.Struct):
         """The one good end that it has."""
         settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
         about = [event for event in self.events if getattr(event, "command", None) == self.reply.command]
-        told = [event for event in about if not isinstance(event, m.Progress)]
-        expect(len(told) == 2 and isinstance(told[0], kind) and told[1] == settled, f"{kind.__name__}, Settled", told)
-        return told[0]
+        reported = [event for event in about if not isinstance(event, m.Progress)]
+        expect(
+            len(reported) == 2 and isinstance(reported[0], kind) and reported[1] == settled,
+            f"{kind.__name__}, Settled",
+            reported,
+        )
+        return reported[0]
 
     def afterwards(self) -> m.Inventory:
         """The inventory then; only asked of what has ended."""
@@ -80,9 +84,9 @@ async def _watched(bench: Bench, message: Message, within: float) -> Motion:
         motion = Motion(await status_of(visit), await visit.order(message))
         if isinstance(motion.reply, Settled):
             return motion
-        said = await tried(visit, bench)
+        replies = await tried(visit, bench)
         motion.during = await status_of(visit)
-        motion.refused = said
+        motion.refused = replies
         motion.settled = await visit.end(motion.reply.command, within)
         await asyncio.sleep(QUIET)
         motion.events, motion.after = list(visit.events), await status_of(visit)
@@ -97,36 +101,36 @@ def _known(count: int | None, what: str, seen: Any) -> int:
 
 def _busy(motion: Motion, *states: m.State) -> None:
     if motion.during is None or motion.during.state is m.State.IDLE:
-        raise NotChecked("it was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked("it was over before it could be observed; run the simulator more slowly")
     expect(motion.during.state in states, " or ".join(state.name for state in states), motion.during)
     all_refused(motion.refused, m.Reason.BUSY, f"in {motion.during.state.name}")
 
 
-# --- at rest --------------------------------------------------------------------------------------------------------
+# --- when idle --------------------------------------------------------------------------------------------------------
 
 
 @requirement(84, WITHOUT)
 async def inventory(bench: Bench) -> None:
-    """GetStatus is answered by an Inventory, and it and the sensors tell the same."""
+    """GetStatus is answered by an Inventory, which agrees with the sensors."""
     await rest(bench)
     async with bench.visit() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-        expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
+        expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
         intake = sensors.levels[m.Sensor.INTAKE].blocked
-        expect(intake is status.cards_in_intake, "INTAKE to show what the status says", status)
+        expect(intake is status.cards_in_intake, "INTAKE to agree with the status", status)
         for level in sensors.levels:
             expect(level.blocked is (level.level < level.threshold), "blocked below its threshold", level)
 
 
 @requirement(85, WITHOUT)
 async def no_cycles(bench: Bench) -> None:
-    """What only a machine with cycles understands ends the session, as any message that it does not know."""
+    """A command that only a machine with cycles has ends the session, like any unknown message."""
     await rest(bench)
     for message in (m.StartCycle(bench.next_id()), m.SetMode(bench.next_id(), m.Mode.SORT)):
         raw = await bench.raw()
         raw.request(encode(message))
-        expect(not await raw.lives(), f"the end of the session after {type(message).__name__}", "it goes on")
+        expect(not await raw.lives(), f"the end of the session after {type(message).__name__}", "it continues")
 
 
 # --- taking in, counting, delivering --------------------------------------------------------------------------------
@@ -154,11 +158,11 @@ async def taken_in(bench: Bench) -> tuple[Motion, Settled | Accepted | None]:
 
 @requirement(86, WITHOUT)
 async def takes_in(bench: Bench) -> None:
-    """TakeIn takes what lies in the intake: TakenIn with its number, then DONE, so many more inside; 420 meanwhile."""
+    """TakeIn takes in the intake's cards: TakenIn with their count, then DONE, inside rises by it; 420 meanwhile."""
     motion, _ = await taken_in(bench)
-    told: m.TakenIn = motion.ended(m.TakenIn)
-    inside = _known(motion.before.inside, "what is inside", motion.before) + told.count
-    expect(told.count > 0 and told.inside == inside, f"{inside} inside", told)
+    reported: m.TakenIn = motion.ended(m.TakenIn)
+    inside = _known(motion.before.inside, "what is inside", motion.before) + reported.count
+    expect(reported.count > 0 and reported.inside == inside, f"{inside} inside", reported)
     after = motion.afterwards()
     expect(
         (after.state, after.inside, after.cards_in_intake) == (m.State.IDLE, inside, False), f"IDLE, {inside}", after
@@ -176,7 +180,7 @@ async def not_counted(bench: Bench) -> None:
 
 
 async def counted(bench: Bench) -> Motion:
-    """Watch how the set is counted; once for all the requirements about it."""
+    """Watch how the set is counted; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await closed(bench)
@@ -188,17 +192,17 @@ async def counted(bench: Bench) -> Motion:
 
 @requirement(88, WITHOUT, needs=("SH-86",))
 async def counts(bench: Bench) -> None:
-    """CountAll ends in Counted with all that is inside, then DONE; the set is closed, none outside; 420 meanwhile."""
+    """CountAll ends in Counted with all cards inside, then DONE; the set is complete, none outside; 420 meanwhile."""
     motion = await counted(bench)
-    told: m.Counted = motion.ended(m.Counted)
+    reported: m.Counted = motion.ended(m.Counted)
     inside = _known(motion.before.inside, "what is inside", motion.before)
-    expect((told.count, told.outside) == (inside, 0), f"{inside} counted, 0 outside", told)
+    expect((reported.count, reported.outside) == (inside, 0), f"{inside} counted, 0 outside", reported)
     same_but(motion.before, motion.afterwards(), counted=inside, outside=0, in_chute=0, cycles=motion.before.cycles + 1)
     _busy(motion, m.State.FEEDING, m.State.UNLOADING)
 
 
 async def delivered(bench: Bench) -> Motion:
-    """Watch how cards are delivered; once for all the requirements about it."""
+    """Watch how cards are delivered; done once for all requirements about it."""
 
     async def observe(bench: Bench) -> Motion:
         await closed(bench)
@@ -210,20 +214,20 @@ async def delivered(bench: Bench) -> Motion:
 
 @requirement(89, WITHOUT, needs=("SH-88",))
 async def delivers(bench: Bench) -> None:
-    """Deliver brings exactly as many cards as were ordered: so many fewer inside, so many in the chute and outside."""
+    """Deliver delivers exactly the ordered cards: inside falls by that count, chute and outside rise by it."""
     motion = await delivered(bench)
-    told: m.Delivered = motion.ended(m.Delivered)
+    reported: m.Delivered = motion.ended(m.Delivered)
     inside = _known(motion.before.inside, "what is inside", motion.before) - FEW
-    seen = (told.count, told.inside, told.outside, told.in_chute)
-    expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", told)
+    seen = (reported.count, reported.inside, reported.outside, reported.in_chute)
+    expect(seen == (FEW, inside, FEW, FEW), f"{FEW} cards, {inside} inside", reported)
     progress = [event for event in motion.events if isinstance(event, m.Progress)]
     expect(bool(progress) and progress[-1].left == FEW, f"Progress that ends at {FEW}", progress[-1:])
-    same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=told.low)
+    same_but(motion.before, motion.afterwards(), inside=inside, outside=FEW, in_chute=FEW, low=reported.low)
     _busy(motion, m.State.DELIVERING)
 
 
 async def dealt(bench: Bench) -> None:
-    """Bring it to rest with a few cards in its chute."""
+    """Bring it to idle with a few cards in its chute."""
     await rest(bench)
     async with bench.visit() as visit:
         status = await status_of(visit)
@@ -248,7 +252,7 @@ async def chute_occupied(bench: Bench) -> None:
 
 @requirement(91, "States without cycles", needs=("SH-89",))
 async def restart(bench: Bench) -> None:
-    """A restart at rest forgets no card: inside, outside and counted are as before; what is in the chute is nil."""
+    """A restart while idle loses no card: inside, outside and counted are as before; the count in the chute is nil."""
     await dealt(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -258,26 +262,26 @@ async def restart(bench: Bench) -> None:
         same_but(before, await status_of(visit), in_chute=None)
 
 
-# --- with hands -------------------------------------------------------------------------------------------------------
+# --- with an operator -------------------------------------------------------------------------------------------------
 
 
 @requirement(92, WITHOUT, hands=True, needs=("SH-89",))
 async def drawn(bench: Bench) -> None:
-    """Every card that is drawn is told by Holds: one fewer in the chute, as many inside and outside as before."""
+    """Every drawn card is reported by Holds: one fewer in the chute, inside and outside unchanged."""
     await dealt(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
         in_chute = _known(before.in_chute, "what is in the chute", before)
         await bench.do(DRAW)
-        told = await visit.event(m.Holds, bench.hands.patience)
-        wanted = m.Holds(before.inside, in_chute - 1, m.Reason.NONE)
-        expect(told == wanted, repr(wanted), told)
+        reported = await visit.event(m.Holds, bench.hands.patience)
+        expected = m.Holds(before.inside, in_chute - 1, m.Reason.NONE)
+        expect(reported == expected, repr(expected), reported)
         same_but(before, await status_of(visit), in_chute=in_chute - 1)
 
 
 @requirement(93, WITHOUT, hands=True, needs=("SH-92",))
 async def conserved(bench: Bench) -> None:
-    """Wherever the cards are: inside and outside make the set, when they are drawn and when they come back."""
+    """Inside and outside always add up to the set, when cards are drawn and when they come back."""
     await dealt(bench)
     async with bench.visit() as visit:
         whole = (await status_of(visit)).counted
@@ -294,43 +298,47 @@ async def conserved(bench: Bench) -> None:
 
 @requirement(94, WITHOUT, hands=True, needs=("SH-92",))
 async def drawn_as_one(bench: Bench) -> None:
-    """Two cards drawn as one are noticed when the chute runs empty: Holds with 433."""
+    """Two cards drawn as one are detected when the chute runs empty: Holds with 433."""
     await dealt(bench)
     async with bench.visit() as visit:
         await bench.do(DRAW_PAIR)
         await bench.do(DRAW_ALL)
         await visit.until(lambda event: isinstance(event, m.Holds) and event.reason > 0, bench.hands.patience)
-        told = visit.told(m.Holds)
-        expect([event.reason for event in told if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", told)
+        reported = visit.told(m.Holds)
+        expect(
+            [event.reason for event in reported if event.reason] == [m.Reason.COUNTS_DISAGREE], "433, once", reported
+        )
         status = await status_of(visit)
         expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
 
 
 @requirement(95, WITHOUT, hands=True, needs=("SH-89",))
 async def one_too_many(bench: Bench) -> None:
-    """More cards than were given out are not of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
+    """More cards than were delivered cannot be of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
     await dealt(bench)
     async with bench.visit() as visit:
         outside = _known((await status_of(visit)).outside, "what is outside", "nil")
         await bench.do(STRANGE)
         command = await begin(visit, m.TakeIn(bench.next_id()))
         settled_as(await visit.end(command, CYCLE), Outcome.FAILED, m.Reason.COUNTS_DISAGREE)
-        told = visit.told(m.Incomplete)
-        wanted = [m.Incomplete(command, outside + 1, outside)]
-        expect(told == wanted, f"{outside + 1} in, {outside} outside", told)
+        reported = visit.told(m.Incomplete)
+        expected = [m.Incomplete(command, outside + 1, outside)]
+        expect(reported == expected, f"{outside + 1} in, {outside} outside", reported)
         status = await status_of(visit)
         expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
 
 
 @requirement(96, WITHOUT, hands=True, needs=("SH-88",))
 async def door_on_the_store(bench: Bench) -> None:
-    """A door opened on the store is told by Holds with 422; nothing is delivered then until a count agrees."""
+    """Opening the door on the store is reported by Holds with 422; then nothing is delivered until a count agrees."""
     await closed(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
         await bench.do(OPEN_DOOR)
-        told = await visit.event(m.Holds, bench.hands.patience)
-        expect(told.inside is None and told.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", told)
+        reported = await visit.event(m.Holds, bench.hands.patience)
+        expect(
+            reported.inside is None and reported.reason is m.Reason.DOOR_OPEN, "Holds with nil inside and 422", reported
+        )
         await bench.do(CLOSE_DOOR)
         status = await status_of(visit)
         expect((status.inside, status.counted) == (None, None), "nil inside, nil counted", status)
@@ -348,14 +356,14 @@ async def _in_delivery(bench: Bench, visit: Visit) -> int:
 
 @requirement(97, "States without cycles", hands=True, needs=("SH-89",))
 async def stop(bench: Bench) -> None:
-    """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, its set not closed, and 423 to orders."""
+    """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, nil counted, and 423 to other commands."""
     await closed(bench)
     async with bench.visit() as visit:
         command = await _in_delivery(bench, visit)
         await visit.order(m.Stop(bench.next_id()))
         settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
-        told = visit.told(m.Stopped)
-        expect(len(told) == 1 and told[0].reason is m.Reason.STOPPED, "one Stopped with 434", told)
+        reported = visit.told(m.Stopped)
+        expect(len(reported) == 1 and reported[0].reason is m.Reason.STOPPED, "one Stopped with 434", reported)
         status = await status_of(visit)
         expect((status.state, status.counted) == (m.State.HALTED, None), "HALTED, nil counted", status)
         for order in (m.TakeIn, m.CountAll, m.SelfTest):
@@ -364,13 +372,13 @@ async def stop(bench: Bench) -> None:
 
 @requirement(98, "States without cycles", hands=True, needs=("SH-89",))
 async def power_lost(bench: Bench) -> None:
-    """Power that goes in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every number."""
+    """A power loss in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every count."""
     await closed(bench)
     async with bench.visit() as visit:
         command = await _in_delivery(bench, visit)
         await bench.now(POWER_CUT)
         if not await visit.ends(bench.hands.patience):
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await restarted(bench, visit)
     async with bench.visit() as visit:
         settled_as(await visit.outcome(command), Outcome.FAILED, m.Reason.POWER_LOST)

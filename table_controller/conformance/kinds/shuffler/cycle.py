@@ -62,12 +62,12 @@ class Cycle(msgspec.Struct):
     def completed(self) -> m.Completed:
         """The one end that a good cycle has."""
         settled = settled_as(self.settled, Outcome.DONE, m.Reason.NONE)
-        found: m.Completed = one_end(self.events, self.command, m.Completed, settled)
-        return found
+        result: m.Completed = one_end(self.events, self.command, m.Completed, settled)
+        return result
 
 
 async def watched(bench: Bench) -> Cycle:
-    """Run a cycle and look at it all the time; once for all the requirements about it."""
+    """Run a cycle and look at it all the time; done once for all requirements about it."""
     seen: Cycle = await bench.once("cycle", _watch)
     return seen
 
@@ -95,9 +95,9 @@ async def _look_on(visit: Visit, bench: Bench, cycle: Cycle) -> None:
         if not cycle.states or cycle.states[-1] is not state:
             cycle.states.append(state)
         if state in (m.State.FEEDING, m.State.UNLOADING) and state not in cycle.refused:
-            said = await refusals(visit, bench, COMMANDS)
+            replies = await refusals(visit, bench, COMMANDS)
             if (await status_of(visit)).state is state:  # else the other half began meanwhile
-                cycle.refused[state] = said
+                cycle.refused[state] = replies
         cycle.settled = await visit.until(
             lambda event: isinstance(event, Settled) and event.command == cycle.command, 0.1
         )
@@ -120,7 +120,7 @@ async def one_completed(bench: Bench) -> None:
 
 @cycling(12, "Counting", needs=("SH-11",))
 async def counted(bench: Bench) -> None:
-    """Afterwards it is READY, none inside, all that Completed counts behind the gate, one cycle more."""
+    """Afterwards it is READY, with none inside, the count of Completed behind the gate, and one more cycle."""
     cycle = await watched(bench)
     completed = cycle.completed()
     expected = msgspec.structs.replace(
@@ -133,22 +133,24 @@ async def counted(bench: Bench) -> None:
 
 @cycling(13, "A cycle", needs=("SH-11",))
 async def progress(bench: Bench) -> None:
-    """Progress comes in both phases; its counts never fall or run ahead of each other, and end at what is Completed."""
+    """Progress comes in both phases; its counts never decrease, are consistent, and end at the count of Completed."""
     cycle = await watched(bench)
     count = cycle.completed().count
-    told = [event for event in cycle.events if isinstance(event, m.Progress)]
-    phases = {event.phase for event in told}
-    expect(phases == {m.Phase.FEEDING, m.Phase.UNLOADING}, "Progress while cards go in, and while they come out", told)
-    for event in told:
+    reported = [event for event in cycle.events if isinstance(event, m.Progress)]
+    phases = {event.phase for event in reported}
+    expect(
+        phases == {m.Phase.FEEDING, m.Phase.UNLOADING}, "Progress while cards go in, and while they come out", reported
+    )
+    for event in reported:
         expect(event.command == cycle.command, f"Progress about {cycle.command}", event)
         expect(event.left <= event.entered <= count, f"left <= entered <= {count}", event)
         whole = event.phase is m.Phase.FEEDING or event.entered == count
         expect(whole, "every card in before the first comes out", event)
-    for earlier, later in pairwise(told):
+    for earlier, later in pairwise(reported):
         rising = (earlier.phase, earlier.entered, earlier.left) <= (later.phase, later.entered, later.left)
         expect(rising, "counts that do not fall", f"{earlier!r}, then {later!r}")
     for phase in m.Phase.FEEDING, m.Phase.UNLOADING:
-        last = [event for event in told if event.phase is phase][-1]
+        last = [event for event in reported if event.phase is phase][-1]
         moved = last.entered if phase is m.Phase.FEEDING else last.left
         expect(moved == count, f"{count} in the last Progress of {phase.name}", last)
 
@@ -167,21 +169,21 @@ async def busy_unloading(bench: Bench) -> None:
 
 def _busy(cycle: Cycle, state: m.State) -> None:
     if state not in cycle.refused:
-        raise NotChecked(f"{state.name} was over before anybody could look; let the simulator run more slowly")
+        raise NotChecked(f"{state.name} was over before it could be observed; run the simulator more slowly")
     all_refused(cycle.refused[state], m.Reason.BUSY, f"in {state.name}")
 
 
 @cycling(16, "A cycle", needs=("SH-11",))
 async def intake_empty(bench: Bench) -> None:
-    """Intake is told when the last card is drawn, once."""
+    """Intake is sent once, when the last card is fed."""
     cycle = await watched(bench)
-    told = [event for event in cycle.events if isinstance(event, m.Intake)]
-    expect(told == [m.Intake(False)], "one Intake that says empty", told)
+    reported = [event for event in cycle.events if isinstance(event, m.Intake)]
+    expect(reported == [m.Intake(False)], "one Intake with empty", reported)
 
 
 @cycling(17, "Messages", needs=("SH-11",))
 async def transits(bench: Bench) -> None:
-    """Transit statistics grow by one for every card in every segment, and are in order."""
+    """Transit statistics grow by one for every card in every segment, and are consistent."""
     cycle = await watched(bench)
     count = cycle.completed().count
     for segment, earlier, later in zip(m.Segment, cycle.moved_before, cycle.moved_after, strict=True):
@@ -195,27 +197,27 @@ async def no_findings(bench: Bench) -> None:
     expect(not (await watched(bench)).completed().rejected, "a deck that is not rejected", "rejected")
     await ready(bench)
     async with bench.visit() as visit:
-        found = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
-        expect(found == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
+        result = await visit.ask(m.GetFindings(), m.Findings, m.NoFindings)
+        expect(result == m.NoFindings(m.Reason.NOT_A_FINDING), "NoFindings with 427", "findings")
 
 
-# --- with hands: a second deck in the intake ------------------------------------------------------------------------
+# --- with an operator: a second deck in the intake ------------------------------------------------------------------
 
 
 @cycling(30, "A cycle", hands=True)
 async def intake_told(bench: Bench) -> None:
-    """Putting cards into the intake is told by Intake, and shown in the status."""
+    """When cards are put into the intake, Intake is sent and the status shows them."""
     await emptied(bench)
     async with bench.visit() as visit:
         await bench.do(RELOAD)
-        told = await visit.event(m.Intake, bench.hands.patience)
-        expect(told.cards, "Intake that says cards", told)
+        reported = await visit.event(m.Intake, bench.hands.patience)
+        expect(reported.cards, "Intake with cards", reported)
         expect((await status_of(visit)).cards_in_intake, "cards in the intake", await status_of(visit))
 
 
 @cycling(31, "A cycle", hands=True, needs=("SH-11",))
 async def sorts(bench: Bench) -> None:
-    """A cycle in SORT says SORT in Completed, and counts the same deck alike."""
+    """A cycle in SORT has mode SORT in Completed, and counts the same deck the same."""
     count = (await watched(bench)).completed().count
     await loaded(bench)
     async with bench.visit() as visit:
@@ -229,7 +231,7 @@ async def sorts(bench: Bench) -> None:
 
 @cycling(32, "Heartbeat and silence", page="docs/protocol.md", hands=True, needs=("SH-11",))
 async def alone(bench: Bench) -> None:
-    """A cycle goes on while its host is silent, and the next session finds it DONE."""
+    """A cycle continues while its host is silent, and the next session finds it DONE."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.StartCycle(bench.next_id()))
@@ -243,7 +245,7 @@ async def alone(bench: Bench) -> None:
 
 @cycling(80, "What is never sent", hands=True, needs=("SH-11",), capability=m.IDENTIFIES)  # fmt: skip
 async def rejects(bench: Bench) -> None:
-    """A wrong deck or batch is rejected, and its findings name what is missing and extra, in its model's form."""
+    """A wrong deck or batch is rejected, and its findings list the missing and extra cards, in its model's form."""
     await rest(bench)
     await bench.do(SWAP)
     async with bench.visit() as visit:
@@ -252,8 +254,8 @@ async def rejects(bench: Bench) -> None:
         completed = await visit.event(m.Completed, QUIET)
         expect(completed.rejected, "a deck that is rejected", completed)
         # How many, never which: findings name cards.
-        found, missing, extra = await _findings(visit)
-        wholly = found == command and missing == extra == 1
+        result, missing, extra = await _findings(visit)
+        wholly = result == command and missing == extra == 1
         expect(wholly, "one card missing and one extra", f"{missing} missing, {extra} extra")
         await visit.done(m.Eject(bench.next_id()), SHORT)
         gone = await visit.ask(m.GetFindings(), m.Findings, m.BatchFindings, m.NoFindings)
@@ -265,5 +267,5 @@ async def _findings(visit: Visit) -> tuple[int, int, int]:
     if m.BATCH in visit.hello.capabilities:
         tallies = await visit.ask(m.GetFindings(), m.BatchFindings)
         return tallies.command, sum(tallies.missing), sum(tallies.extra)
-    found = await visit.ask(m.GetFindings(), m.Findings)
-    return found.command, len(found.missing), len(found.extra)
+    result = await visit.ask(m.GetFindings(), m.Findings)
+    return result.command, len(result.missing), len(result.extra)

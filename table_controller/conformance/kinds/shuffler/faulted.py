@@ -1,4 +1,4 @@
-"""SH-50 to SH-69: a card that sticks, two at once, part of one, and power that goes in mid-cycle. All of it by hand."""
+"""SH-50 to SH-69: stuck card, double feed, short card and power loss in mid-cycle. All need an operator."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Stuck(msgspec.Struct):
 
 
 async def jammed(bench: Bench) -> Stuck:
-    """Let a card stick in mid-cycle; once for all the requirements about it."""
+    """Let a card stick in mid-cycle; done once for all requirements about it."""
     seen: Stuck = await bench.once("jam", _jam)
     return seen
 
@@ -68,13 +68,13 @@ async def _jam(bench: Bench) -> Stuck:
         await asyncio.sleep(QUIET)
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         dark = any(sensors.levels[sensor].blocked for sensor in PATH)
-        said = await refusals(visit, bench, ["ClearJam"]) if dark else {}
-        return Stuck(command, settled, list(visit.events), status, sensors.levels, said)
+        replies = await refusals(visit, bench, ["ClearJam"]) if dark else {}
+        return Stuck(command, settled, list(visit.events), status, sensors.levels, replies)
 
 
 @requirement(50, "A cycle", needs=("SH-10",))
 async def jam(bench: Bench) -> None:
-    """A card that sticks ends the cycle in Jam and then Settled FAILED with 430."""
+    """A stuck card ends the cycle in Jam and then Settled FAILED with 430."""
     stuck = await jammed(bench)
     settled_as(stuck.settled, Outcome.FAILED, m.Reason.JAM)
     one_end(stuck.events, stuck.command, m.Jam, stuck.settled)
@@ -82,7 +82,7 @@ async def jam(bench: Bench) -> None:
 
 @requirement(51, "Counting", needs=("SH-50",))
 async def jam_named(bench: Bench) -> None:
-    """Jam names the stuck card by a segment and a count of its phase, and pictures the sensors."""
+    """Jam has the segment of the stuck card, its count within the phase, and the sensor levels."""
     stuck = await jammed(bench)
     ended: m.Jam = one_end(stuck.events, stuck.command, m.Jam, stuck.settled)
     feeding = ended.segment <= m.Segment.SHELF
@@ -94,7 +94,7 @@ async def jam_named(bench: Bench) -> None:
 
 @requirement(52, "Counting", needs=("SH-50",))
 async def jam_halted(bench: Bench) -> None:
-    """Jammed it is HALTED with reason 430, and knows how many cards are inside."""
+    """When jammed it is HALTED with reason 430, and knows how many cards are inside."""
     stuck = await jammed(bench)
     ended: m.Jam = one_end(stuck.events, stuck.command, m.Jam, stuck.settled)
     expect((stuck.status.state, stuck.status.reason) == (m.State.HALTED, m.Reason.JAM), "HALTED with 430", stuck.status)
@@ -103,7 +103,7 @@ async def jam_halted(bench: Bench) -> None:
 
 @requirement(53, "States", needs=("SH-50",))
 async def path_blocked(bench: Bench) -> None:
-    """While a sensor of the path is dark ClearJam is refused with 426."""
+    """While a sensor of the path is dark, ClearJam is refused with 426."""
     stuck = await jammed(bench)
     if not stuck.refused:
         raise NotChecked("the card did not stick under a sensor")
@@ -112,7 +112,7 @@ async def path_blocked(bench: Bench) -> None:
 
 @requirement(54, "A cycle", needs=("SH-10",))
 async def double_feed(bench: Bench) -> None:
-    """Two cards at once end the cycle in Fault 431 and Settled FAILED with 431; the number inside is nil."""
+    """Two cards at once end the cycle in Fault 431 and Settled FAILED with 431; the count inside is nil."""
     await _fault(bench, DOUBLE, m.Reason.DOUBLE_FEED, doubtful=True)
 
 
@@ -152,7 +152,7 @@ class Cut(msgspec.Struct):
 
 
 async def cut_off(bench: Bench) -> Cut:
-    """Cut the power in mid-cycle; once for all the requirements about it."""
+    """Cut the power in mid-cycle; done once for all requirements about it."""
     seen: Cut = await bench.once("cut", _cut)
     return seen
 
@@ -164,18 +164,18 @@ async def _cut(bench: Bench) -> Cut:
         await some_cards_in(visit)
         await bench.now(POWER_CUT)
         if not await visit.ends(bench.hands.patience):
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await bench.back(not_boot=visit.hello.boot_id)
     async with bench.visit() as again:
         known, status = await again.outcome(command), await status_of(again)
         await asyncio.sleep(QUIET)
-        said = await refusals(again, bench, NOT_CLEARING)
-        return Cut((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), said)
+        replies = await refusals(again, bench, NOT_CLEARING)
+        return Cut((visit.hello.boot_id, again.hello.boot_id), known, status, list(again.events), replies)
 
 
 @requirement(60, "States", needs=("SH-10",))
 async def power_lost(bench: Bench) -> None:
-    """Power that goes in mid-cycle leaves the cycle FAILED with 435 and the machine DOUBTFUL, nil inside."""
+    """A power loss in mid-cycle leaves the cycle FAILED with 435 and the machine DOUBTFUL, nil inside."""
     cut = await cut_off(bench)
     settled_as(cut.known, Outcome.FAILED, m.Reason.POWER_LOST)
     expect((cut.status.state, cut.status.inside) == (m.State.DOUBTFUL, None), "DOUBTFUL, nil inside", cut.status)
@@ -186,19 +186,19 @@ async def power_lost(bench: Bench) -> None:
 async def power_told(bench: Bench) -> None:
     """The next session begins with the event Power, interrupted."""
     cut = await cut_off(bench)
-    told = [event for event in cut.events if isinstance(event, m.Power)]
-    expect(told == [m.Power(True)], "one Power, interrupted", cut.events)
+    reported = [event for event in cut.events if isinstance(event, m.Power)]
+    expect(reported == [m.Power(True)], "one Power, interrupted", cut.events)
 
 
 @requirement(62, "States", needs=("SH-60",))
 async def doubtful(bench: Bench) -> None:
-    """In DOUBTFUL everything but ClearJam is refused with 423."""
+    """In DOUBTFUL every command but ClearJam is refused with 423."""
     all_refused((await cut_off(bench)).refused, m.Reason.NEEDS_CLEARING, "in DOUBTFUL")
 
 
 @requirement(63, "Counting", needs=("SH-60",))
 async def still_unknown(bench: Bench) -> None:
-    """Emptied after a power cut, it still does not know what is inside."""
+    """After it is emptied following a power cut, the count inside is still nil."""
     await cut_off(bench)
     if (await state_of(bench)) is not m.State.DOUBTFUL:
         raise NotChecked("it is not DOUBTFUL any more")

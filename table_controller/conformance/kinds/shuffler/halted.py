@@ -1,4 +1,4 @@
-"""SH-40 to SH-49: the door, a stop in mid-cycle, doubt, and the way back. All of it needs hands."""
+"""SH-40 to SH-49: the door, a stop in mid-cycle, and clearing. All of them need an operator."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ requirement = partial(cycling, hands=True)
 NOT_CLEARING = [name for name in COMMANDS if name != "ClearJam"]
 
 
-# --- the door at rest -----------------------------------------------------------------------------------------------
+# --- the door when idle -----------------------------------------------------------------------------------------------
 
 
 @requirement(40, "A cycle")
 async def door(bench: Bench) -> None:
-    """Opening and closing the door is told by Door, and shown in the status."""
+    """Opening and closing the door is reported by Door, and shown in the status."""
     await rest(bench)
     async with bench.visit() as visit:
         for step, is_open in ((OPEN_DOOR, True), (CLOSE_DOOR, False)):
             since = len(visit.events)
             await bench.do(step)
-            told = await visit.event(m.Door, bench.hands.patience, since)
-            expect(told.open is is_open, f"Door open={is_open}", told)
+            reported = await visit.event(m.Door, bench.hands.patience, since)
+            expect(reported.open is is_open, f"Door open={is_open}", reported)
             status = await status_of(visit)
             expect(status.door_open is is_open, f"door_open={is_open}", status)
 
@@ -64,16 +64,16 @@ async def door_open(bench: Bench) -> None:
     await rest(bench)
     async with bench.visit() as visit:
         await bench.do(OPEN_DOOR)
-        said = await refusals(visit, bench, COMMANDS)
+        replies = await refusals(visit, bench, COMMANDS)
         await bench.do(CLOSE_DOOR)
-        all_refused(said, m.Reason.DOOR_OPEN, "with the door open")
+        all_refused(replies, m.Reason.DOOR_OPEN, "with the door open")
 
 
 # --- stopped in mid-cycle -------------------------------------------------------------------------------------------
 
 
 class Halt(msgspec.Struct):
-    """Everything that was seen of a cycle that was stopped, and of the way back."""
+    """The observations of a stopped cycle, and of clearing it."""
 
     command: int
     stop_reply: Accepted | Settled
@@ -90,7 +90,7 @@ class Halt(msgspec.Struct):
 
 
 async def stopped(bench: Bench) -> Halt:
-    """Stop a cycle, clear the path by hand, have the compartments emptied; once for all the requirements about it."""
+    """Stop a cycle, clear the path by hand, have the compartments emptied; done once for all requirements about it."""
     seen: Halt = await bench.once("halt", _stop)
     return seen
 
@@ -145,7 +145,7 @@ async def stop(bench: Bench) -> None:
 
 @requirement(43, "Counting", needs=("SH-42",))
 async def halted(bench: Bench) -> None:
-    """Stopped in mid-cycle it is HALTED with reason 434, and knows how many cards are inside."""
+    """When stopped in mid-cycle it is HALTED with reason 434, and knows how many cards are inside."""
     halt = await stopped(bench)
     ended: m.Stopped = one_end(halt.events, halt.command, m.Stopped, halt.settled)
     expect((halt.status.state, halt.status.reason) == (m.State.HALTED, m.Reason.STOPPED), "HALTED, 434", halt.status)
@@ -155,16 +155,16 @@ async def halted(bench: Bench) -> None:
 
 @requirement(44, "States", needs=("SH-42",))
 async def needs_clearing(bench: Bench) -> None:
-    """In HALTED everything but ClearJam is refused with 423."""
+    """In HALTED every command but ClearJam is refused with 423."""
     all_refused((await stopped(bench)).refused, m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
 @requirement(45, "States", needs=("SH-42",))
 async def clearing(bench: Bench) -> None:
-    """While it is emptied it is CLEARING, the number inside is nil, and every motion is refused with 420."""
+    """While it is emptied it is CLEARING, the count inside is nil, and every motion is refused with 420."""
     halt = await stopped(bench)
     if not halt.clearing or halt.clearing[-1].state is not m.State.CLEARING:
-        raise NotChecked("it was emptied before anybody could look; let the simulator run more slowly")
+        raise NotChecked("it was emptied before it could be observed; run the simulator more slowly")
     for status in halt.clearing:
         expect((status.state, status.inside) == (m.State.CLEARING, None), "CLEARING with nil inside", status)
     all_refused(halt.refused_clearing, m.Reason.BUSY, "in CLEARING")
@@ -175,31 +175,35 @@ async def cleared(bench: Bench) -> None:
     """ClearJam ends in Cleared and then Settled DONE, and no more cards come out than were inside."""
     halt = await stopped(bench)
     settled = settled_as(halt.cleared, Outcome.DONE, m.Reason.NONE)
-    told: m.Cleared = one_end(halt.cleared_events, settled.command, m.Cleared, settled)
+    reported: m.Cleared = one_end(halt.cleared_events, settled.command, m.Cleared, settled)
     ended: m.Stopped = one_end(halt.events, halt.command, m.Stopped, halt.settled)
-    expect(told.emptied <= ended.entered - ended.left, f"at most {ended.entered - ended.left} cards", told)
-    expect(told.behind_gate == ended.left + told.emptied, f"{ended.left} + {told.emptied} behind the gate", told)
+    expect(reported.emptied <= ended.entered - ended.left, f"at most {ended.entered - ended.left} cards", reported)
     expect(
-        halt.after is not None and halt.after.behind_gate == told.behind_gate,
-        f"{told.behind_gate} in the status",
+        reported.behind_gate == ended.left + reported.emptied,
+        f"{ended.left} + {reported.emptied} behind the gate",
+        reported,
+    )
+    expect(
+        halt.after is not None and halt.after.behind_gate == reported.behind_gate,
+        f"{reported.behind_gate} in the status",
         halt.after,
     )
-    state = m.State.READY if told.behind_gate else m.State.IDLE
+    state = m.State.READY if reported.behind_gate else m.State.IDLE
     expect(halt.after is not None and halt.after.state is state, state.name, halt.after)
 
 
 @requirement(49, "The last edges", needs=("SH-42",), capability=TRAIL)
 async def trail(bench: Bench) -> None:
-    """After a halt its trail tells edges in the order of their times, none after the halt, of sensors that it has."""
-    told = (await stopped(bench)).trail
-    expect(told is not None and told.halted is not None, "a halt with its time", told)
-    if told is None or told.halted is None:
+    """After a halt, its edge log has edges of its own sensors in time order, none after the halt."""
+    reported = (await stopped(bench)).trail
+    expect(reported is not None and reported.halted is not None, "a halt with its time", reported)
+    if reported is None or reported.halted is None:
         return
-    times = [edge.at for edge in told.edges]
+    times = [edge.at for edge in reported.edges]
     expect(bool(times) and times == sorted(times), "edges, the oldest first", times)
-    expect(times[-1] <= told.halted, "no edge after the halt", told)
-    expect(all(edge.sensor in PATH for edge in told.edges), "sensors of the path", told)
-    expect(len(told.currents) == len(m.Motor), f"{len(m.Motor)} currents", told)
+    expect(times[-1] <= reported.halted, "no edge after the halt", reported)
+    expect(all(edge.sensor in PATH for edge in reported.edges), "sensors of the path", reported)
+    expect(len(reported.currents) == len(m.Motor), f"{len(m.Motor)} currents", reported)
 
 
 # --- the door in mid-cycle, and doubt -------------------------------------------------------------------------------
@@ -215,19 +219,19 @@ async def door_in_cycle(bench: Bench) -> None:
         await bench.now(OPEN_DOOR)
         settled = await visit.end(command, bench.hands.patience)
         await asyncio.sleep(QUIET)
-        status, said = await status_of(visit), await refusals(visit, bench, COMMANDS)
+        status, replies = await status_of(visit), await refusals(visit, bench, COMMANDS)
         await bench.do(CLOSE_DOOR)
         settled_as(settled, Outcome.FAILED, m.Reason.DOOR_OPEN)
         ended: m.Stopped = one_end(visit.events, command, m.Stopped, settled)
         expect(ended.reason is m.Reason.DOOR_OPEN, "reason 422", ended)
         expect(m.Door(True) in visit.events, "Door", visit.events)
         expect((status.state, status.inside) == (m.State.HALTED, None), "HALTED, and nil inside", status)
-        all_refused(said, m.Reason.DOOR_OPEN, "in HALTED with the door open")
+        all_refused(replies, m.Reason.DOOR_OPEN, "in HALTED with the door open")
 
 
 @requirement(48, "Counting", needs=("SH-47",))
 async def doubt(bench: Bench) -> None:
-    """After the door was open in mid-cycle, only a look inside and then a passed self-test end the doubt."""
+    """After the door was open in mid-cycle, only a look inside and then a passed self-test make the count known."""
     await loaded(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.StartCycle(bench.next_id()))

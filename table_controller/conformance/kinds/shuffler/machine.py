@@ -1,4 +1,4 @@
-"""The shuffler as the kit handles it: its commands, its hands, and how it is brought where a check needs it."""
+"""The shuffler in the kit: its commands, its hands, and how it is brought where a check needs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from table_controller.conformance.visit import Visit
 
 CHAPTER: Final = Chapter("SH", "The shuffler", "docs/devices/shuffler.md", needs=("HS-04",))
-# What is asked of models with cycles, for one deck or for a batch.
+# Requirements on models with cycles, for one deck or for a batch.
 cycling: Final = partial(CHAPTER.requirement, without=m.CONTINUOUS)
 
 # The slowest cycle or emptying (s): a batch takes two and a half minutes; twice that.
@@ -53,13 +53,13 @@ CLEAR_PATH: Final = Step(
 
 
 async def status_of(visit: Visit) -> m.Status:
-    """Ask what it does and what is where."""
+    """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
 @preparing
 async def rest(bench: Bench) -> None:
-    """Bring it to IDLE in mode SHUFFLE with the door closed and nothing inside, whatever it was doing."""
+    """Bring it to IDLE in mode SHUFFLE with the door closed and nothing inside, from any state."""
     async with bench.visit() as visit:
         seen = []
         for _ in range(10):
@@ -67,11 +67,11 @@ async def rest(bench: Bench) -> None:
             seen.append(status)
             if await _is_at_rest(bench, visit, status):
                 return
-    raise Failed("a machine that can be brought to rest", repr(seen[-1]))
+    raise Failed("a machine that can be brought to its idle state", repr(seen[-1]))
 
 
 async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
-    """Take one step towards rest; True if there is none left to take."""
+    """Do one step towards idle; return True if it is idle."""
     if status.state in MOVING:
         await visit.order(m.Stop(bench.next_id()))
         await asyncio.sleep(QUIET)
@@ -94,7 +94,7 @@ async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
 
 @preparing
 async def loaded(bench: Bench) -> None:
-    """Bring it to rest with a deck in its intake."""
+    """Bring it to idle with a deck in its intake."""
     await rest(bench)
     async with bench.visit() as visit:
         if not (await status_of(visit)).cards_in_intake:
@@ -116,7 +116,7 @@ async def ready(bench: Bench) -> None:
 
 @preparing
 async def emptied(bench: Bench) -> None:
-    """Bring it to rest with nothing in its intake."""
+    """Bring it to idle with nothing in its intake."""
     await rest(bench)
     async with bench.visit() as visit:
         if (await status_of(visit)).cards_in_intake:
@@ -125,7 +125,7 @@ async def emptied(bench: Bench) -> None:
 
 
 async def begin(visit: Visit, message: Message) -> int:
-    """Have a command accepted; return its id."""
+    """Send a command that must be accepted; return its id."""
     reply = await visit.order(message)
     expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
     return reply.command
@@ -137,30 +137,30 @@ async def some_cards_in(visit: Visit) -> None:
 
 
 async def refusals(visit: Visit, bench: Bench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
-    """Try commands one after the other; return what each was answered."""
+    """Send commands one after the other; return the reply to each."""
     return {name: await visit.order(COMMANDS[name](bench.next_id())) for name in names}
 
 
 def all_refused(said: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
-    """Each of them was refused, with this reason."""
+    """Expect that each command was refused with this reason."""
     for name, reply in said.items():
         as_expected = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (Outcome.REFUSED, reason)
         expect(as_expected, f"{name} refused with {reason} {reason.name} {where}", reply)
 
 
 def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
-    """Exactly one end of this kind about a command, then exactly one Settled; return the end."""
+    """Expect exactly one end of this kind about a command, then exactly one Settled; return the end."""
     about = [event for event in events if getattr(event, "command", None) == command]
     ends = [event for event in about if isinstance(event, (*ENDS, m.Cleared, m.SelfTested, m.Jogged))]
     expect(len(ends) == 1 and isinstance(ends[0], kind), f"one {kind.__name__} and no other end", ends)
-    told = [event for event in about if isinstance(event, Settled)]
-    expect(told == [settled], f"exactly {settled!r}", told)
+    reported = [event for event in about if isinstance(event, Settled)]
+    expect(reported == [settled], f"exactly {settled!r}", reported)
     expect(about[-2:] == [ends[0], settled], f"{kind.__name__} and then Settled, and nothing after them", about[-3:])
     return ends[0]
 
 
 def settled_as(settled: Settled | None, outcome: Outcome, reason: m.Reason) -> Settled:
-    """A command ended, in this way."""
+    """Expect this outcome and reason of a command."""
     if settled is None:
         raise Failed(f"Settled {outcome.name} {reason.name}", "no Settled at all")
     expect((settled.outcome, settled.reason) == (outcome, reason), f"{outcome.name} with reason {reason}", settled)
@@ -169,8 +169,8 @@ def settled_as(settled: Settled | None, outcome: Outcome, reason: m.Reason) -> S
 
 def same_but(before: m.Status, after: m.Status, **changed: Any) -> None:
     """The status is as it was, but for what is named."""
-    wanted = msgspec.structs.replace(before, **changed)
-    expect(after == wanted, repr(wanted), after)
+    expected = msgspec.structs.replace(before, **changed)
+    expect(after == expected, repr(expected), after)
 
 
 PROFILE: Final = Profile(

@@ -1,4 +1,4 @@
-"""SH-01 to SH-09 and SH-20 to SH-29: a shuffler at rest, empty or with a deck behind its gate. Needs no hands."""
+"""SH-01 to SH-09 and SH-20 to SH-29: a shuffler when idle, empty or with a deck behind its gate. Needs no operator."""
 
 from __future__ import annotations
 
@@ -34,23 +34,21 @@ if TYPE_CHECKING:
 
 
 async def _consistent(visit: Visit) -> None:
-    """Status and sensors of a resting machine tell the same."""
+    """Status and sensors of an idle machine agree."""
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
     for sensor, level in zip(m.Sensor, sensors.levels, strict=True):
         expect(level.blocked is (level.level < level.threshold), f"{sensor.name} blocked below its threshold", level)
         expect(level.level <= 1023, f"{sensor.name} between 0 and 1023", level)
     dark = [sensor.name for sensor in PATH if sensors.levels[sensor].blocked]
-    expect(not dark, "no dark sensor on the path of a resting machine", f"dark: {dark}")
-    expect(
-        sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to show what the status says", status
-    )
+    expect(not dark, "no dark sensor on the path of an idle machine", f"dark: {dark}")
+    expect(sensors.levels[m.Sensor.INTAKE].blocked is status.cards_in_intake, "INTAKE to agree with the status", status)
     gate = sensors.levels[m.Sensor.GATE].blocked
     expect(gate is (status.state is m.State.READY), "cards behind the gate in READY, and in no other state", status)
 
 
 @cycling(1, "The card path")
 async def consistent(bench: Bench) -> None:
-    """At rest its status and its sensors tell the same."""
+    """When it is idle, its status and its sensors agree."""
     await rest(bench)
     async with bench.visit() as visit:
         await _consistent(visit)
@@ -66,7 +64,7 @@ async def nothing_to_eject(bench: Bench) -> None:
 
 @cycling(3, "States")
 async def stop_at_rest(bench: Bench) -> None:
-    """Stop is never refused, and changes nothing in a machine at rest."""
+    """Stop is never refused, and changes nothing in an idle machine."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -94,7 +92,7 @@ async def self_test(bench: Bench) -> None:
 
 @cycling(8, "One motor", capability=m.JOGS)
 async def jog(bench: Bench) -> None:
-    """A jog ends in Jogged of that motor and way and then Settled, DONE only if it turned; nothing else changes."""
+    """A jog ends in Jogged of that motor and direction, then Settled, DONE only if it turned; nothing else changes."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -104,7 +102,7 @@ async def jog(bench: Bench) -> None:
 
 @cycling(9, "One motor", capability=m.JOGS, hands=True)
 async def jog_in_reach(bench: Bench) -> None:
-    """While cards lie in the intake the motor that draws them in is not jogged: 445."""
+    """While cards are in the intake, the feed motor is not jogged: 445."""
     await loaded(bench)
     async with bench.visit() as visit:
         reply = await visit.order(m.Jog(bench.next_id(), m.Motor.FEED, False))
@@ -117,21 +115,21 @@ async def jog_in_reach(bench: Bench) -> None:
 
 @cycling(5, "States")
 async def busy_testing(bench: Bench) -> None:
-    """While it tests itself it is TESTING, and every other motion is refused with 420."""
+    """During a self-test it is TESTING, and every other motion is refused with 420."""
     await rest(bench)
     async with bench.visit() as visit:
         command = await begin(visit, m.SelfTest(bench.next_id()))
-        status, said = await status_of(visit), await refusals(visit, bench, COMMANDS)
+        status, replies = await status_of(visit), await refusals(visit, bench, COMMANDS)
         if visit.about(command):
-            raise NotChecked("the test ended before anybody could look; let the simulator run more slowly")
+            raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        all_refused(said, m.Reason.BUSY, "in TESTING")
+        all_refused(replies, m.Reason.BUSY, "in TESTING")
         await visit.end(command, SHORT)
 
 
 @cycling(6, "States")
 async def stopped_test(bench: Bench) -> None:
-    """Stop ends a self-test as FAILED with 434; the machine is at rest as before, with no Stopped."""
+    """Stop ends a self-test as FAILED with 434; the machine is idle as before, with no Stopped."""
     await rest(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)
@@ -144,7 +142,7 @@ async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, be
     reply = await visit.order(m.Stop(bench.next_id()))
     expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
     if Settled(command, Outcome.DONE, 0) in visit.events:
-        raise NotChecked("it ended before the stop came; let the simulator run more slowly")
+        raise NotChecked("it ended before the stop came; run the simulator more slowly")
     settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
     await asyncio.sleep(QUIET)
     expect(not visit.told(m.Stopped), "no Stopped", visit.events)
@@ -153,7 +151,7 @@ async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, be
 
 @cycling(7, "States")
 async def restart(bench: Bench) -> None:
-    """After a restart at rest the boot id is new, the mode SHUFFLE, and the machine IDLE as it was."""
+    """After a restart while idle, the boot id is new, the mode SHUFFLE, and the machine IDLE as before."""
     await rest(bench)
     async with bench.visit() as visit:
         await visit.done(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT)
@@ -204,7 +202,7 @@ async def stopped_gate(bench: Bench) -> None:
 
 @cycling(23, "States", needs=("SH-11",))
 async def restart_ready(bench: Bench) -> None:
-    """After a restart in READY it is READY, and how many cards lie behind the gate is nil."""
+    """After a restart in READY it is READY, and the count behind the gate is nil."""
     await ready(bench)
     async with bench.visit() as visit:
         before = await status_of(visit)

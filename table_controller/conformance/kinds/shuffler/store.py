@@ -1,4 +1,4 @@
-"""A shuffler without cycles as the kit handles it: its commands, its hands, its store filled and counted."""
+"""A shuffler without cycles in the kit: its commands, its hands, its store filled and counted."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ STRANGE: Final = Step("put every card that was drawn into the intake, and one mo
 
 
 async def status_of(visit: Visit) -> m.Inventory:
-    """Ask what it does and where its cards are."""
+    """Return its inventory."""
     return await visit.ask(m.GetStatus(), m.Inventory)
 
 
 async def tried(visit: Visit, bench: Bench) -> dict[str, Settled | Accepted]:
-    """Try every command; return what each was answered."""
+    """Send every command; return the reply to each."""
     return {name: await visit.order(make(bench.next_id())) for name, make in COMMANDS.items()}
 
 
 @preparing
 async def rest(bench: Bench) -> None:
-    """Bring it to IDLE with the door closed, whatever it was doing. Cards may be in its store."""
+    """Bring it to IDLE with the door closed, from any state. Cards may be in its store."""
     async with bench.visit() as visit:
         for _ in range(10):
             status = await status_of(visit)
@@ -83,12 +83,12 @@ async def rest(bench: Bench) -> None:
                 await visit.done(m.Eject(bench.next_id()), SHORT)
             else:
                 return
-    raise Failed("a machine that can be brought to rest", repr(status))
+    raise Failed("a machine that can be brought to its idle state", repr(status))
 
 
 @preparing
 async def closed(bench: Bench) -> None:
-    """Bring it to rest with its whole set inside, counted."""
+    """Bring it to idle with its whole set inside, counted."""
     await rest(bench)
     async with bench.visit() as visit:
         status = await status_of(visit)

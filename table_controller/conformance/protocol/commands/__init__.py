@@ -1,4 +1,4 @@
-"""CM: commands and reports. At most once, always to be asked about, remembered over sessions and power cuts."""
+"""CM: commands and reports. Executed at most once, remembered through sessions and power cuts."""
 
 from table_controller.conformance.protocol.commands import answers, memory
 from table_controller.conformance.protocol.commands.orders import CHAPTER, POWER_CUT

@@ -1,4 +1,4 @@
-"""CM, first half: how a command is answered, when, and that its id serves once. What is remembered is in `memory`."""
+"""CM-01 to CM-11: how and when a command is answered, and that its id is used once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HIGHEST: Final = (1 << 63) - 1
 
 @CHAPTER.requirement(1, COMMANDS)
 async def report(bench: Bench) -> None:
-    """The report names the hello's boot, and counts the seconds since then."""
+    """The report has the boot id of the hello, and counts the seconds since that boot."""
     async with bench.visit() as visit:
         first = await visit.ask(GetReport(), Report)
         expect(first.boot_id == visit.hello.boot_id, f"boot id {visit.hello.boot_id}", first.boot_id)
@@ -44,18 +44,18 @@ async def report(bench: Bench) -> None:
 
 @CHAPTER.requirement(2, COMMANDS)
 async def bench_visits(bench: Bench) -> None:
-    """Every session in the role bench raises the count of bench visits by one, and nothing else does."""
+    """Each session in the role bench raises the count of bench visits by one; nothing else does."""
     seen = []
     for _ in range(3):
         probe = bench.probe()
-        await probe.greet()  # a hello that nobody follows up
+        await probe.greet()  # a hello without a following proof
         seen.append((await (await probe.open()).ask(GetReport())).bench_visits)
     expect(seen == [seen[0], seen[0] + 1, seen[0] + 2], "one more each time", f"{seen}")
 
 
 @CHAPTER.requirement(3, COMMANDS)
 async def unknown(bench: Bench) -> None:
-    """Asked about an id that it does not know, it says UNKNOWN with that id."""
+    """The outcome of an unknown id is UNKNOWN, with that id."""
     async with bench.visit() as visit:
         for command in (bench.next_id(), 0xFFFF_FFFF, _HIGHEST):
             settled = await visit.outcome(command)
@@ -64,7 +64,7 @@ async def unknown(bench: Bench) -> None:
 
 @CHAPTER.requirement(4, EVERY_MACHINE)
 async def at_once(bench: Bench) -> None:
-    """What is done at once, as a Reset is, is answered by Settled DONE; no event about it follows."""
+    """A command that is done at once, such as Reset, is answered by Settled DONE; no event about it follows."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         if bench.profile.switch is not None:
@@ -83,7 +83,7 @@ async def at_once(bench: Bench) -> None:
 
 @CHAPTER.requirement(5, COMMANDS)
 async def lasting(bench: Bench) -> None:
-    """What takes time is answered by Accepted, and ends in exactly one Settled event."""
+    """A command that takes time is answered by Accepted, and ends in exactly one Settled event."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         message = await begin(visit, bench)
@@ -96,7 +96,7 @@ async def lasting(bench: Bench) -> None:
 
 @CHAPTER.requirement(6, COMMANDS)
 async def refused(bench: Bench) -> None:
-    """What cannot be done now is refused with a reason and remembered as refused: it is not done later either."""
+    """A command that cannot be executed now is refused with a reason, remembered as refused, and not executed later."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         if bench.profile.refused is not None:
@@ -147,7 +147,7 @@ async def _in_time(visit: Visit, message: Message) -> None:
 
 @CHAPTER.requirement(8, COMMANDS)
 async def repeated(bench: Bench) -> None:
-    """An id that was done is not done again, not even a Reset's: the answer is what became of it."""
+    """A repeated id is not executed again, not even a Reset: the answer is its outcome."""
     await bench.profile.rest(bench)
     command = bench.next_id()
     async with bench.visit() as visit:
@@ -173,7 +173,7 @@ async def _switched_once(visit: Visit, bench: Bench) -> None:
 
 @CHAPTER.requirement(9, COMMANDS)
 async def repeated_running(bench: Bench) -> None:
-    """An id that is running is not begun again: the answer is RUNNING, and it ends once."""
+    """A repeated id of a running command is not started again: the answer is RUNNING, and it ends once."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         message = await begin(visit, bench)
@@ -189,7 +189,7 @@ async def repeated_running(bench: Bench) -> None:
 
 @CHAPTER.requirement(10, COMMANDS)
 async def reused(bench: Bench) -> None:
-    """An id that comes back with another message is refused with reason 413, and nothing is done."""
+    """An id that comes back with another message is refused with reason 413, and nothing is executed."""
     await bench.profile.rest(bench)
     command = bench.next_id()
     async with bench.visit() as visit:
@@ -217,7 +217,7 @@ async def _not_reused(visit: Visit, message: Any) -> None:
 
 @CHAPTER.requirement(11, COMMANDS)
 async def asking(bench: Bench) -> None:
-    """Asking moves nothing and may be repeated: RUNNING while it runs, then its end."""
+    """Asking for an outcome has no effect and may be repeated: RUNNING while it runs, then its end."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         message = await begin(visit, bench)

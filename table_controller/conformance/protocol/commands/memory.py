@@ -1,4 +1,4 @@
-"""CM, second half: what a device remembers of its commands, for how long, and what a restart makes of a running one."""
+"""CM-12 to CM-18: which commands a device remembers, for how long, and how a restart ends a running one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from table_controller.conformance.bench import Bench
     from table_controller.conformance.visit import Visit
 
-# A command may end in the moment in which power goes, and its Settled be lost; not this often in a row.
+# A command may end at the moment of the power loss, with its Settled lost; but not this often in a row.
 _CUTS: Final = 3
 
 
 @CHAPTER.requirement(12, COMMANDS)
 async def remembers(bench: Bench) -> None:
-    """It remembers its last 16 commands, refused ones too, and reports them with the oldest first."""
+    """It remembers its last 16 commands, including refused ones, and reports them oldest first."""
     if bench.profile.switch is not None:
         await _last_of_a_switch(bench)
     await bench.profile.rest(bench)
@@ -46,10 +46,10 @@ async def remembers(bench: Bench) -> None:
         expect(not forgotten, f"all of the last {REMEMBERED} known as they ended", f"{len(forgotten)} forgotten")
         listed = [settled.command for settled in (await visit.ask(GetReport(), Report)).commands]
         expect(set(listed) == set(ends), "the report to list them and no other", f"{listed} in place of {list(ends)}")
-        # Which of a running command and of those that were refused meanwhile is older, the page leaves open.
+        # The page does not define the order of a running command and those refused meanwhile.
         for alike in (begun, [command for command in ends if command not in begun]):
-            found = [command for command in listed if command in alike]
-            expect(found == sorted(alike), "the report to list the oldest first", f"{found} in place of {alike}")
+            received = [command for command in listed if command in alike]
+            expect(received == sorted(alike), "the report to list the oldest first", f"{received} in place of {alike}")
 
 
 async def _last_of_a_switch(bench: Bench) -> None:
@@ -67,7 +67,7 @@ async def _last_of_a_switch(bench: Bench) -> None:
 
 @CHAPTER.requirement(13, COMMANDS, needs=("CM-06",))
 async def never_forgotten(bench: Bench) -> None:
-    """A running command is never forgotten, however many come after it."""
+    """A running command is never forgotten, no matter how many follow it."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         first: Any = bench.profile.self_test(bench.next_id())
@@ -81,7 +81,7 @@ async def never_forgotten(bench: Bench) -> None:
 
 @CHAPTER.requirement(14, COMMANDS, needs=("CM-06",))
 async def over_sessions(bench: Bench) -> None:
-    """A new session knows the commands of the one before, done or refused."""
+    """A new session knows the commands of the previous one, done or refused."""
     known = await _both(bench)
     async with bench.visit() as visit:
         await _all_known(visit, known)
@@ -101,13 +101,13 @@ async def _all_known(visit: Visit, known: list[Settled]) -> None:
     listed = (await visit.ask(GetReport(), Report)).commands
     for settled in known:
         expect(settled in listed, f"{settled!r} in the report", listed)
-        found = await visit.outcome(settled.command)
-        expect(found == settled, f"{settled!r} when asked", found)
+        received = await visit.outcome(settled.command)
+        expect(received == settled, f"{settled!r} when asked", received)
 
 
 @CHAPTER.requirement(15, "Heartbeat and silence")
 async def goes_on(bench: Bench) -> None:
-    """A command goes on when a new session takes over, and its result is known to that one."""
+    """A command continues when a new session takes over, and the new session can ask for its outcome."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         message = await begin(visit, bench)
@@ -121,7 +121,7 @@ async def goes_on(bench: Bench) -> None:
 
 @CHAPTER.requirement(16, COMMANDS, needs=("CM-06",), hands=True)
 async def over_power(bench: Bench) -> None:
-    """After a power cut the boot id is new; commands and the count of bench visits are as they were."""
+    """After a power cut the boot id is new; commands and the count of bench visits are unchanged."""
     known = await _both(bench)
     async with bench.visit() as visit:
         before = await visit.ask(GetReport(), Report)
@@ -136,7 +136,7 @@ async def over_power(bench: Bench) -> None:
 
 @CHAPTER.requirement(17, COMMANDS)
 async def over_reset(bench: Bench) -> None:
-    """What runs when a Reset restarts the machine is FAILED with 435 afterwards, and the Reset is DONE."""
+    """A command that runs when a Reset restarts the machine is FAILED with 435 afterwards, and the Reset is DONE."""
     await bench.profile.rest(bench)
     async with bench.visit() as visit:
         running: Any = bench.profile.self_test(bench.next_id())
@@ -153,7 +153,7 @@ async def over_reset(bench: Bench) -> None:
 
 @CHAPTER.requirement(18, COMMANDS, hands=True)
 async def cut_while_running(bench: Bench) -> None:
-    """What runs when power goes is FAILED with 435 afterwards, never DONE."""
+    """A command that runs when power is lost is FAILED with 435 afterwards, never DONE."""
     await bench.profile.rest(bench)
     for attempt in range(_CUTS):
         command = await _cut(bench)
@@ -164,7 +164,7 @@ async def cut_while_running(bench: Bench) -> None:
             if known.outcome is not Outcome.DONE or attempt == _CUTS - 1:
                 await _all_known(visit, [Settled(command, Outcome.FAILED, POWER_LOST)])
                 return
-    raise NotChecked("no command ran in the moment in which power went")
+    raise NotChecked("no command ran at the moment of the power loss")
 
 
 async def _cut(bench: Bench) -> int | None:
@@ -184,6 +184,6 @@ async def _cut(bench: Bench) -> int | None:
         except LinkError:
             pass
         else:
-            raise NotChecked("nobody cut the power")
+            raise NotChecked("the power was not cut")
     await bench.back(not_boot=visit.hello.boot_id)
     return running

@@ -1,6 +1,6 @@
-"""The commands that every kind of machine has, SelfTest and Reset, as the requirements on commands order them.
+"""Shared steps of the requirements on commands, with the commands of every kind: SelfTest and Reset.
 
-A kind with a switch (two commands that are done at once) is asked with it besides; no kind is left out without one.
+Kinds with switch commands (two commands that are done at once) are also checked with those.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 CHAPTER: Final = Chapter("CM", "Commands and reports", "docs/protocol.md", needs=("HS-04",))
 COMMANDS: Final = "Commands"
 EVERY_MACHINE: Final = "What every machine can do"
-# A self-test, or a switch's command, has ended by then (s).
+# Time limit (s) of a self-test or switch command.
 LASTS: Final = 60.0
 # A restart that a Reset orders begins within this long of the reply (s).
 RESET_BEGINS: Final = 1.0
-# What a device names when a restart ended a command: PB-435.
+# The reason when a restart ended a command: PB-435.
 POWER_LOST: Final = 435
-# The host's patience with a reply that waits behind many others (s).
+# How long (s) to wait for a reply behind many others.
 _MANY: Final = 10.0
 
 POWER_CUT: Final = Step("switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",))
@@ -43,13 +43,13 @@ async def begin(visit: Visit, bench: Bench) -> Any:
 
 
 def still_runs(visit: Visit, command: int) -> None:
-    """Leave a requirement unchecked if a command has ended too soon to be seen."""
+    """Raise NotChecked if a command has ended too soon to be observed."""
     if any(isinstance(event, Settled) for event in visit.about(command)):
-        raise NotChecked("the command ended before anybody could look; let the simulator run more slowly")
+        raise NotChecked("the command ended before it could be observed; run the simulator more slowly")
 
 
 async def together(visit: Visit, *messages: Message) -> list[Any]:
-    """Send requests right behind one another; return their replies. The first command still runs at the second."""
+    """Send requests back to back; return their replies. The first command still runs when the second arrives."""
     return list(await asyncio.gather(*(visit.link.request(message, _MANY) for message in messages)))
 
 
@@ -68,21 +68,21 @@ async def one_refused(visit: Visit, bench: Bench) -> tuple[Any, Settled]:
 
 
 async def reset(visit: Visit, bench: Bench, command: int) -> None:
-    """Have a Reset done, and wait until the machine is back in another boot; the visit is over then."""
+    """Send a Reset, and wait until the machine is back with a new boot id."""
     reply = await visit.order(bench.profile.reset(command))
     expect(reply == Settled(command, Outcome.DONE, 0), "Settled DONE to a Reset", reply)
     await restarted(visit, bench)
 
 
 async def restarted(visit: Visit, bench: Bench) -> None:
-    """Hear a visit to its end, which its Reset brings, and wait until the machine is back in another boot."""
+    """Wait until a Reset has ended the session, and the machine is back with a new boot id."""
     await asyncio.sleep(LINE)
     visit.link.close()
     await bench.back(not_boot=visit.hello.boot_id)
 
 
 async def no_restart(visit: Visit, bench: Bench, why: str) -> None:
-    """The machine goes on in the same boot and session for longer than a Reset needs to begin."""
+    """Expect that the machine keeps its boot and session for longer than a Reset needs to begin."""
     try:
         await asyncio.sleep(RESET_BEGINS + LINE)
         await visit.ask(GetReport(), Report)
