@@ -19,8 +19,8 @@ from table_controller.ledger.money import (
     Transfer,
     dollars,
 )
-from table_controller.rulebook.settlement import Seat, Terms
-from table_controller.rulebook.settlement.terms import by_line
+from table_controller.rulebook.settlement.round import Seat
+from table_controller.rulebook.settlement.terms import Terms, by_line
 
 if TYPE_CHECKING:
     from table_controller.ledger.money import Entry, MoneyBook

@@ -10,7 +10,7 @@ import msgspec
 
 from table_controller.rulebook.hands import dj_wild
 from table_controller.rulebook.hands.ranking import Class, class_of
-from table_controller.rulebook.payback import counts, over_under, second_hand, simulate, two_hands
+from table_controller.rulebook.payback import asia, counts, over_under, pai_gow, saigon, second_hand, simulate
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
 from table_controller.rulebook.texts import paytables
@@ -189,7 +189,7 @@ def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _saigon_ante(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = two_hands.saigon_ante()
+    found = saigon.saigon_ante()
     whole, half = (returned(line_pay(line)) for line in next(_of("saigon_5_card", "ante")).lines)
     yield Figure(
         game="saigon_5_card", wager="ante", table="680a-ante",
@@ -200,7 +200,7 @@ def _saigon_ante(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = two_hands.ace_high()
+    found = pai_gow.ace_high()
     chances = {
         "both_ace_high": found.both,
         "dealer_ace_high_with_joker": found.dealer_with_joker,
@@ -251,12 +251,12 @@ def _simulated(found: simulate.Simulated, effort: Effort, game: str, wager: str,
 
 
 def _asia_main(effort: Effort, tick: Tick) -> Iterator[Figure]:
-    found = simulate.asia_main(effort.rounds, effort.seed, tick)
+    found = asia.asia_main(effort.rounds, effort.seed, tick)
     yield _simulated(found, effort, "asia_poker", "asia_poker", "575-main", "all by standard_4_2_1")
 
 
 def _face_up_main(effort: Effort, tick: Tick) -> Iterator[Figure]:
-    found = simulate.face_up_main(effort.rounds, effort.seed, tick)
+    found = pai_gow.face_up_main(effort.rounds, effort.seed, tick)
     assuming = "dealer by standard_5_2, best play"
     yield _simulated(found, effort, "face_up_pai_gow", "face_up_pai_gow_poker", "688a-main", assuming)
 

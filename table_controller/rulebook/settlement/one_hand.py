@@ -12,10 +12,12 @@ import msgspec
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, pai_gow, poker5, saigon
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.load import edition
-from table_controller.rulebook.settlement import Result, Round, Seat, Terms, settle
+from table_controller.rulebook.settlement.round import Result, Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.terms import Terms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import GAMES

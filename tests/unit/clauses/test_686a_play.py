@@ -8,7 +8,7 @@ import pytest
 
 from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.settlement import Terms
+from table_controller.rulebook.settlement.terms import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Found, WagersReturned

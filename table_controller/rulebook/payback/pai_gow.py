@@ -1,81 +1,59 @@
-"""Wagers that look at two hands and can still be counted exactly: Saigon's Ante, and Ace High in Face Up Pai Gow."""
+"""Payback of Face Up Pai Gow Poker: Ace High counted exactly, the main wager simulated.
+
+An Ace High Pai Gow is seven different ranks with no straight and no flush.
+"""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
-from math import comb, prod
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import combinations, product
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
 
-from table_controller.rulebook.cards import ACE, JOKER, RANKS
-from table_controller.rulebook.hands import saigon
+from table_controller.rulebook.cards import ACE, RANKS
+from table_controller.rulebook.hands import pai_gow
+from table_controller.rulebook.hands.pai_gow_house_way import standard_5_2
 from table_controller.rulebook.hands.ranking import Runs
+from table_controller.rulebook.payback.simulate import SEATS, deals, mean_payback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    _Vector = tuple[int, ...]  # how many cards of each kind
-
-# --- Saigon: only values matter ---------------------------------------------------------------------------------------
-
-# Cards by value: ace, 2 to 9, then ten and court cards, then the joker; and the first card of each kind.
-_KINDS: Final = (4,) * 9 + (16, 1)
-_FIRST: Final = (ACE << 2, *(rank << 2 for rank in range(9)), JOKER)
+    from table_controller.rulebook.payback.simulate import Simulated, Tick
 
 
-class AnteResults(NamedTuple):
-    """Chances of the Ante when both hands are set for the highest Point Count."""
-
-    wins: Fraction
-    wins_half: Fraction  # on a Point Count of 5
-    pushes: Fraction
-    loses: Fraction
+# --- the main wager ---------------------------------------------------------------------------------------------------
 
 
-def saigon_ante() -> AnteResults:
-    """Return the chances, over every pair of hands; the dealer's by inclusion and exclusion of the player's cards."""
-    hands = [(number, saigon.best_set(_representative(number))) for number in _vectors(5)]
-    holding: dict[_Vector, Counter[int]] = defaultdict(
-        Counter
-    )  # some cards -> Point Counts of the hands that hold them
-    for number, dealer in hands:
-        for part in product(*(range(times + 1) for times in number)):
-            rest = prod(comb(have - of, times - of) for have, times, of in zip(_KINDS, number, part, strict=True))
-            holding[part][dealer.point_count if dealer.qualifies else 0] += rest
-    results: Counter[str] = Counter()
-    for number, player in hands:
-        ways = prod(map(comb, _KINDS, number))
-        for part in product(*(range(times + 1) for times in number)):
-            sign = ways * prod(map(comb, number, part)) * (-1) ** sum(part)
-            for count, times in holding[part].items():
-                results[_ante(player, count)] += sign * times
-    total = sum(results.values())
-    return AnteResults(*(Fraction(results[name], total) for name in AnteResults._fields))
+def face_up_main(rounds: int, seed: int, tick: Tick) -> Simulated:
+    """Deal Face Up Pai Gow: the dealer sets by the house way; players, who see his cards, as well as they can."""
+    return mean_payback((_face_up(deal) for deal in deals(rounds, seed)), rounds, tick)
 
 
-def _ante(player: saigon.Set, dealer: int) -> str:
-    """Return how the Ante ends against a dealer's Point Count; 0: the dealer does not qualify."""
-    if not player.qualifies:
-        return "loses" if dealer else "pushes"
-    if dealer and dealer >= player.point_count:
-        return "loses" if dealer > player.point_count else "pushes"
-    return "wins_half" if player.point_count == saigon.HALF_PAID else "wins"
+def best_result(cards: Sequence[int], high: int, low: int) -> int:
+    """Return the best that a player can get against two hands: 1 wins, 0 pushes, -1 loses."""
+    pushes = pai_gow.strength(cards) > high  # his best five in the high hand
+    for pair in combinations(cards, 2):
+        own_low = pai_gow.strength(pair)
+        if own_low > low:
+            own_high = pai_gow.strength([card for card in cards if card not in pair])
+            if own_high >= own_low:
+                if own_high > high:
+                    return 1
+                pushes = True
+    return 0 if pushes else -1
 
 
-def _vectors(size: int) -> Iterator[_Vector]:
-    for kinds in combinations_with_replacement(range(len(_KINDS)), size):
-        number = Counter(kinds)
-        if all(times <= _KINDS[kind] for kind, times in number.items()):
-            yield tuple(number[kind] for kind in range(len(_KINDS)))
+def _face_up(deal: list[tuple[int, ...]]) -> float:
+    dealer, *players = deal
+    if pai_gow.is_ace_high(dealer):
+        return 0
+    high, low = map(pai_gow.strength, standard_5_2(dealer))
+    return sum(best_result(player, high, low) for player in players) / SEATS
 
 
-def _representative(number: _Vector) -> list[int]:
-    """Return a hand of these values."""
-    return [_FIRST[kind] + at for kind, times in enumerate(number) for at in range(times)]
-
-
-# --- Ace High: seven different ranks, no straight, no flush -----------------------------------------------------------
+# --- Ace High ---------------------------------------------------------------------------------------------------------
 
 
 class AceHighResults(NamedTuple):
