@@ -107,23 +107,23 @@ def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
     """Return what each line pays, as the settlement of a round works it out."""
     assert table.unit_cents is not None
     one_bet = Seat(number=1, wagers={wager: table.unit_cents})
-    found = []
+    awards = []
     for line in table.lines:
         result = by_line(terms, one_bet, wager, line, (), ())
-        found.append(
+        awards.append(
             Award(
                 hand=line.hand, label=line.label, fixed=result.paid_cents * CENT, percent=result.meter_percent,
                 stake=result.back_cents * CENT, envy=(line.envy_cents or 0) * CENT,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(awards)
 
 
 def part(amount: int, rate_bp: int) -> int:
     """Return a rate's part of a bet. Never rounded: a bet is whole cents, and a cent is ten thousand micro-dollars."""
-    found, remainder = divmod(amount * rate_bp, WHOLE_BP)
+    share, remainder = divmod(amount * rate_bp, WHOLE_BP)
     assert remainder == 0, f"{amount} micro-dollars at {rate_bp} bp"
-    return found
+    return share
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
@@ -141,16 +141,16 @@ def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: 
 
     What does not fit under the meter's limit is kept as overflow, on a meter of its own.
     """
-    wanted = part(rules.unit, rules.rate_bp)
-    to_meter = min(wanted, max(0, rules.limit - book.at(METER)))
-    to_overflow = wanted - to_meter
+    contribution = part(rules.unit, rules.rate_bp)
+    to_meter = min(contribution, max(0, rules.limit - book.at(METER)))
+    to_overflow = contribution - to_meter
     to_reserve = part(rules.unit, rules.reserve_bp)
     entry = book.post(
         "bet",
         Transfer(BETS, METER, to_meter),
         Transfer(BETS, RESERVE, to_reserve),
         Transfer(BETS, OVERFLOW, to_overflow),
-        Transfer(BETS, HOUSE, rules.unit - wanted - to_reserve),
+        Transfer(BETS, HOUSE, rules.unit - contribution - to_reserve),
         round=round_, seat=seat, clauses=clauses,
     )  # fmt: skip
     return Bet(seat, rules.unit, to_meter, to_reserve, to_overflow=to_overflow), entry

@@ -241,19 +241,19 @@ def slip_number(document: str) -> int:
 
 def with_number(runs: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:
     """Return runs of used numbers with one more; runs that touch become one, so a slip book stays one run."""
-    found: list[tuple[int, int]] = []
+    merged: list[tuple[int, int]] = []
     for first, last in sorted([*runs, (number, number)]):
-        if found and first <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
         else:
-            found.append((first, last))
-    return found
+            merged.append((first, last))
+    return merged
 
 
 def dollars(amount: int) -> str:
     """Return an amount for people: dollars and cents, and what is less than a cent if there is any."""
-    whole, rest = divmod(abs(amount), DOLLAR)
-    text = f"{rest:06d}"
+    whole, fraction = divmod(abs(amount), DOLLAR)
+    text = f"{fraction:06d}"
     text = text[:2] if text.endswith("0000") else text
     return f"{'-' if amount < 0 else ''}${whole:,}.{text}"
 
@@ -264,12 +264,12 @@ def parse_dollars(text: str, *, signed: bool = False) -> int:
     Cents are always written, and a sign where one is meant, so that nobody takes cents for dollars; up to six digits
     behind the point. ValueError says what is wrong.
     """
-    found = _WRITTEN.fullmatch(text.strip())
-    if found is None or bool(found["sign"]) is not signed:
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None or bool(match["sign"]) is not signed:
         example = "with its sign, as +12.50 or -0.01" if signed else "without a sign, as 12.50"
         raise ValueError(f"{text!r} is no amount: write dollars and cents {example}")
-    amount = int(found["dollars"].replace(",", "")) * DOLLAR + int(found["part"].ljust(6, "0"))
-    return -amount if found["sign"] == "-" else amount
+    amount = int(match["dollars"].replace(",", "")) * DOLLAR + int(match["part"].ljust(6, "0"))
+    return -amount if match["sign"] == "-" else amount
 
 
 def payable(amount: int, percent: int) -> int:

@@ -184,8 +184,8 @@ def _leave_undecided(c: Context, seat: int, why: str) -> None:
 
 def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
     """A confirmation for a seat that is undecided: evidence, and no more."""
-    found = "a bet" if event.bet else "no bet"
-    c.finding("late_latch", f"seat {event.seat} confirmed {found} after its time; the floorperson decides")
+    latched_bet = "a bet" if event.bet else "no bet"
+    c.finding("late_latch", f"seat {event.seat} confirmed {latched_bet} after its time; the floorperson decides")
 
 
 def lock_refused(c: Context, event: ev.LockRefused) -> None:

@@ -149,9 +149,9 @@ def _answer(c: Context, event: ev.Answer) -> None:
     if prompt is None:
         c.refuse(f"question {event.prompt} is answered already, or was never asked")
         return
-    against = _objection(c, prompt, event)
-    if against is not None:
-        c.refuse(against)
+    objection = _objection(c, prompt, event)
+    if objection is not None:
+        c.refuse(objection)
         return
     reasons = steps.against_return(c, prompt, event)
     if reasons:

@@ -86,27 +86,27 @@ def begin(c: Context) -> None:
 def stack_out(c: Context, event: ev.StackOut) -> None:
     """A stack came out; its count is what the sensor saw."""
     round_ = c.state.round
-    wanted = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
-    if c.deck is None or wanted is None:
+    ordered = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
+    if c.deck is None or ordered is None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.book.move(c.deck.name, source_account(c), book.SEATS, event.count)
     round_.dealt += event.count
     if round_.state == mc.VOID:
         return  # it was on its way when the round ended
-    _stack_delivered(c, event, wanted)
+    _stack_delivered(c, event, ordered)
     _face_up_in_stack(c, event.face_up)
 
 
-def _stack_delivered(c: Context, event: ev.StackOut, wanted: int) -> None:
+def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
     """A stack of this round lies in the delivery slot, for the place that is next."""
     assert c.deck is not None
     round_ = c.state.round
-    if event.count != wanted:
+    if event.count != ordered:
         irregular(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
     elif c.state.dealing == "continuous_shuffler":
         round_.ready += event.count
-    elif round_.completing is not None and wanted == 1:  # a whole stack that was under way is its own place's
+    elif round_.completing is not None and ordered == 1:  # a whole stack that was under way is its own place's
         round_.in_slot, round_.completing = round_.completing, None
     elif round_.to_deal:
         round_.in_slot = round_.to_deal.pop(0)

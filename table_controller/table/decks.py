@@ -31,10 +31,10 @@ def age_timer(deck: str, hours: int) -> str:
 
 def aged(c: Context, deck: str, hours: int) -> None:
     """A change interval has passed. Which one counts depends on how the deck is, or ever was, dealt."""
-    found = c.state.decks.get(deck)
-    if found is not None and found.state != mc.REMOVED and hours not in found.passed:
-        found.passed.append(hours)
-        if c.expired(found):
+    aged_deck = c.state.decks.get(deck)
+    if aged_deck is not None and aged_deck.state != mc.REMOVED and hours not in aged_deck.passed:
+        aged_deck.passed.append(hours)
+        if c.expired(aged_deck):
             c.finding("deck_expired", f"deck {deck} has been in use for {hours} hours; no new round with it", deck)
 
 

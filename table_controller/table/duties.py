@@ -132,9 +132,9 @@ DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
 @lru_cache(4096)
 def clauses_of(edition: Edition, duty: str, dealing: str, start: str | None) -> tuple[str, ...]:
     """Return the clauses of a duty, the one that orders it first; none where the chapter has no such duty."""
-    found = _from_facts(edition, duty, dealing, start)
-    if found is not None:
-        return found
+    cited = _from_facts(edition, duty, dealing, start)
+    if cited is not None:
+        return cited
     by_chapter = DUTIES.get(duty, {})
     entry = by_chapter.get(edition.chapter, by_chapter.get("*", ""))
     text = entry if isinstance(entry, str) else entry[dealing]

@@ -88,8 +88,8 @@ def _ask_next(c: Context, hit: Hit) -> None:
         case mc.HIT_CONFIRMED:
             c.ask("hit_light", "dealer", "lit", "dark", seat=hit.seat, clauses=c.clauses("hit_light"))
         case mc.HIT_LIGHT_SEEN if c.state.money.is_final(hit):
-            ways = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
-            c.ask("hit_validate", "floorperson", *ways, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
+            payments = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
+            c.ask("hit_validate", "floorperson", *payments, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
         case mc.HIT_VALIDATED if not c.against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
         case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
@@ -217,8 +217,8 @@ def _another_than_the_dealer(c: Context, prompt: Prompt, answer: ev.Answer) -> s
 
 def hand_pay_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to a hand pay's documentation: by the wrong person, or under a number that is used."""
-    if against := _another_than_the_dealer(c, prompt, answer):
-        return against
+    if wrong_person := _another_than_the_dealer(c, prompt, answer):
+        return wrong_person
     if answer.who.identity == _hit(c, prompt).looked_up_by:
         return (
             f"seat {prompt.seat}: {answer.who.credential} is the person who looked this bet up; a floorperson who is"

@@ -37,9 +37,9 @@ _OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_d
 
 def declared(c: Context, event: ev.Declared) -> None:
     """Somebody reports what only people see; it goes to the rulebook as it is."""
-    against = _objection(c, event)
-    if against is not None:
-        c.refuse(against)
+    refusal = _objection(c, event)
+    if refusal is not None:
+        c.refuse(refusal)
         return
     if c.uncollected and event.trigger in _OF_THE_ROUND:
         playing.reopen(c)
@@ -148,9 +148,9 @@ def order(c: Context, event: ev.Ordered) -> None:
     if event.who.role != "floorperson":
         c.refuse(f"{event.order} is for a floorperson to order{c.citation(event.order)}")
         return
-    against = _ORDERS[event.order](c, event)
-    if against is not None:
-        c.refuse(f"{event.order}: {against}")
+    refusal = _ORDERS[event.order](c, event)
+    if refusal is not None:
+        c.refuse(f"{event.order}: {refusal}")
 
 
 def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
@@ -217,17 +217,17 @@ def _dealing_method(c: Context, event: ev.Ordered) -> str | None:
 
 def _start_method(c: Context, event: ev.Ordered) -> str | None:
     """Another way to find the starting position: one in a round, changed between rounds only."""
-    found = next((start.name for start in c.edition.starts if start.name == event.method), None)
-    if found is None:
+    start_name = next((start.name for start in c.edition.starts if start.name == event.method), None)
+    if start_name is None:
         return "no such way to find the starting position"
-    slot = c.slot_of(START_KINDS[found])
+    slot = c.slot_of(START_KINDS[start_name])
     reasons = c.against("use", slot)
     if reasons:
         c.refuse(f"start_method{c.citation('one_start')}", *reasons)
         return None
-    if slot is None and found != "flat_button":
+    if slot is None and start_name != "flat_button":
         return "there is no such device at this table"
-    c.state.start = found
+    c.state.start = start_name
     return None
 
 

@@ -83,8 +83,8 @@ def _shuffler_missing(v: View, _r: Resource) -> bool:
 def _sensor_missing(v: View, _r: Resource) -> bool:
     """The progressive is offered, and not every seat has a sensor that serves."""
     serving = {slot for slot in v.sensors if v.serves(slot)}
-    wanted = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
-    return v.progressive and not wanted | set(v.sensors) <= serving
+    expected = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
+    return v.progressive and not expected | set(v.sensors) <= serving
 
 
 def _hand_barred(v: View, _r: Resource) -> bool:
@@ -233,16 +233,18 @@ def _closed_why(v: View, _r: Resource) -> str:
     return ": a floorperson and a technician, after an unreasonable contribution" if unreasonable else ""
 
 
-def _way(v: View, r: Resource) -> Way | None:
+def _return_procedure(v: View, r: Resource) -> Way | None:
     return None if r.slot is None else v.state.slots[r.slot].way
 
 
 def _next_step(v: View, r: Resource) -> str:
     """The step that is next on a device's way back."""
-    way = _way(v, r)
-    if way is None:
+    procedure = _return_procedure(v, r)
+    if procedure is None:
         return ""
-    return f"; next in dossier {way.dossier}: {way.step}" if way.dossier else f"; next: {way.step}"
+    return (
+        f"; next in dossier {procedure.dossier}: {procedure.step}" if procedure.dossier else f"; next: {procedure.step}"
+    )
 
 
 def _rack_taken(v: View, r: Resource) -> bool:
@@ -277,7 +279,7 @@ REASONS: Final[tuple[Row, ...]] = (
         "the flat button needs automated shuffler and automated shoe", "floorperson", "both in use, or another method"),
     Row("not_cleared", ("return_to_service",), lambda v, r: r.slot is None or v.state.slots[r.slot].state not in (CLEARED, UNVERIFIED),
         "device_unusable", "the cause is not cleared", "technician", "the cause cleared, or the device repaired"),
-    Row("steps_open", ("return_to_service",), lambda v, r: _way(v, r) is not None, "device_unusable",
+    Row("steps_open", ("return_to_service",), lambda v, r: _return_procedure(v, r) is not None, "device_unusable",
         "a step of the device's way back to service is not done", "technician", "every step done, by its evidence", _next_step),
     Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
         "cards are inside the device", "dealer", "the cards taken out"),
@@ -414,11 +416,11 @@ def permit(
 
 def standing(v: View, resource: Resource, rows: tuple[Row, ...]) -> tuple[Reason, ...]:
     """Return the reasons among those for one act that hold."""
-    found = [row for row in rows if row.holds(v, resource)]
-    if not found:
+    applying = [row for row in rows if row.holds(v, resource)]
+    if not applying:
         return ()
     return tuple(
-        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found]
+        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in applying]
     )
 
 

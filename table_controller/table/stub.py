@@ -106,8 +106,8 @@ def _out(c: Context) -> bool:
 
 def _replacement_due(c: Context) -> bool:
     rule = c.edition.deal.replacement_card[c.state.dealing]
-    wanted = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
-    return c.progressive and wanted and not c.state.round.replacement
+    required = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
+    return c.progressive and required and not c.state.round.replacement
 
 
 def replacement_missing(c: Context) -> bool:

@@ -144,8 +144,8 @@ class View:
 
     def next_deck(self) -> Deck | None:
         """Return the deck of the next round: the one in place, or one that is on its way there."""
-        wanted = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
-        coming = [deck for deck in self.state.decks.values() if deck.state in wanted]
+        states = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
+        coming = [deck for deck in self.state.decks.values() if deck.state in states]
         coming.sort(key=lambda deck: (not self.in_place(deck), deck.name == self.state.last_deck))
         return coming[0] if coming else None
 

@@ -55,7 +55,7 @@ def _canonical(cards: tuple[int, ...]) -> tuple[int, ...]:
 def test_patterns_are_all_hands_once(size: int, least: int) -> None:
     found: Counter[tuple[tuple[int, ...], int]] = Counter()
     for pattern in classes.patterns(size, least):
-        found[pattern.held, pattern.long] += pattern.ways
+        found[pattern.held, pattern.long] += pattern.multiplicity
     every: Counter[tuple[tuple[int, ...], int]] = Counter()
     for cards in combinations(range(52), size):
         held = Counter(card >> 2 for card in cards)

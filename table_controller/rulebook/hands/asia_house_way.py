@@ -33,14 +33,14 @@ def standard_4_2_1(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED)
     lawful = []
     for high in combinations(cards, 4):
         whole = strength(high)
-        rest = [card for card in cards if card not in high]
-        for low in rest:
-            medium = tuple(card for card in rest if card != low)
+        others = [card for card in cards if card not in high]
+        for low in others:
+            medium = tuple(card for card in others if card != low)
             split = _FourTwoOne(whole, mediums[medium], lows[low], (high, medium, (low,)))
             if split.high > split.medium > split.low:
                 lawful.append(split)
-    wanted = _high_of(*equal_groups(cards), lawful, chosen_ranks("standard_4_2_1", chosen))
-    return max(wanted, key=_preference).hands
+    candidates = _high_of(*equal_groups(cards), lawful, chosen_ranks("standard_4_2_1", chosen))
+    return max(candidates, key=_preference).hands
 
 
 def _preference(split: _FourTwoOne) -> tuple[int, ...]:
@@ -56,8 +56,8 @@ def _high_of(
     def medium_pair(rank: int) -> list[_FourTwoOne]:
         return [split for split in lawful if led_by(split.medium, Class.PAIR, rank)]
 
-    def high(found: Class, lead: int) -> list[_FourTwoOne]:
-        return [split for split in lawful if led_by(split.high, found, lead)]
+    def high(hand_class: Class, lead: int) -> list[_FourTwoOne]:
+        return [split for split in lawful if led_by(split.high, hand_class, lead)]
 
     lead, second = ranks[0], ranks[1]
     complete = [split for split in lawful if class_of(split.high) in COMPLETE]

@@ -32,8 +32,8 @@ def standard_5_2(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED) -
         split = _FiveTwo(pai_gow.strength(high), pai_gow.strength(low), (high, low))
         if split.high >= split.low:
             lawful.append(split)
-    wanted = _low_of(*equal_groups(cards), lawful, chosen_ranks("standard_5_2", chosen))
-    return max(wanted, key=lambda split: (split.low, split.high)).hands
+    candidates = _low_of(*equal_groups(cards), lawful, chosen_ranks("standard_5_2", chosen))
+    return max(candidates, key=lambda split: (split.low, split.high)).hands
 
 
 def _low_of(sizes: tuple[int, ...], ranks: list[int], lawful: list[_FiveTwo], to: dict[str, int]) -> list[_FiveTwo]:
@@ -44,8 +44,8 @@ def _low_of(sizes: tuple[int, ...], ranks: list[int], lawful: list[_FiveTwo], to
         best = max(split.high for split in pairs)
         return [split for split in pairs if split.high == best]
 
-    def high(found: Class, lead: int) -> list[_FiveTwo]:
-        return [split for split in lawful if led_by(split.high, found, lead)]
+    def high(hand_class: Class, lead: int) -> list[_FiveTwo]:
+        return [split for split in lawful if led_by(split.high, hand_class, lead)]
 
     lead, second = ranks[0], ranks[1]
     complete = [split for split in lawful if class_of(split.high) in COMPLETE]

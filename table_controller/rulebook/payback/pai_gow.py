@@ -115,26 +115,26 @@ def _together(dealer: _Side, player: _Side) -> int:
 
 def _suited(dealer: _Side, player: _Side, shared: int) -> int:
     """Return in how many ways suits can be given to two hands that share so many ranks."""
-    ways: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter({((0,) * 4, (0,) * 4): 1})
+    assignments: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter({((0,) * 4, (0,) * 4): 1})
     pairs = [(own, other) for own, other in product(range(4), repeat=2) if own != other]
     for _ in range(shared):
         longer: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
-        for (first, second), number in ways.items():
+        for (first, second), number in assignments.items():
             for own, other in pairs:
                 longer[_plus(first, own), _plus(second, other)] += number
-        ways = longer
+        assignments = longer
     rest_dealer, rest_player = _suits(dealer.size - shared), _suits(player.size - shared)
     return sum(
         number * _fitting(first, rest_dealer, dealer.longest) * _fitting(second, rest_player, player.longest)
-        for (first, second), number in ways.items()
+        for (first, second), number in assignments.items()
         if max(first) <= dealer.longest and max(second) <= player.longest
     )
 
 
-def _fitting(counts: tuple[int, ...], rest: Counter[tuple[int, ...]], longest: int) -> int:
+def _fitting(counts: tuple[int, ...], others: Counter[tuple[int, ...]], longest: int) -> int:
     """Return in how many ways the other cards' suits keep every suit short enough."""
     return sum(
-        number for more, number in rest.items() if all(a + b <= longest for a, b in zip(counts, more, strict=True))
+        number for more, number in others.items() if all(a + b <= longest for a, b in zip(counts, more, strict=True))
     )
 
 
@@ -144,11 +144,11 @@ def _plus(counts: tuple[int, ...], suit: int) -> tuple[int, ...]:
 
 def _suits(size: int) -> Counter[tuple[int, ...]]:
     """Return in how many ways so many cards fall into suits."""
-    found: Counter[tuple[int, ...]] = Counter({(0,) * 4: 1})
+    distribution: Counter[tuple[int, ...]] = Counter({(0,) * 4: 1})
     for _ in range(size):
         longer: Counter[tuple[int, ...]] = Counter()
-        for counts, number in found.items():
+        for counts, number in distribution.items():
             for suit in range(4):
                 longer[_plus(counts, suit)] += number
-        found = longer
-    return found
+        distribution = longer
+    return distribution

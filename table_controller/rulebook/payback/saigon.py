@@ -38,13 +38,13 @@ def saigon_ante() -> AnteResults:
     )  # some cards -> Point Counts of the hands that hold them
     for number, dealer in hands:
         for part in product(*(range(times + 1) for times in number)):
-            rest = prod(comb(have - of, times - of) for have, times, of in zip(_KINDS, number, part, strict=True))
-            holding[part][dealer.point_count if dealer.qualifies else 0] += rest
+            others = prod(comb(have - of, times - of) for have, times, of in zip(_KINDS, number, part, strict=True))
+            holding[part][dealer.point_count if dealer.qualifies else 0] += others
     results: Counter[str] = Counter()
     for number, player in hands:
-        ways = prod(map(comb, _KINDS, number))
+        multiplicity = prod(map(comb, _KINDS, number))
         for part in product(*(range(times + 1) for times in number)):
-            sign = ways * prod(map(comb, number, part)) * (-1) ** sum(part)
+            sign = multiplicity * prod(map(comb, number, part)) * (-1) ** sum(part)
             for count, times in holding[part].items():
                 results[_ante(player, count)] += sign * times
     total = sum(results.values())

@@ -29,26 +29,26 @@ _GAMES: Final[dict[str, Callable[[Terms, Round, list[Seat]], Iterator[Result]]]]
 _ALONE: Final = ("player_may_void", "player_option_dead_hand")
 
 
-def settle(terms: Terms, told: Round) -> tuple[Result, ...]:
+def settle(terms: Terms, played: Round) -> tuple[Result, ...]:
     """Settle a round that was played to its end; BadHand if it cannot be as it was told."""
-    check(terms, told)
-    seats = in_order(terms, told)
+    check(terms, played)
+    seats = in_order(terms, played)
     playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
-    results = [*_set_aside(terms, seats), *_GAMES[terms.edition.game](terms, told, playing)]
-    return tuple(_within_limit(terms, told, results))
+    results = [*_set_aside(terms, seats), *_GAMES[terms.edition.game](terms, played, playing)]
+    return tuple(_within_limit(terms, played, results))
 
 
-def settle_void(terms: Terms, told: Round, ruling: Ruling) -> tuple[Result, ...]:
+def settle_void(terms: Terms, played: Round, ruling: Ruling) -> tuple[Result, ...]:
     """Return every wager of a void round but those that its ruling still settles; also progressive bets in the tray."""
     settles = "settle_optional_wagers" in ruling.outcomes
-    check(terms, told, void=True, settles=settles)
+    check(terms, played, void=True, settles=settles)
     results = []
-    for seat in in_order(terms, told):
+    for seat in in_order(terms, played):
         # All hands are void, also those folded before: optional wagers are settled on the cards alone.
         whole = msgspec.structs.replace(seat, fate="plays")
         settled = set()
         if settles and len(seat.cards) == terms.edition.hand.cards:  # else there is nothing to settle (W19)
-            for result in dj_wild.optional(terms, told, whole, "progressive", "trips"):
+            for result in dj_wild.optional(terms, played, whole, "progressive", "trips"):
                 results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
                 settled.add(result.wager)
         unsettled = [wager for wager in seat.wagers if wager not in settled]
@@ -56,12 +56,12 @@ def settle_void(terms: Terms, told: Round, ruling: Ruling) -> tuple[Result, ...]
     return tuple(results)
 
 
-def in_order(terms: Terms, told: Round) -> list[Seat]:
+def in_order(terms: Terms, played: Round) -> list[Seat]:
     """Return the seats in the order of settlement. Seat 1 is farthest to the dealer's left."""
     far_left = terms.edition.settle_order.start == "far_left"
     if terms.edition.game == "dj_wild":
         far_left = terms.setting("settle_direction") == "far_left_clockwise"
-    return sorted(told.seats, key=lambda seat: seat.number, reverse=not far_left)
+    return sorted(played.seats, key=lambda seat: seat.number, reverse=not far_left)
 
 
 def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
@@ -80,13 +80,13 @@ def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
                        else lost(seat, wager, row.clauses, see=row.see))  # fmt: skip
 
 
-def _within_limit(terms: Terms, told: Round, results: list[Result]) -> Iterator[Result]:
+def _within_limit(terms: Terms, played: Round, results: list[Result]) -> Iterator[Result]:
     """Cut what is paid to the table's payout limit, in the order of settlement; wagers that come back are no payout."""
     rule, most = terms.edition.payout_limit, terms.submission.payout_limit_cents
     if rule is None or most is None:
         yield from results
         return
-    owners = {seat.number: seat.owner for seat in told.seats}
+    owners = {seat.number: seat.owner for seat in played.seats}
     paid: Counter[object] = Counter()
     for result in results:
         to = result.seat if rule.scope == "player_hand" else owners[result.seat]
