@@ -72,7 +72,7 @@ def irregular(
     seat: int | None = None,
     finding: Finding | None = None,
 ) -> None:
-    """Open a hold for an irregularity by its ruling, and begin with its outcomes. A repeated report opens no second one."""
+    """Open a hold for an irregularity by its ruling, and begin with its outcomes. A repeat opens no second one."""
     if any((h.trigger, h.slot, h.deck, h.seat) == (trigger, slot, deck, seat) for h in c.state.holds.values()):
         return
     bad = c.state.decks.get(deck or "")

@@ -334,7 +334,7 @@ _ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]]
 
 
 def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
-    """End the hold. Only a floorperson's acknowledgement returns a faulty device, which must then send a good report."""
+    """End the hold. Only a floorperson's acknowledgement returns a faulty device, which must then report well."""
     del c.state.holds[hold.id]
     c.out.append(Cleared(hold.id, who.credential))
     if hold.slot is not None and _returns(c, hold.slot, who) and not c.held(slot=hold.slot):
