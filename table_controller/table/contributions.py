@@ -50,7 +50,9 @@ def _objection(c: Context, rules: MeterRules, seat: int) -> str:
         return f"a bet of seat {seat}, but this table has {c.submission.seats} seats"
     changes = c.state.progressive.seats[seat].changes
     if changes > MOST_CHANGES:
-        return f"the sensor of seat {seat} reported {changes} changes while bets were open; more than {MOST_CHANGES} are not plausible"
+        return (
+            f"the sensor of seat {seat} reported {changes} changes while bets were open; {MOST_CHANGES} are plausible"
+        )
     if not 0 < rules.rate_bp <= WHOLE_BP - rules.reserve_bp:
         return f"a rate of {rules.rate_bp} hundredths of a percent adds nothing, or more than the bet"
     return ""

@@ -39,7 +39,7 @@ _AFTER_UNREASONABLE: Final = ("floorperson", "technician")
 # Acts that move money need a new document each; closing, setting and opening may share one.
 _MOVES: Final = ("correct_meter", "reset_meter", "transfer_overflow")
 # The grounds on which people may correct a meter, and the reasons of each. The parallel texts of 605a.7 name four
-# grounds of a decrease: a prize paid, a prize claimed and pending, a malfunction corrected, a transfer to another meter.
+# grounds of a decrease: a prize paid, a prize claimed, a malfunction corrected, a transfer to another meter.
 GROUNDS: Final[dict[str, tuple[str, ...]]] = {
     "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
     "transfer": ("to_other_meter", "from_other_meter"),

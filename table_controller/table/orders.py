@@ -11,7 +11,7 @@ from table_controller.rulebook import TRIGGERS
 from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, ordered
-from table_controller.table.view import SHOES, START_KINDS
+from table_controller.table.view import SHOES, START_KINDS, slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def _device_objection(c: Context, event: ev.Declared) -> str | None:
     if slot is None or event.trigger.removesuffix("_fault") not in ("device_unusable", slot.kind):
         return f"{event.trigger} needs the slot of such a device"
     out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, slot, "give_up")
-    return f"{event.slot} is already out of order" if out else None
+    return f"{slot_label(event.slot or '')} is already out of order" if out else None
 
 
 def _objection(c: Context, event: ev.Declared) -> str | None:

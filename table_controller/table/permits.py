@@ -15,6 +15,7 @@ from devices.service import CLEARED, UNSIGNED, UNVERIFIED
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Actuation, Order, Reason
 from table_controller.table.state import RACK
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -224,7 +225,9 @@ def _signs(v: View, _r: Resource) -> str:
     shown = [
         sign for sign, cause in v.state.signs.items() if not cause and (sign not in v.state.slots or v.serves(sign))
     ]
-    causes = [f"{sign}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown]
+    causes = [
+        f"{slot_label(sign)}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown
+    ]
     return f" ({'; '.join(causes)})" if causes else " (no sign has shown the amount yet)"
 
 

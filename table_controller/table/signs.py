@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from table_controller.table.view import slot_label
+
 if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
@@ -40,6 +42,8 @@ def _note(c: Context, sign: str, *, seen: bool) -> None:
     """Record when players lose or regain sight of the meter; `seen`: whether they could see it before."""
     if c.progressive and seen and not c.meter_seen:
         cause = c.state.signs[sign]
-        c.finding("meter_not_seen", f"{sign}: {cause}; players cannot see the meter, so no further round opens")
+        c.finding(
+            "meter_not_seen", f"{slot_label(sign)}: {cause}; players cannot see the meter, so no further round opens"
+        )
     elif c.progressive and not seen and c.meter_seen:
-        c.finding("meter_seen", f"{sign} shows the meter")
+        c.finding("meter_seen", f"{slot_label(sign)} shows the meter")

@@ -26,6 +26,18 @@ _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
 # The steps of a hold that concern the cards of a deck.
 DECK_STEPS: Final = ("let_out", "shoe_emptied", "cards_together", "deck_counted", "deck_removed")
 START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
+_KIND_LABELS: Final = {
+    "/sign": "sign page",
+    "rng": "number generator",
+    "shaker": "dice shaker",
+    "button": "button sensor",
+}
+
+
+def slot_label(slot: str) -> str:
+    """Return a slot's name for people: `shuffler.1` is Shuffler 1."""
+    kind, _, number = slot.partition(".")
+    return f"{_KIND_LABELS.get(kind, kind.replace('_', ' ')).capitalize()} {number}".rstrip()
 
 
 class View:

@@ -266,7 +266,7 @@ def test_a_bet_goes_back_once() -> None:
     book = opened(rules)
     bet, _ = meter.accept(book, rules, 1, 1, ())
     meter.give_back(book, bet, 1, ("688a.13(l)",))
-    with pytest.raises(AssertionError, match="goes back once"):
+    with pytest.raises(AssertionError, match="returned once"):
         meter.give_back(book, bet, 1, ("688a.13(l)",))
     assert book.at(BETS) == 0
 
