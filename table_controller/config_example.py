@@ -15,7 +15,8 @@ from table_controller.config_devices import devices_needed
 from table_controller.config_sections import DEVICE, KNOWN, RULES, RULES_MEAN, SECTIONS, Device
 from table_controller.config_walk import allowed, meaning
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS, turning_ranks
+from table_controller.rulebook.hands.house_way import turning_ranks
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 
 if TYPE_CHECKING:
     from table_controller.config_sections import Section

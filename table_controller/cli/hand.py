@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
 
     from table_controller.cli.screen import Screen
-    from table_controller.rulebook.settlement import Result
+    from table_controller.rulebook.settlement.round import Result
 
 HELP = "tell what a hand is and what a wager on it gets"
 EXAMPLE = 'pitbox hand face_up_pai_gow "As Ks Qs Js Ts Kd Qd" --wager progressive --paytable 4'

@@ -1,4 +1,4 @@
-"""Cards as double entry: every reported count is an entry between accounts. What does not balance is named. Pure."""
+"""The card book: every reported count is an entry between accounts; a difference is booked as unaccounted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-# Where people keep cards. A device's accounts are named by its slot: shuffler.1/intake, shuffler.1/path,
+# Accounts outside devices. A device's accounts are named by its slot: shuffler.1/intake, shuffler.1/path,
 # shuffler.1/store, shoe.1.
 TRAY: Final = "tray"
 SEATS: Final = "seats"
@@ -14,12 +14,12 @@ REPLACEMENT: Final = "replacement"
 STUB: Final = "stub"
 RACK: Final = "rack"
 QUARANTINE: Final = "quarantine"
-# Not a place: cards that nobody has found (above zero), or that were counted and never booked (below zero).
+# Not a place: missing cards (above zero), or extra cards that were counted but never received (below zero).
 UNACCOUNTED: Final = "unaccounted"
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """So many cards of a deck went from one account to another."""
+    """A number of cards of a deck moved from one account to another."""
 
     deck: str
     source: str
@@ -28,23 +28,23 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class CardBook(msgspec.Struct):
-    """How many cards of each deck are in which account. Each deck's accounts sum to what it was received with."""
+    """How many cards of each deck are in each account. A deck's accounts sum to the number it was received with."""
 
     held: dict[str, dict[str, int]] = {}
 
     def receive(self, deck: str, cards: int) -> None:
-        """A deck comes to the table."""
+        """Open the accounts of a deck that comes to the table."""
         self.held[deck] = {TRAY: cards}
 
     def at(self, deck: str, account: str) -> int:
-        """Return what an account should hold."""
+        """Return how many cards an account should hold."""
         return self.held.get(deck, {}).get(account, 0)
 
     def move(self, deck: str, source: str, to: str, cards: int) -> Entry:
-        """Book cards from one account to another; an account may not go below zero: what it lacks is unaccounted."""
+        """Move cards between accounts; cards that the source lacks come from the unaccounted account."""
         accounts = self.held[deck]
         short = cards - accounts.get(source, 0)
-        if short > 0:  # more than was booked there: an extra card came from somewhere
+        if short > 0:  # more cards than recorded: extra cards
             _add(accounts, UNACCOUNTED, -short)
             _add(accounts, source, short)
         _add(accounts, source, -cards)
@@ -52,17 +52,14 @@ class CardBook(msgspec.Struct):
         return Entry(deck, source, to, cards)
 
     def move_all(self, deck: str, to: str) -> None:
-        """Everything of a deck that is somewhere goes to one account, as when a deck is collected or removed."""
+        """Move all cards of a deck to one account, as when it is collected or removed."""
         accounts = self.held[deck]
         for account in [name for name in accounts if name not in (UNACCOUNTED, to)]:
             _add(accounts, to, accounts[account])
             _add(accounts, account, -accounts[account])
 
     def counted(self, deck: str, account: str, cards: int) -> int:
-        """Somebody counted an account.
-
-        Book the difference as unaccounted and return it: below zero cards are missing.
-        """
+        """Record the count of an account; return the difference, booked as unaccounted. Below zero: missing cards."""
         accounts = self.held[deck]
         difference = cards - accounts.get(account, 0)
         _add(accounts, account, difference)
@@ -70,11 +67,11 @@ class CardBook(msgspec.Struct):
         return difference
 
     def missing(self, deck: str) -> int:
-        """Return how many cards of a deck nobody has found; below zero: how many too many there are."""
+        """Return how many cards of a deck are missing; below zero: how many are extra."""
         return self.at(deck, UNACCOUNTED)
 
     def total(self, deck: str) -> int:
-        """Return the sum of all accounts; it never changes by an entry."""
+        """Return the sum of all accounts of a deck, which no entry changes."""
         return sum(self.held.get(deck, {}).values())
 
 

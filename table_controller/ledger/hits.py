@@ -1,6 +1,6 @@
-"""Hits: what a claimed line takes out of the meter, how it is paid, and how a claim that falls is reversed.
+"""Hits: what a claimed line takes out of the meter, how it is paid, and how a withdrawn claim is reversed.
 
-Who has to see what before anything is paid is the table's business.
+`table.hits` decides who must confirm what before a payment.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Hit(msgspec.Struct):
-    """One claimed hand. Bets do not change its amount any more; the fall of an earlier claim does, until it is paid."""
+    """One claimed hand. Later bets do not change its amount; a withdrawn earlier claim does, until it is paid."""
 
     id: int
     round: int
@@ -38,30 +38,30 @@ class Hit(msgspec.Struct):
     hand: str
     fixed: int
     share: int  # of the meter, in whole cents
-    stake: int  # of the bet that comes back besides
-    from_reserve: int = 0  # of the re-seed that followed
+    stake: int  # the bet, if it is returned in addition
+    from_reserve: int = 0  # part of the re-seed after this hit
     from_seed: int = 0
-    state: str = "claimed"  # moved by the table's machine of hits
+    state: str = "claimed"  # changed by the state machine of hits
     by_table: bool = False  # paid from the table; else by an attendant
-    dark: bool = False  # the seat's light did not burn: a floorperson looks the bet up
-    percent: int = 0  # of the meter that its line pays
-    dealers: list[str] = []  # persons who claimed the hand, confirmed it or saw its light
-    looked_up_by: str = ""  # the person who looked the bet of a dark seat up
+    dark: bool = False  # the seat's light was off: a floorperson looks up the bet
+    percent: int = 0  # share of the meter that its line pays
+    dealers: list[str] = []  # people who claimed the hand, confirmed it or checked its light
+    looked_up_by: str = ""  # the person who looked up the bet when the light was off
     validated_by: str = ""
 
     @property
     def amount(self) -> int:
-        """What the player is paid."""
+        """The amount paid to the player."""
         return self.fixed + self.share
 
     @property
     def on_meter(self) -> bool:
-        """Whether its line pays from the meter: then its amount depends on the claims before it."""
+        """Whether its line pays from the meter, so that its amount depends on earlier claims."""
         return self.percent > 0 or self.share > 0
 
 
 class EnvyPaid(msgspec.Struct):
-    """What one seat was paid for another's hand."""
+    """Envy paid to one seat for another seat's hand."""
 
     of: int
     seat: int
@@ -69,9 +69,9 @@ class EnvyPaid(msgspec.Struct):
 
 
 def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, hand: str) -> tuple[Hit, Entry]:
-    """Take a claimed hit out of the meter as it stands, and re-seed it if it was won whole, in one entry.
+    """Take a claimed hit out of the meter, and re-seed the meter if all of it was won, in one entry.
 
-    So play goes on under a meter that owes nobody anything. What is less than a cent stays in it.
+    Play can continue with the new meter at once. Fractions of a cent stay in it.
     """
     award = rules.award(hand)
     hit = Hit(id_, round_, seat, hand, award.fixed, 0, award.stake)
@@ -79,7 +79,7 @@ def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, 
 
 
 def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> Entry:
-    """Book a reversed claim again, on the meter as it stands now."""
+    """Record a reversed claim again, on the current meter."""
     return _take(book, rules, hit, "hit_rebooked")
 
 
@@ -109,9 +109,9 @@ def withdraw(
     clauses: tuple[str, ...],
     kind: Literal["hit_withdrawn", "hit_reversed"] = "hit_withdrawn",
 ) -> Entry:
-    """Undo a claim that is not paid, exactly: every transfer of its booking goes the other way.
+    """Reverse an unpaid claim exactly, transfer by transfer.
 
-    Where a later claim was paid meanwhile, the re-seed goes back only as far as the meter keeps its seed.
+    If a later claim was paid meanwhile, the re-seed is reversed only as far as the meter keeps its seed.
     """
     exact = inverse(_booked(hit))
     if hit.id < book.last_paid:
@@ -123,7 +123,7 @@ def withdraw(
 
 
 def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
-    """The dealer has paid a fixed award from the table, and given the bet back where the table says so."""
+    """Record that the dealer paid a fixed award from the table, and returned the bet where the paytable requires it."""
     assert not hit.on_meter, "a share of the meter never comes from the table"
     hit.by_table = True
     return book.post(
@@ -133,7 +133,7 @@ def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry
 
 
 def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], document: str) -> Entry:
-    """An attendant has paid a hit and documented it; the bet itself comes back from the table."""
+    """Record that an attendant paid and documented a hit; the table returns the bet itself."""
     return book.post(
         "hand_pay_paid", Transfer(PENDING, HAND_PAYS, hit.amount), Transfer(HOUSE, STAKES, hit.stake),
         round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses, document=document,
@@ -141,7 +141,7 @@ def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], docume
 
 
 def take_back(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
-    """A void round or hand: what the table paid comes back to it, and the bet that went back is a bet again."""
+    """Reverse a hit paid from the table, because the round or hand is void."""
     assert hit.by_table
     return book.post(
         "award_returned", Transfer(FIXED, HOUSE, hit.fixed), Transfer(STAKES, HOUSE, hit.stake),
@@ -153,15 +153,15 @@ def pay_envy(
     book: MoneyBook, rules: MeterRules, round_: int, of: int, hand: str, seats: tuple[int, ...],
     clauses: tuple[str, ...],
 ) -> tuple[list[EnvyPaid], Entry]:  # fmt: skip
-    """Pay a hand's envy to other seats, from the table; several hands add up."""
+    """Record envy for a hand, paid from the table to other seats."""
     each = rules.award(hand).envy
     assert each > 0, f"{hand} pays no envy"
-    assert of not in seats, "nobody is paid for his own hand"
+    assert of not in seats, "no player is paid for their own hand"
     transfers = [Transfer(HOUSE, ENVY, each) for _ in seats]
     entry = book.post("envy", *transfers, round=round_, seat=of, clauses=clauses)
     return [EnvyPaid(of, seat, each) for seat in seats], entry
 
 
 def take_envy_back(book: MoneyBook, paid: EnvyPaid, round_: int, clauses: tuple[str, ...]) -> Entry:
-    """A void round or hand: what was paid for another's hand comes back."""
+    """Reverse paid envy, because the round or hand is void."""
     return book.post("envy_returned", Transfer(ENVY, HOUSE, paid.amount), round=round_, seat=paid.seat, clauses=clauses)

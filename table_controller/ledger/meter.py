@@ -1,4 +1,4 @@
-"""One meter's life: its rules from the rulebook, its seed, what each bet adds, and what a bet that goes back takes."""
+"""The meter: its rules from the rulebook, its seed, the contribution of each bet, and the return of bets."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from table_controller.ledger.money import (
     Transfer,
     dollars,
 )
-from table_controller.rulebook.settlement import Seat, Terms
-from table_controller.rulebook.settlement.terms import by_line
+from table_controller.rulebook.settlement.round import Seat
+from table_controller.rulebook.settlement.terms import Terms, by_line
 
 if TYPE_CHECKING:
     from table_controller.ledger.money import Entry, MoneyBook
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from table_controller.rulebook.texts import Paytable
 
 WHOLE_BP: Final = 10_000  # hundredths of a percent
-# The most that a meter may hold, unless less is set: as many digits as the meter sign has.
+# The highest possible limit of a meter: ten digits, as the meter sign has.
 MOST: Final = (10**10 - 1) * CENT
 
 
 class Award(msgspec.Struct, frozen=True, kw_only=True):
-    """What one line of the table pays for one bet; a fixed amount and a share of the meter are both paid."""
+    """What one line of the paytable pays for one bet; a fixed amount and a share of the meter are both paid."""
 
     hand: str
     label: str  # as printed
     fixed: int
-    percent: int  # of the meter as it stands when the hit is claimed
-    stake: int  # comes back besides
-    envy: int  # to every other seat that may have it
+    percent: int  # of the meter when the hit is claimed
+    stake: int  # the bet, if it is returned in addition
+    envy: int  # to every other seat that qualifies
 
 
 class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
-    """What the selected table and the Rules Submission say of the meter. Amounts in micro-dollars."""
+    """The rules of the meter from the paytable and the Rules Submission. Amounts in micro-dollars."""
 
     table: str
     unit: int  # one bet
@@ -55,7 +55,7 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
     limit: int
     awards: tuple[Award, ...]
     clauses: tuple[str, ...]
-    # Whether what does not fit under the limit has an account of its own; journals of earlier software do not say so.
+    # Whether contributions above the limit go to the overflow account; journals of earlier software have none.
     keeps_overflow: bool = True
 
     def award(self, hand: str) -> Award:
@@ -67,19 +67,19 @@ class MeterRules(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def envied(self) -> tuple[str, ...]:
-        """The hands that are paid to others, too."""
+        """The hands that also pay envy."""
         return tuple([award.hand for award in self.awards if award.envy])
 
 
 class Bet(msgspec.Struct):
-    """An accepted bet and where its money went. Open until it is lost or won; in a void round it still goes back."""
+    """An accepted bet and where its money went. Open until it is lost or won; a void round returns it."""
 
     seat: int
     stake: int
     to_meter: int
     to_reserve: int
     state: Literal["open", "lost", "won", "returned"] = "open"
-    to_overflow: int = 0  # what did not fit under the limit
+    to_overflow: int = 0  # the part above the meter's limit
 
 
 def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
@@ -89,13 +89,13 @@ def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
         return None
     terms = Terms(edition, submission)
     table = terms.table(rules.wager)
-    assert table.unit_cents is not None, "a progressive table prints its unit"
-    assert table.seed_cents is not None, "a progressive table prints its seed"
+    assert table.unit_cents is not None, "a progressive paytable prints its unit"
+    assert table.seed_cents is not None, "a progressive paytable prints its seed"
     rate_bp = submission.progressive_rate_bp if table.rate_percent is None else table.rate_percent * 100
-    assert rate_bp is not None, "the submission says what the text leaves open"
+    assert rate_bp is not None, "the submission states a rate that the regulation leaves open"
     reserve_bp = (table.reserve_percent or 0) * 100
-    assert rate_bp + reserve_bp <= WHOLE_BP, "no bet gives more than itself"
-    reseed = table.seed_cents if table.reseed_cents is None else table.reseed_cents  # F25: with the seed
+    assert rate_bp + reserve_bp <= WHOLE_BP, "a bet cannot contribute more than itself"
+    reseed = table.seed_cents if table.reseed_cents is None else table.reseed_cents  # F25: the seed by default
     return MeterRules(
         table=table.id, unit=table.unit_cents * CENT, seed=table.seed_cents * CENT, reseed=reseed * CENT,
         rate_bp=rate_bp, reserve_bp=reserve_bp, limit=MOST, clauses=table.clauses,
@@ -104,65 +104,65 @@ def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
 
 
 def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
-    """Return what each line pays, as the settlement of a round works it out."""
+    """Return what each line pays, computed by the settlement rules."""
     assert table.unit_cents is not None
     one_bet = Seat(number=1, wagers={wager: table.unit_cents})
-    found = []
+    awards = []
     for line in table.lines:
         result = by_line(terms, one_bet, wager, line, (), ())
-        found.append(
+        awards.append(
             Award(
                 hand=line.hand, label=line.label, fixed=result.paid_cents * CENT, percent=result.meter_percent,
                 stake=result.back_cents * CENT, envy=(line.envy_cents or 0) * CENT,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(awards)
 
 
 def part(amount: int, rate_bp: int) -> int:
-    """Return a rate's part of a bet. Never rounded: a bet is whole cents, and a cent is ten thousand micro-dollars."""
-    found, remainder = divmod(amount * rate_bp, WHOLE_BP)
+    """Return a rate's share of a bet. It is exact: a bet is whole cents, and a cent is ten thousand micro-dollars."""
+    share, remainder = divmod(amount * rate_bp, WHOLE_BP)
     assert remainder == 0, f"{amount} micro-dollars at {rate_bp} bp"
-    return found
+    return share
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
 def open_meter(book: MoneyBook, rules: MeterRules) -> Entry:
-    """Put the seed into a meter that never had one."""
+    """Seed a new meter."""
     assert book.entries == 0, "a meter is opened once"
     book.seed = rules.seed
     return book.post("seed", Transfer(SEED, METER, rules.seed), clauses=rules.clauses)
 
 
 def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, Entry]:
-    """Take one bet: its parts for meter and reserve, and the rest for the house, in one entry.
+    """Accept one bet: its shares for meter and reserve, and the remainder for the house, in one entry.
 
-    What does not fit under the meter's limit is kept as overflow, on a meter of its own.
+    The part above the meter's limit goes to the overflow account.
     """
-    wanted = part(rules.unit, rules.rate_bp)
-    to_meter = min(wanted, max(0, rules.limit - book.at(METER)))
-    to_overflow = wanted - to_meter
+    contribution = part(rules.unit, rules.rate_bp)
+    to_meter = min(contribution, max(0, rules.limit - book.at(METER)))
+    to_overflow = contribution - to_meter
     to_reserve = part(rules.unit, rules.reserve_bp)
     entry = book.post(
         "bet",
         Transfer(BETS, METER, to_meter),
         Transfer(BETS, RESERVE, to_reserve),
         Transfer(BETS, OVERFLOW, to_overflow),
-        Transfer(BETS, HOUSE, rules.unit - wanted - to_reserve),
+        Transfer(BETS, HOUSE, rules.unit - contribution - to_reserve),
         round=round_, seat=seat, clauses=clauses,
     )  # fmt: skip
     return Bet(seat, rules.unit, to_meter, to_reserve, to_overflow=to_overflow), entry
 
 
 def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> Entry:
-    """Give a bet of a void round or hand back, exactly as it was split when it was accepted.
+    """Return a bet of a void round or hand, by the exact reversal of its acceptance.
 
-    Where an attendant has paid a share of the meter since, the meter keeps its seed: what it cannot give comes from the
-    reserve, and from the house what that cannot.
+    If an attendant has paid a share of the meter since, the meter keeps its seed: the reserve, then the house, pays the
+    difference.
     """
-    assert bet.state != "returned", "a bet goes back once"
+    assert bet.state != "returned", "a bet is returned once"
     from_meter, from_reserve = bet.to_meter, bet.to_reserve
     if book.last_paid_round == round_:
         from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
@@ -180,10 +180,7 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
 
 
 def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> Entry:
-    """People correct the meter by an amount, up or down.
-
-    BadEntry if it would hold less than nothing, or more than its limit, which is never above what the sign can show.
-    """
+    """Correct the meter by an amount, up or down; BadEntry if it would fall below zero or rise above its limit."""
     if amount >= 0:
         _check_limit(book, amount, limit)
         return book.post("correction", Transfer(CORRECTIONS, METER, amount), document=document)
@@ -191,7 +188,7 @@ def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> E
 
 
 def reset(book: MoneyBook, rules: MeterRules, document: str) -> Entry:
-    """People bring the meter to its seed; where the rest of it goes, their document says."""
+    """Reset the meter to its seed; the document states where the difference goes."""
     above = book.at(METER) - rules.seed
     if above >= 0:
         return book.post("reset", Transfer(METER, CORRECTIONS, above), document=document)
@@ -199,15 +196,15 @@ def reset(book: MoneyBook, rules: MeterRules, document: str) -> Entry:
 
 
 def transfer_overflow(book: MoneyBook, rules: MeterRules, amount: int, document: str) -> Entry:
-    """People bring overflow back to the meter; BadEntry if there is not so much, or the meter's limit is lower."""
+    """Transfer overflow to the meter; BadEntry if it exceeds the overflow or the meter's limit."""
     if amount <= 0:
-        raise BadEntry(f"a transfer of {dollars(amount)} moves nothing to the meter")
+        raise BadEntry(f"a transfer of {dollars(amount)} is not possible; the amount must be above zero")
     _check_limit(book, amount, rules.limit)
     return book.post("transfer", Transfer(OVERFLOW, METER, amount), document=document)
 
 
 def _check_limit(book: MoneyBook, amount: int, limit: int) -> None:
-    """Raise BadEntry if the meter would hold more than it may."""
+    """Raise BadEntry if the meter would exceed its limit."""
     after = book.at(METER) + amount
     if after > limit:
-        raise BadEntry(f"the meter would hold {dollars(after)}, and its limit is {dollars(limit)}")
+        raise BadEntry(f"the meter would hold {dollars(after)}; its limit is {dollars(limit)}")

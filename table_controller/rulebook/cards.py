@@ -51,11 +51,11 @@ def parse(text: str) -> tuple[Card, ...]:
 def hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Card, ...]:
     """Return one whole hand of `size` cards; BadHand says everything that is wrong with it."""
     cards = parse(text)
-    said = [*misfits(cards, jokers=jokers, copies=copies)]
+    problems = [*misfits(cards, jokers=jokers, copies=copies)]
     if len(cards) != size:
-        said.append(f"{len(cards)} card{'s' * (len(cards) != 1)}, and a hand has {size}")
-    if said:
-        raise BadHand("; ".join(said))
+        problems.append(f"{len(cards)} card{'s' * (len(cards) != 1)}, and a hand has {size}")
+    if problems:
+        raise BadHand("; ".join(problems))
     return cards
 
 

@@ -37,34 +37,34 @@ def parse(data: bytes) -> Edition:
     """Return an edition, validated whole and frozen; BadRulebook lists everything that is wrong with it."""
     try:
         raw = tomllib.loads(data.decode())
-        found = msgspec.convert(raw, Edition)
+        loaded = msgspec.convert(raw, Edition)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise BadRulebook(f"an edition cannot be read: {error}") from error
-    said = objections(found)
-    if said:
-        raise BadRulebook(f"chapter {found.chapter} contradicts itself: " + "; ".join(said))
-    return _finished(found, raw)
+    problems = objections(loaded)
+    if problems:
+        raise BadRulebook(f"chapter {loaded.chapter} contradicts itself: " + "; ".join(problems))
+    return _finished(loaded, raw)
 
 
-def _finished(found: Edition, raw: dict[str, Any]) -> Edition:
+def _finished(loaded: Edition, raw: dict[str, Any]) -> Edition:
     """Fill in what follows from the data: the numbers of rows and the digest; close the mappings."""
     rows = tuple(
-        msgspec.structs.replace(row, numbers=tuple(_resolved(found, number) for number in row.numbers))
-        for row in found.irregularities
+        msgspec.structs.replace(row, numbers=tuple(_resolved(loaded, number) for number in row.numbers))
+        for row in loaded.irregularities
     )
-    replacement = MappingProxyType(found.deal.replacement_card)
+    replacement = MappingProxyType(loaded.deal.replacement_card)
     return msgspec.structs.replace(
-        found,
+        loaded,
         irregularities=rows,
-        deal=msgspec.structs.replace(found.deal, replacement_card=replacement),
-        change_hours=MappingProxyType(found.change_hours),
-        change_clauses=MappingProxyType(found.change_clauses),
+        deal=msgspec.structs.replace(loaded.deal, replacement_card=replacement),
+        change_hours=MappingProxyType(loaded.change_hours),
+        change_clauses=MappingProxyType(loaded.change_clauses),
         digest=digest(raw),
     )
 
 
-def _resolved(found: Edition, number: Number) -> Number:
-    value = reduce(getattr, number.at.split("."), found)
+def _resolved(loaded: Edition, number: Number) -> Number:
+    value = reduce(getattr, number.at.split("."), loaded)
     assert isinstance(value, int), number
     return msgspec.structs.replace(number, value=value)
 

@@ -72,21 +72,21 @@ def _ruling(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> R
 
 def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
     """Return simultaneous triggers in the order in which they are carried out, each once."""
-    wanted = set(triggers)
-    if not wanted <= TRIGGERS.keys():
-        raise ValueError(f"no such triggers: {', '.join(sorted(wanted - TRIGGERS.keys()))}")
-    return tuple(trigger for trigger in edition.precedence if trigger in wanted)
+    given = set(triggers)
+    if not given <= TRIGGERS.keys():
+        raise ValueError(f"no such triggers: {', '.join(sorted(given - TRIGGERS.keys()))}")
+    return tuple(trigger for trigger in edition.precedence if trigger in given)
 
 
 @lru_cache(64)
 def _index(edition: Edition) -> dict[tuple[Trigger, Phase], list[Row]]:
     """Return the rows by trigger and phase: the one that governs first, then those that add, in their order."""
-    found: dict[tuple[Trigger, Phase], list[Row]] = {}
+    index: dict[tuple[Trigger, Phase], list[Row]] = {}
     for row in sorted(edition.irregularities, key=lambda row: (row.adds, row.order)):
         for trigger in (row.trigger, *row.also):
             for phase in phases(row):
-                found.setdefault((trigger, phase), []).append(row)
-    return found
+                index.setdefault((trigger, phase), []).append(row)
+    return index
 
 
 def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:

@@ -15,7 +15,8 @@ import msgspec
 
 from firmware_bridge.errors import BadSubmission
 from table_controller.rulebook.cards import RANKS
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS, turning_ranks
+from table_controller.rulebook.hands.house_way import turning_ranks
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import DealingName, ShufflerFact
 
@@ -77,8 +78,8 @@ def default_submission(edition: Edition) -> Submission:
 
 def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
     """Return the choices, complete and frozen; BadSubmission lists every objection, each with its clause."""
-    said: list[str] = []
-    given = _typed(raw, said)
+    problems: list[str] = []
+    given = _typed(raw, problems)
     stated = Submission(
         **{
             "game": edition.game,
@@ -89,32 +90,32 @@ def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
             **given,
         }
     )
-    said += _dealing(edition, stated)
-    said += _shuffler(edition, stated)
-    said += _start(edition, stated)
-    said += _wagers(edition, stated)
-    said += _progressive(edition, stated)
-    said += _settings(edition, stated)
-    said += _limits(edition, stated, raw)
-    if said:
-        raise BadSubmission(tuple(said))
+    problems += _dealing(edition, stated)
+    problems += _shuffler(edition, stated)
+    problems += _start(edition, stated)
+    problems += _wagers(edition, stated)
+    problems += _progressive(edition, stated)
+    problems += _settings(edition, stated)
+    problems += _limits(edition, stated, raw)
+    if problems:
+        raise BadSubmission(tuple(problems))
     return _completed(edition, stated)
 
 
-def _typed(raw: Mapping[str, Any], said: list[str]) -> dict[str, Any]:
+def _typed(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
     """Return the fields that are known and of the right type; say what is not."""
     hints = {name: hint for name, hint in get_type_hints(Submission).items() if name not in _OURS}
-    found = {}
+    typed = {}
     for name, value in raw.items():
         if name not in hints:
             near = get_close_matches(name, hints, 1)
-            said.append(f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else ""))
+            problems.append(f"unknown key {name}" + (f"; did you mean {near[0]}?" if near else ""))
             continue
         try:
-            found[name] = msgspec.convert(value, hints[name])
+            typed[name] = msgspec.convert(value, hints[name])
         except msgspec.ValidationError as error:
-            said.append(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}")
-    return found
+            problems.append(f"{name}: {str(error)[:1].lower()}{str(error)[1:]}")
+    return typed
 
 
 def _cite(*sources: str | None) -> str:
@@ -131,8 +132,8 @@ def _dealing(edition: Edition, stated: Submission) -> Iterator[str]:
         yield f"edition {stated.edition} is not the one in use, {edition.digest} (X16)"
     seats = edition.seats
     if not seats.least <= stated.seats <= seats.most:
-        wanted = f"exactly {seats.most}" if seats.least == seats.most else f"{seats.least} to {seats.most}"
-        yield f"seats = {stated.seats}: {edition.title} has {wanted} {_cite(seats.clause, *seats.see)}"
+        expected = f"exactly {seats.most}" if seats.least == seats.most else f"{seats.least} to {seats.most}"
+        yield f"seats = {stated.seats}: {edition.title} has {expected} {_cite(seats.clause, *seats.see)}"
     method = edition.method(stated.dealing)
     if method is None:
         known = ", ".join(each.name for each in edition.deal.methods)
@@ -258,14 +259,13 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
     for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
         if getattr(stated, choice) and choice not in edition.submission_choices:
             yield f"{choice} is no choice in {edition.title}"
-    ways = HOUSE_WAYS.get(edition.game, {})
-    if stated.house_way is not None and stated.house_way not in ways:
-        told = (
-            f"the dealer sets by {' or '.join(ways)} ({edition.chapter}.11(c))" if ways else "the dealer sets no hands"
-        )
-        yield f"house_way = {stated.house_way}: {told}"
-    elif ways:
-        yield from _house_way_ranks(edition, stated, turning_ranks(stated.house_way or next(iter(ways))))
+    policies = HOUSE_WAYS.get(edition.game, {})
+    if stated.house_way is not None and stated.house_way not in policies:
+        names = " or ".join(policies)
+        allowed = f"the dealer sets by {names} ({edition.chapter}.11(c))" if policies else "the dealer sets no hands"
+        yield f"house_way = {stated.house_way}: {allowed}"
+    elif policies:
+        yield from _house_way_ranks(edition, stated, turning_ranks(stated.house_way or next(iter(policies))))
 
 
 def _house_way_ranks(edition: Edition, stated: Submission, known: dict[str, str]) -> Iterator[str]:

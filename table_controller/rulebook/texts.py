@@ -131,37 +131,37 @@ def words() -> Words:
 def clauses(game: str) -> tuple[Clause, ...]:
     """Return every duty of a game in the order of the text."""
     name = f"{CHAPTERS[game]}/clauses.toml"
-    found = _read(name, _File).clauses
-    _refuse(name, [said for clause in found for said in _clause_objections(clause, CHAPTERS[game])])
-    _refuse(name, _twice([clause.id for clause in found]))
-    return found
+    entries = _read(name, _File).clauses
+    _refuse(name, [problem for clause in entries for problem in _clause_objections(clause, CHAPTERS[game])])
+    _refuse(name, _twice([clause.id for clause in entries]))
+    return entries
 
 
 @cache
 def paytables(game: str) -> tuple[Paytable, ...]:
     """Return every paytable of a game."""
     name = f"{CHAPTERS[game]}/paytables.toml"
-    found = _read(name, _File).paytables
-    _refuse(name, [said for table in found for said in _table_objections(table)])
-    _refuse(name, _twice([table.id for table in found]))
-    return found
+    entries = _read(name, _File).paytables
+    _refuse(name, [problem for table in entries for problem in _table_objections(table)])
+    _refuse(name, _twice([table.id for table in entries]))
+    return entries
 
 
 @cache
 def readings() -> dict[str, Reading]:
     """Return every reading by its id."""
-    found = _read("readings.toml", _File).readings
-    _refuse("readings.toml", _twice([reading.id for reading in found]))
-    return {reading.id: reading for reading in found}
+    entries = _read("readings.toml", _File).readings
+    _refuse("readings.toml", _twice([reading.id for reading in entries]))
+    return {reading.id: reading for reading in entries}
 
 
 @cache
 def _enforcements() -> Mapping[str, Enforcement]:
     name = "enforcement.toml"
-    found = _read(name, _Enforcements).clauses
-    missing = [f"{id_} has no word" for id_ in _by_id() if id_ not in found]
-    _refuse(name, missing + [f"there is no clause {id_}" for id_ in found if id_ not in _by_id()])
-    return found
+    entries = _read(name, _Enforcements).clauses
+    missing = [f"{id_} has no word" for id_ in _by_id() if id_ not in entries]
+    _refuse(name, missing + [f"there is no clause {id_}" for id_ in entries if id_ not in _by_id()])
+    return entries
 
 
 def enforcement(clause_id: str) -> Enforcement:
@@ -194,40 +194,40 @@ def _read(name: str, kind: type[T]) -> T:
         raise BadRulebook(f"{name} cannot be read: {error}") from error
 
 
-def _refuse(name: str, said: list[str]) -> None:
-    if said:
-        raise BadRulebook(f"{name}: " + "; ".join(said))
+def _refuse(name: str, problems: list[str]) -> None:
+    if problems:
+        raise BadRulebook(f"{name}: " + "; ".join(problems))
 
 
 def _twice(ids: list[str]) -> list[str]:
-    return [f"{found} stands there twice" for found in dict.fromkeys(ids) if ids.count(found) > 1]
+    return [f"{id_} stands there twice" for id_ in dict.fromkeys(ids) if ids.count(id_) > 1]
 
 
-def _clause_objections(found: Clause, chapter: str) -> list[str]:
+def _clause_objections(item: Clause, chapter: str) -> list[str]:
     known = words()
-    said = [] if found.id.startswith(f"{chapter}.") else [f"{found.id} is not of chapter {chapter}"]
-    if found.kind not in known.kind:
-        said.append(f"{found.id}: there is no kind {found.kind}")
-    if found.trigger not in known.trigger and found.trigger not in TRIGGERS:
-        said.append(f"{found.id}: there is no trigger {found.trigger}")
-    said += [f"{found.id}: there is no device {device}" for device in found.devices if device not in known.device]
-    said += [f"{found.id}: there is no outcome {outcome}" for outcome in found.outcome if outcome not in OUTCOMES]
-    said += [f"{found.id}: there is no reading {name}" for name in found.see if name not in readings()]
-    for condition, values in found.applies_when.items():
+    problems = [] if item.id.startswith(f"{chapter}.") else [f"{item.id} is not of chapter {chapter}"]
+    if item.kind not in known.kind:
+        problems.append(f"{item.id}: there is no kind {item.kind}")
+    if item.trigger not in known.trigger and item.trigger not in TRIGGERS:
+        problems.append(f"{item.id}: there is no trigger {item.trigger}")
+    problems += [f"{item.id}: there is no device {device}" for device in item.devices if device not in known.device]
+    problems += [f"{item.id}: there is no outcome {outcome}" for outcome in item.outcome if outcome not in OUTCOMES]
+    problems += [f"{item.id}: there is no reading {name}" for name in item.see if name not in readings()]
+    for condition, values in item.applies_when.items():
         allowed = known.applies_when.get(condition)
         if allowed is None or not set(values) <= set(allowed.values):
-            said.append(f"{found.id}: applies_when {condition} cannot be {', '.join(values)}")
-    return said
+            problems.append(f"{item.id}: applies_when {condition} cannot be {', '.join(values)}")
+    return problems
 
 
-def _table_objections(found: Paytable) -> list[str]:
-    said = [f"{found.id}: there is no reading {name}" for name in found.see if name not in readings()]
-    for line in found.lines:
+def _table_objections(table: Paytable) -> list[str]:
+    problems = [f"{table.id}: there is no reading {name}" for name in table.see if name not in readings()]
+    for line in table.lines:
         pays = [pay for pay in (line.pay, line.natural, line.with_wild) if pay is not None]
         if not pays or (line.pay is not None and len(pays) > 1):
-            said.append(f"{found.id}, {line.label}: one pay, or one by wild cards")
+            problems.append(f"{table.id}, {line.label}: one pay, or one by wild cards")
         for pay in pays:
             money = pay.fixed_cents is not None or pay.meter_percent is not None
             if (pay.odds is not None) + pay.push + money != 1:
-                said.append(f"{found.id}, {line.label}: odds, or money, or a push, and nothing else")
-    return said
+                problems.append(f"{table.id}, {line.label}: odds, or money, or a push, and nothing else")
+    return problems

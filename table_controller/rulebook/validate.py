@@ -35,7 +35,7 @@ def objections(edition: Edition) -> list[str]:
         *_numbers(edition),
         *_names(edition),
         *_precedence(edition),
-        *(said for row in edition.irregularities for said in _row(edition, row)),
+        *(problem for row in edition.irregularities for problem in _row(edition, row)),
         *_overlaps(edition),
     ]
 
@@ -141,10 +141,10 @@ def _cited(edition: Edition, row: Row) -> Iterator[str]:
 
 
 def _at(edition: Edition, path: str) -> object:
-    found: object = edition
+    target: object = edition
     for name in path.split("."):
-        found = getattr(found, name, _MISSING)
-    return found
+        target = getattr(target, name, _MISSING)
+    return target
 
 
 def _overlaps(edition: Edition) -> Iterator[str]:

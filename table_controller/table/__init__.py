@@ -1,4 +1,4 @@
-"""The table core: pure state machines. `step(event)` gives decisions.
+"""The table core: pure state machines. `Table.step(event)` returns decisions.
 
-No I/O, no clock, no randomness, no devices' bytes.
+It does no I/O, reads no clock and uses no randomness.
 """

@@ -1,7 +1,4 @@
-"""Opening a round, no more bets, and the lock-out: until the bets are latched and their chips collected.
-
-No card moves.
-"""
+"""Betting: opening a round, no more bets, and the lock-out until the bets are latched and their chips collected."""
 
 from __future__ import annotations
 
@@ -20,15 +17,15 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
-# A sensor that has not confirmed its lock by then (s) leaves its seat to the floorperson. A latch takes a millisecond;
-# the rest is for a line that loses frames. Nobody may wait longer at a table.
+# If a sensor has not confirmed its lock by then (s), the floorperson decides its seat. A latch takes a millisecond;
+# the rest covers a line that loses frames. A longer wait would delay the game.
 LOCK_PATIENCE: Final = 2.0
 
 
 def open_round(c: Context, event: ev.OpenRound) -> None:
-    """The dealer opens a round, if there is no reason against it."""
+    """The dealer opens a round, if it is permitted."""
     if event.who.role != "dealer":
-        c.refuse("a round is opened by the dealer")
+        c.refuse("only the dealer can open a round")
         return
     deck = c.next_deck()
     name = deck.name if deck else None
@@ -51,7 +48,7 @@ def seat_of(slot: str) -> int:
 
 
 def sensed(c: Context, event: ev.BetSensed) -> None:
-    """A chip was laid or taken; before the latch a bet may be withdrawn, and it is not accepted yet."""
+    """A chip was placed or removed. Before the latch a bet is not accepted and may be withdrawn."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or not _waits(c, bets):
         _hear(c, event)
@@ -59,31 +56,31 @@ def sensed(c: Context, event: ev.BetSensed) -> None:
         return
     if not bets.latched:
         if event.sequence > bets.sequence:
-            bets.changes += event.sequence - bets.sequence if bets.sequence else 1  # frames that were lost count, too
+            bets.changes += event.sequence - bets.sequence if bets.sequence else 1  # lost frames count too
             bets.sequence, bets.placed = event.sequence, event.placed
     elif bets.lock and event.sequence == bets.sequence and (event.placed, event.clear) != (bets.bet, True):
-        _contradict(c, event.seat, f"the sensor reports change {event.sequence} otherwise than it was latched")
+        _contradict(c, event.seat, f"the sensor reported change {event.sequence} differently from its latch")
 
 
 def _waits(c: Context, bets: SeatBets) -> bool:
-    """Whether the lock of a seat is asked for and undecided: what is heard now may be on either side of the latch."""
+    """Whether a seat's lock is pending: a report received now may be from before or after the latch."""
     return c.state.progressive.state == mc.LOCKING and not bets.latched and not _undecided(c, bets)
 
 
 def _undecided(c: Context, bets: SeatBets) -> bool:
-    """Whether only the floorperson can decide this seat: no confirmation in time, a refusal, or one in doubt."""
+    """Whether the floorperson must decide this seat: no confirmation in time, a refusal, or a doubtful one."""
     return not bets.latched and bool(c.state.progressive.overdue or bets.refused or bets.doubt)
 
 
 def _hear(c: Context, event: ev.BetSensed) -> None:
-    """Remember what lies there; the sensor's own numbers are the order, not the order in which frames come."""
+    """Record what the sensor detects, in the order of its sequence numbers, not of the frames' arrival."""
     spot = c.state.spots.setdefault(event.seat, Spot())
     if event.sequence >= spot.sequence:
         spot.sequence, spot.lies = event.sequence, "unclear" if not event.clear else "chip" if event.placed else "empty"
 
 
 def connected(c: Context, seat: int) -> None:
-    """A sensor connects anew: it may be another one, with another count."""
+    """Forget a spot when its sensor reconnects: its count may start again."""
     c.state.spots.pop(seat, None)
     bets = c.state.progressive.seats.get(seat)
     if bets is not None and not bets.latched:
@@ -91,12 +88,12 @@ def connected(c: Context, seat: int) -> None:
 
 
 def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
-    """The call: everything is locked in this very step."""
+    """The dealer calls no more bets: send every lock in this step."""
     if event.who.role != "dealer":
-        c.refuse("no more bets is the dealer's call")
+        c.refuse("only the dealer can call no more bets")
         return
     if c.state.round.state != mc.BETTING:
-        c.refuse(f"no more bets: no wagers are open, the round is {c.state.round.state}")
+        c.refuse(f"no more bets: no bets are open; the round is {c.state.round.state}")
         return
     c.fire_round("close")
     if c.progressive:
@@ -108,15 +105,15 @@ def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
 
 
 def latched(c: Context, event: ev.SeatLatched) -> None:
-    """A sensor confirms: what it reports is what counts, whatever frames came before or come after.
+    """A sensor confirms its lock: this report decides the bet, whatever frames arrived before or after.
 
-    Unless it contradicts itself, or sees neither clearly one chip nor nothing: then its seat is undecided.
+    If the sensor contradicts itself or its reading is unclear, the seat is undecided.
     """
     bets = c.state.progressive.seats.get(event.seat)
     ours = bets is not None and (event.round, event.lock) == (c.state.round.number, bets.lock)
     if bets is None or not ours or (c.state.progressive.state != mc.LOCKING and not bets.latched):
         c.finding(
-            "late_latch", f"seat {event.seat} confirmed lock {event.lock} of round {event.round}: nobody waits for it"
+            "late_latch", f"seat {event.seat} confirmed lock {event.lock} of round {event.round}, which is not pending"
         )
     elif bets.latched:
         if (event.sequence, event.bet, event.clear) != (bets.sequence, bets.bet, True):
@@ -124,11 +121,11 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
     elif _undecided(c, bets):
         _late_word(c, event)
     else:
-        _decide(c, bets, event, "" if event.clear else "what lies there is neither clearly one chip nor nothing")
+        _decide(c, bets, event, "" if event.clear else "the sensor detects neither clearly one chip nor none")
 
 
 def latch_stands(c: Context, event: ev.LatchStands) -> None:
-    """A sensor holds the latch of a lock whose record was lost with the box: it is ours, and it is the order."""
+    """A sensor holds the latch of a lock that the box sent but did not record before it stopped: this latch counts."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or bets.latched or event.round != c.state.round.number or c.state.progressive.state != mc.LOCKING:
         return
@@ -140,11 +137,11 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
         return
     if _decide(c, bets, event):
         bets.lock = event.lock
-        c.finding("latch_found", f"seat {event.seat} was latched before the box died; what lay there then counts")
+        c.finding("latch_found", f"seat {event.seat} was latched before the box stopped; that latch counts")
 
 
 def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, doubt: str = "") -> bool:
-    """The confirmation decides, unless it is in doubt; return whether it does."""
+    """Let the confirmation decide the seat, unless it is doubtful; return whether it does."""
     doubt = doubt or _contradiction(c, bets, event)
     if doubt:
         bets.doubt = doubt
@@ -155,41 +152,41 @@ def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, 
 
 
 def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands) -> str:
-    """Return what a confirmation contradicts that the sensor reported; "" if nothing. Its numbers only rise."""
+    """Return how a confirmation contradicts an earlier report; "" if it does not. Sequence numbers only rise."""
     spot = c.state.spots.get(event.seat, Spot())
     lies = "chip" if event.bet else "empty"
     if event.sequence < spot.sequence:
-        return f"the sensor confirmed {event.sequence} as its last change, and had reported change {spot.sequence}"
+        return f"the sensor confirmed {event.sequence} as its last change, but had reported change {spot.sequence}"
     same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.lies
     if same_number or (bets.sequence and event.sequence == bets.sequence and bets.placed != event.bet):
-        return f"the sensor confirmed change {event.sequence} otherwise than it had reported it"
+        return f"the sensor confirmed change {event.sequence} differently from its report"
     return ""
 
 
 def _contradict(c: Context, seat: int, doubt: str) -> None:
-    """A sensor contradicts what it confirmed: while others are waited for, nothing is booked, and nobody knows."""
+    """A sensor contradicts its own latch: the seat becomes undecided, unless its bet is recorded already."""
     bets = c.state.progressive.seats[seat]
     if c.state.progressive.state == mc.LOCKING:
         bets.latched, bets.bet, bets.doubt = False, None, doubt
         _leave_undecided(c, seat, doubt)
     else:
-        c.finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first word counts")
+        c.finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first report counts")
 
 
 def _leave_undecided(c: Context, seat: int, why: str) -> None:
-    """Keep why nobody knows whether a seat has a bet (PB-480), for the floorperson who decides and for whoever asks."""
+    """Record why it is not known whether a seat has a bet (PB-480); the floorperson decides."""
     undecided = SeatUndecided(f"seat {seat}, round {c.state.round.number}: {why}; the floorperson decides", seat)
     c.finding("seat_undecided", f"{undecided.code}: {undecided}")
 
 
 def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
-    """A confirmation for a seat that is undecided: evidence, and no more."""
-    found = "a bet" if event.bet else "no bet"
-    c.finding("late_latch", f"seat {event.seat} confirmed {found} after its time; the floorperson decides")
+    """Record a confirmation for an undecided seat; it changes nothing."""
+    latched_bet = "a bet" if event.bet else "no bet"
+    c.finding("late_latch", f"seat {event.seat} confirmed {latched_bet} too late; the floorperson decides")
 
 
 def lock_refused(c: Context, event: ev.LockRefused) -> None:
-    """A sensor reports that it cannot confirm: nobody needs to wait for it, the floorperson decides at once."""
+    """A sensor refuses its lock: the floorperson decides at once."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or bets.lock != event.lock or bets.latched:
         return
@@ -200,7 +197,7 @@ def lock_refused(c: Context, event: ev.LockRefused) -> None:
 
 
 def lock_due(c: Context) -> None:
-    """A sensor that has not confirmed leaves its seat undecided: the floorperson is asked."""
+    """The time to confirm is over: seats without a confirmation are undecided, and the floorperson is asked."""
     if c.state.progressive.state != mc.LOCKING or c.state.progressive.overdue:
         return
     for seat, bets in c.state.progressive.seats.items():
@@ -210,24 +207,24 @@ def lock_due(c: Context) -> None:
 
 
 def late(c: Context, event: ev.LateBet) -> None:
-    """A chip on a locked sensor does not count and goes back."""
-    c.finding("late_bet", f"seat {event.seat}: a chip was laid after the lock-out; it does not count and goes back")
+    """A chip on a locked sensor does not count and is returned."""
+    c.finding("late_bet", f"seat {event.seat}: a chip was placed after the lock-out; it does not count and is returned")
     if event.seat not in c.state.late_chips:
         c.state.late_chips.append(event.seat)
 
 
 def entry_says(c: Context) -> tuple[str, ...]:
-    """Return what the dealer says by entering the seats: with what was wagered, by whom, and on how many boxes."""
+    """Return what the dealer confirms by entering the seats: chips or cash, seated players, boxes per player."""
     paid = "cash_converted" if c.edition.verbal_cash else "chips_only"
     seated = ("seated",) if c.clauses("seated") else ()
     return (paid, *seated, f"boxes_at_most_{c.submission.adjacent_boxes}")
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- advancing -------------------------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
-    """Go on as far as wagers and bets allow; a chip that was laid too late is given back at any time."""
+    """Advance as far as wagers and bets allow; return late chips at any time."""
     for seat in c.state.late_chips:
         c.ask("late_chip", "dealer", "returned", seat=seat, clauses=c.clauses("lockout"))
     if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
@@ -245,7 +242,8 @@ def advance(c: Context) -> None:
         for seat in stray:
             c.state.progressive.seats[seat].bet = False
             c.finding(
-                "bet_without_wager", f"seat {seat}: a progressive bet without a wager; it does not count and goes back"
+                "bet_without_wager",
+                f"seat {seat}: a progressive bet without a wager; it does not count and is returned",
             )
             booking.give_back(c, [seat], c.clauses("seats"))
             irregular(c, "bet_without_wager", seat=seat)
@@ -279,7 +277,7 @@ def _advance_bets(c: Context) -> None:
 
 
 def _refuse_unreasonable(c: Context) -> None:
-    """A latched bet that was not booked does not count: its chip goes back, and a floorperson decides."""
+    """A latched bet that was not recorded does not count: its chip is returned, and a floorperson decides."""
     for seat in c.state.progressive.accepted:
         if seat not in c.state.money.bets:
             c.state.progressive.seats[seat].bet = False
@@ -287,7 +285,7 @@ def _refuse_unreasonable(c: Context) -> None:
 
 
 def _light(c: Context) -> None:
-    """The accepted light follows the latch."""
+    """Turn on the light of every accepted bet."""
     for sensor in c.sensors:
         seat = seat_of(sensor)
         bets = c.state.progressive.seats[seat]
@@ -300,18 +298,18 @@ def _light(c: Context) -> None:
 
 
 def seats_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection to the seats that were entered: each exists, each once, and none is barred."""
+    """Return an objection to the entered seats: each must exist, appear once, and not be barred."""
     if answer.choice == "nobody":
         return None
     allowed = range(1, c.submission.seats + 1)
     if not answer.seats or len(set(answer.seats)) != len(answer.seats) or any(s not in allowed for s in answer.seats):
         clause = c.edition.seats.clause
-        return f"seats are numbers from 1 to {c.submission.seats}, each once, and at least one ({clause})"
+        return f"enter at least one seat from 1 to {c.submission.seats}, each once ({clause})"
     if c.submission.mid_shoe_entry_ban and c.state.regulars is not None:
         barred = [seat for seat in answer.seats if seat not in c.state.regulars]
         if barred:
             clause = c.clause("entry_ban")
-            return f"seat {barred[0]} sat out a round and waits for the shuffle, or is readmitted ({clause})"
+            return f"seat {barred[0]} sat out a round: wait for the shuffle, or a floorperson readmits it ({clause})"
     return None
 
 
@@ -324,7 +322,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def call_off(c: Context) -> None:
-    """Nobody has a wager: the round ends before a card is dealt."""
+    """End the round before a card is dealt, because no seat has a wager."""
     booking.voided(c, c.clauses("seats"))
     close_bets(c)
     c.fire_round("void")
@@ -343,19 +341,19 @@ def _started(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _chips(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The chips were collected: as many as bets were accepted, or they are counted again, or the round is void."""
+    """Compare the collected chips with the accepted bets; a difference opens a hold."""
     accepted = len(c.state.progressive.accepted)
     c.fire_progressive("collect")
     if not prompt.number or answer.number == accepted:
         c.fire_progressive("verify")
         return
-    c.finding("chips_differ", f"{answer.number} chips were collected for {accepted} accepted bets")
+    c.finding("chips_differ", f"{answer.number} chips were collected, {accepted} bets were accepted")
     c.fire_progressive("recount")
     irregular(c, "chips_differ")
 
 
 def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """The chip lies before its player again."""
+    """The late chip was returned to its player."""
     assert prompt.seat is not None
     c.state.late_chips.remove(prompt.seat)
 

@@ -1,6 +1,6 @@
-"""What the bets of a round do to the meter: accepted, given back, settled; and what their settling holds up.
+"""Progressive bets in the meter: accepted, returned, settled; and when they delay the settlement of the round.
 
-Claims and payments of hits are in `hits`, what people do to the meter by hand in `meters`.
+Claims and payments of hits are in `hits`, manual adjustments of the meter in `meters`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
 
 
-# Questions that a person answers with an amount in view.
+# Prompts that show an amount.
 _ABOUT_AMOUNT: Final = ("hit_validate", "hit_pay", "hand_pay")
 
 
 def book(c: Context, entry: Entry) -> None:
-    """Decide what was booked: no money moves without a decision that says so."""
+    """Record an entry as a decision; every movement of money has one."""
     c.out.append(Booked(entry))
 
 
 def fire_hit(c: Context, hit: Hit, trigger: str) -> None:
-    """Move a hit."""
+    """Fire a trigger of a hit."""
     mc.fire(mc.HIT, hit, trigger)
     c.out.append(Moved(f"hit {hit.id}", hit.state))
 
@@ -44,7 +44,7 @@ def fire_hit(c: Context, hit: Hit, trigger: str) -> None:
 
 
 def accept(c: Context) -> None:
-    """Take every latched bet that is not booked: bet and contribution in one decision, before its light."""
+    """Accept every latched bet not recorded yet: bet and contribution in one decision, before its light."""
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in c.state.progressive.accepted:
@@ -55,13 +55,13 @@ def accept(c: Context) -> None:
 
 
 def settled(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tuple[str, ...]) -> None:
-    """A bet is lost or won; what it added stays added."""
+    """Settle a bet as lost or won; its contribution stays."""
     c.state.money.bets[seat].state = outcome
     c.out.append(BetSettled(c.state.round.number, seat, outcome, clauses))
 
 
 def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
-    """Bets go back as they came, and what was claimed or paid for them falls. A documented hand pay keeps its bet."""
+    """Return bets exactly as they were accepted, and withdraw their hits. A bet with a documented hand pay stays."""
     money = c.state.money
     bets, falling = [], []
     for seat in seats:
@@ -69,7 +69,7 @@ def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> Non
         if bet is None or bet.state == "returned":
             continue
         if hit is not None and hit.state == mc.HIT_DOCUMENTED:
-            c.finding("hand_pay_stands", f"seat {seat}: its bet is void, and its hand pay was documented before")
+            c.finding("hand_pay_stands", f"seat {seat}: its bet is void, but its hand pay is already documented")
             continue
         bets.append(bet)
         falling += [] if hit is None else [hit]
@@ -77,7 +77,7 @@ def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> Non
 
 
 def withdraw(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
-    """A claim falls, and with it the envy that its hand brought; later claims are booked as if it had never been."""
+    """Withdraw a claim and the envy paid for its hand; recompute later claims as if it had never been made."""
     money = c.state.money
     _take_envy_back(c, [paid for paid in money.envy if paid.of == hit.seat], clauses)
     money.envy_paid = [seat for seat in money.envy_paid if seat != hit.seat]
@@ -85,7 +85,7 @@ def withdraw(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
 
 
 def _undo(c: Context, falling: list[Hit], bets: list[Bet], clauses: tuple[str, ...]) -> None:
-    """Hits fall and bets go back, by exact reversals: the last claim first, then the bets, then later claims anew."""
+    """Reverse hits and bets exactly: the last claim first, then the bets, then record later claims again."""
     money, number = c.state.money, c.state.round.number
     first = 0 if bets else min((hit.id for hit in falling if hit.on_meter), default=c.state.next_id)
     later = [hit for hit in money.hits.values() if hit not in falling and hit.id > first and _can_move(c, hit)]
@@ -102,12 +102,12 @@ def _undo(c: Context, falling: list[Hit], bets: list[Bet], clauses: tuple[str, .
 
 
 def _can_move(c: Context, hit: Hit) -> bool:
-    """Whether a hit's amount follows the claims before it: it is unpaid, and no later claim was paid."""
+    """Whether a hit's amount can still change: it is unpaid, and no later claim was paid."""
     return hit.state in mc.HIT_OPEN and hit.on_meter and hit.id > c.state.money.book.last_paid
 
 
 def _fall(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
-    """One hit falls: what was claimed goes back into the meter, what the table paid comes back to it."""
+    """Withdraw one hit: its claim goes back into the meter, or the table's payment is taken back."""
     if hit.state == mc.HIT_PAID:
         fire_hit(c, hit, "take_back")
         book(c, ledger_hits.take_back(c.state.money.book, hit, clauses))
@@ -117,7 +117,7 @@ def _fall(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
 
 
 def _rebook(c: Context, hit: Hit) -> None:
-    """Book a later claim again. An amount that changed is validated anew, by a question that was not open before."""
+    """Record a later claim again. If its amount changed, it must be validated again by a new prompt."""
     rules, before = c.meter, hit.amount
     assert rules is not None
     entry = ledger_hits.rebook(c.state.money.book, rules, hit)
@@ -133,7 +133,7 @@ def _rebook(c: Context, hit: Hit) -> None:
 
 
 def void_hand(c: Context, seat: int, clauses: tuple[str, ...]) -> None:
-    """One hand is void: it neither gives nor receives envy, and its bet goes back."""
+    """Void one hand: it neither pays nor receives envy, and its bet is returned."""
     money = c.state.money
     _take_envy_back(c, [paid for paid in money.envy if seat in (paid.of, paid.seat)], clauses)
     money.envied.pop(seat, None)
@@ -141,7 +141,7 @@ def void_hand(c: Context, seat: int, clauses: tuple[str, ...]) -> None:
 
 
 def _take_envy_back(c: Context, envy: list[EnvyPaid], clauses: tuple[str, ...]) -> None:
-    """Envy that was paid comes back, the last payment first."""
+    """Take back paid envy, the last payment first."""
     money = c.state.money
     for paid in reversed(envy):
         book(c, ledger_hits.take_envy_back(money.book, paid, c.state.round.number, clauses))
@@ -149,7 +149,7 @@ def _take_envy_back(c: Context, envy: list[EnvyPaid], clauses: tuple[str, ...]) 
 
 
 def voided(c: Context, clauses: tuple[str, ...], *, settles: bool = False) -> None:
-    """The round is void: its bets go back, the last claim undone first, unless they are settled all the same (X13)."""
+    """Void the bets of a round: return them, the last claim first, unless they are still settled (X13)."""
     money = c.state.money
     if settles and money.bets:
         money.settles = True
@@ -159,13 +159,13 @@ def voided(c: Context, clauses: tuple[str, ...], *, settles: bool = False) -> No
 
 
 def round_over(c: Context) -> None:
-    """The round ended: nothing of it is open, and only the book remains."""
+    """End the round: keep only the book and the meter's parameters."""
     money = c.state.money
-    assert not busy(c), "a round ends while its progressive bets are not settled"
+    assert not busy(c), "a round ended before its progressive bets were settled"
     c.state.money = Money(money.book, money.rate_bp, money.limit, closed=money.closed)
 
 
-# --- what it holds up -------------------------------------------------------------------------------------------------
+# --- what delays the settlement ---------------------------------------------------------------------------------------
 
 
 def all_settled(c: Context) -> bool:
@@ -175,24 +175,24 @@ def all_settled(c: Context) -> bool:
 
 
 def may_claim(c: Context, seat: int) -> bool:
-    """Whether a seat's progressive bet is next: its main wager is settled, and so is what comes before (688a.11(h))."""
+    """Whether a seat's progressive bet is next: its main and side wagers are settled (688a.11(h))."""
     return seat in c.state.round.settled and not side_wager_due(c, seat)
 
 
 def side_wager_due(c: Context, seat: int) -> bool:
-    """Whether a side wager that lies on no sensor is still to be settled at a seat."""
+    """Whether a seat still has a side wager without a sensor to settle."""
     round_ = c.state.round
     return seat not in round_.side_settled and any(seat in seats for seats in round_.side.values())
 
 
 def claim_due(c: Context) -> bool:
-    """Whether a seat's progressive bet is next to be settled and nobody has said yet what it became."""
+    """Whether the outcome of a seat's progressive bet is due."""
     bets = c.state.money.bets
     return bool(bets) and any(bet.state == "open" and may_claim(c, seat) for seat, bet in bets.items())
 
 
 def envy_due(c: Context) -> bool:
-    """Whether a hand is still to be looked at for envy, or to be paid to the others."""
+    """Whether a hand must still be judged for envy, or its envy paid."""
     for seat in c.state.round.seats:
         if envy_seats(c, seat):
             hand = envy_hand(c, seat)
@@ -202,18 +202,18 @@ def envy_due(c: Context) -> bool:
 
 
 def envy_hand(c: Context, seat: int) -> str | None:
-    """Return the line that a seat's hand pays to others, empty for none; None: nobody has said what it is.
+    """Return the paytable line by which a seat's hand pays envy; empty: none; None: not known yet.
 
-    A bettor's line is known from his bet; of any other hand the dealer says it.
+    A bettor's line is known from the bet; for any other hand the dealer enters it.
     """
     known = line_by_bet(c, seat)
     return c.state.money.envied.get(seat) if known is None else known
 
 
 def line_by_bet(c: Context, seat: int) -> str | None:
-    """Return the line of a seat's hand that pays envy, as its own bet tells it; empty: none does; None: it tells not.
+    """Return the envy line of a seat's hand from its own bet; empty: none; None: the bet does not decide it.
 
-    A table with an envy column names every hand that brings envy.
+    A paytable with an envy column lists every hand that pays envy.
     """
     rules, money = c.meter, c.state.money
     bet, hit = money.bets.get(seat), money.hit_of(seat)
@@ -230,14 +230,14 @@ def envy_opened(c: Context) -> bool:
 
 
 def to_be_announced(c: Context) -> bool:
-    """Whether a hand is still to be judged for envy where that is said aloud as hands are settled (688a)."""
+    """Whether a hand must still be announced for envy as hands are settled (688a)."""
     if not c.state.round.envy or c.state.round.state != mc.SETTLING:
         return False
     return any(envy_seats(c, seat) and envy_hand(c, seat) is None for seat in c.state.round.seats)
 
 
 def envy_seats(c: Context, of: int) -> tuple[int, ...]:
-    """Return who may be paid for a seat's hand: every other bettor; nobody if the hand or the bets do not count."""
+    """Return the seats paid for a seat's hand: every other bettor; none if the hand or the bets do not count."""
     rules, round_ = c.meter, c.state.round
     no_hand = of in round_.dead or of in round_.incomplete
     if rules is None or not rules.envied or no_hand or not _opens_envy(c, rules.unit):
@@ -249,7 +249,7 @@ def envy_seats(c: Context, of: int) -> tuple[int, ...]:
 
 
 def _opens_envy(c: Context, unit: int) -> bool:
-    """Whether a progressive bet opens envy: it may be too small for it, or left out by the submission (F3)."""
+    """Whether a progressive bet opens envy; it may be too small, or excluded by the submission (F3)."""
     envy, rules = c.edition.envy, c.edition.progressive
     assert rules is not None
     if envy is None or rules.wager not in envy.wagers or c.submission.settings.get("envy_wagers") == "fortune":
@@ -258,7 +258,7 @@ def _opens_envy(c: Context, unit: int) -> bool:
 
 
 def busy(c: Context) -> bool:
-    """Whether anything of this round's progressive bets is still to be done."""
+    """Whether any progressive bet, hit or envy of this round is still open."""
     money = c.state.money
     if not money.bets and not money.hits:
         return False
@@ -270,7 +270,7 @@ def busy(c: Context) -> bool:
 
 
 def holds_up(c: Context) -> bool:
-    """Whether settling stands still: a bet's outcome is due, or nothing is left but hits and envy."""
+    """Whether settlement must wait: a bet's outcome is due, or only hits and envy are left."""
     if claim_due(c):
         return True
     side_wagers_due = any(side_wager_due(c, seat) for seat in c.state.round.settled)

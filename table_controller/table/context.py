@@ -1,4 +1,4 @@
-"""A table as a step sees it: a view of it, and the decisions that the step collects. No rules."""
+"""What one step reads and writes: a view of the table, and the decisions that the step collects."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 class Context(View):
-    """Everything that a step reads and writes. `out` collects its decisions in their order."""
+    """A table view plus the decisions of the current step, collected in order in `out`."""
 
     def __init__(self, edition: Edition, submission: Submission, state: State) -> None:
         super().__init__(edition, submission, state)
         self.out: list[Decision] = []
-        self.wanted: set[int] = set()  # the questions that the state asks for, as far as this pass has looked
+        self.wanted: set[int] = set()  # ids of the prompts that this pass found necessary
         self.reasons = REASONS
         self._of: tuple[Row, ...] = ()
         self._rows: dict[str, tuple[Row, ...]] = {}
@@ -45,11 +45,11 @@ class Context(View):
         seat: int | None = None,
         cards: int = 0,
     ) -> tuple[Reason, ...]:
-        """Return why something may not be done now."""
+        """Return every reason why an act is not permitted now."""
         return standing(self, Resource(slot, deck, seat, cards), self._rows_of(act))
 
     def barred(self, act: Actuation | Order, slot: str | None, deck: str | None, cards: int = 0) -> bool:
-        """Tell whether there is any reason against something, where nobody asks which."""
+        """Return whether any reason blocks an act, without building the reasons."""
         resource = Resource(slot, deck, None, cards)
         for row in self._rows_of(act):  # noqa: SIM110 - asked several times in a step: a generator would cost as much again
             if row.holds(self, resource):
@@ -57,7 +57,7 @@ class Context(View):
         return False
 
     def stands(self, key: str, act: Actuation | Order, deck: str) -> bool:
-        """Tell whether one reason is among those against something."""
+        """Return whether one given reason blocks an act on a deck."""
         resource = Resource(None, deck)
         for row in self._rows_of(act):
             if row.key == key:
@@ -65,7 +65,7 @@ class Context(View):
         return False
 
     def _rows_of(self, act: str) -> tuple[Row, ...]:
-        """Return the rows that may speak against an act; found once."""
+        """Return the rows that can block an act; cached."""
         if self._of is not self.reasons:
             self._of, self._rows = self.reasons, {}
         rows = self._rows.get(act)
@@ -76,27 +76,27 @@ class Context(View):
     # --- deciding ----------------------------------------------------------------------------------------------------
 
     def fresh_id(self) -> int:
-        """Return a number that no prompt, hold or command had before."""
+        """Return an id that no prompt, hold or command had before."""
         self.state.next_id += 1
         return self.state.next_id - 1
 
     def fire_round(self, trigger: str) -> None:
-        """Move the round."""
+        """Fire a trigger of the round."""
         mc.fire(mc.ROUND, self.state.round, trigger)
         self.out.append(Moved("round", self.state.round.state))
 
     def fire_deck(self, deck: Deck, trigger: str) -> None:
-        """Move a deck."""
+        """Fire a trigger of a deck."""
         mc.fire(mc.DECK, deck, trigger)
         self.out.append(Moved(f"deck {deck.name}", deck.state))
 
     def fire_progressive(self, trigger: str) -> None:
-        """Move the progressive."""
+        """Fire a trigger of the progressive."""
         mc.fire(mc.PROGRESSIVE, self.state.progressive, trigger)
         self.out.append(Moved("progressive", self.state.progressive.state))
 
     def fire_slot(self, slot: str, trigger: str) -> None:
-        """Move a slot's service state."""
+        """Fire a trigger of a slot's service state."""
         before = self.state.slots[slot].state
         mc.fire(mc.SERVICE, self.state.slots[slot], trigger)
         if self.state.slots[slot].state != before:
@@ -118,14 +118,14 @@ class Context(View):
         most: int = 9999,
         evidence: tuple[str, ...] = (),
     ) -> None:
-        """Say that a person is to be asked. A question that is open already stays open as long as it is wanted."""
+        """Ask a person. A prompt that is open already stays open while each pass asks for it again."""
         choices = choices or ("done",)
         for old in self.state.prompts.values():
             if old.kind == kind and old.hold == hold and old.deck == deck and old.seat == seat and old.slot == slot:
                 if old.choices == choices and old.number == number and old.most == most:
                     self.wanted.add(old.id)
                     return
-                self.close_prompt(old)  # the same question has other answers now
+                self.close_prompt(old)  # the same question now has other answers
                 break
         id_ = self.fresh_id()
         prompt = Prompt(id_, kind, role, choices, clauses, slot, deck, seat, number, seats, hold, least, most, evidence)
@@ -134,39 +134,39 @@ class Context(View):
         self.out.append(prompt)
 
     def close_prompt(self, prompt: Prompt, choice: str | None = None) -> None:
-        """A prompt is answered, or has lost its cause."""
+        """Close a prompt that is answered or no longer needed."""
         del self.state.prompts[prompt.id]
         self.out.append(PromptClosed(prompt.id, choice))
 
     def close_unwanted(self) -> None:
-        """Close every question that nothing in the state asks for any more."""
+        """Close every prompt that no pass of this step asked for again."""
         if not self.state.prompts.keys() <= self.wanted:
             for prompt in [p for p in self.state.prompts.values() if p.id not in self.wanted]:
                 self.close_prompt(prompt)
 
     def command(self, act: Actuation | FailSafe, slot: str, *, deck: str | None = None, number: int = 0,
                 safe: bool = False) -> int:  # fmt: skip
-        """Have a device do something; the caller has the permit, or it makes things safe."""
+        """Issue a command to a device. The caller has checked the permit, or the command is fail-safe."""
         id_ = self.fresh_id()
         self.state.commands[id_] = Issued(slot, act, number, deck)
         self.out.append(Command(id_, slot, act, number, safe))
         return id_
 
     def try_command(self, act: Actuation, slot: str, *, deck: str | None = None, number: int = 0) -> bool:
-        """Have a device do something if it is permitted; tell whether it was."""
+        """Issue a command if it is permitted; return whether it was."""
         if self.barred(act, slot, deck, number):
             return False
         self.command(act, slot, deck=deck, number=number)
         return True
 
     def refuse(self, what: str, *reasons: Reason) -> None:
-        """Say why something was not done."""
+        """Record that a request was refused, and why."""
         self.out.append(Refused(what, reasons))
 
     def timer(self, name: str, seconds: float | None) -> None:
-        """Ask for `Due(name)` after so long; None forgets it."""
+        """Set a timer that sends `Due(name)` after so many seconds; None cancels it."""
         self.out.append(Deadline(name, seconds))
 
     def finding(self, kind: str, text: str, deck: str | None = None, rounds: tuple[int, ...] = ()) -> None:
-        """Keep something that people must be able to find again."""
+        """Record a fact that people must be able to look up later."""
         self.out.append(Finding(kind, text, deck, rounds))

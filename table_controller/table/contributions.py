@@ -1,6 +1,6 @@
-"""Whether what a bet would add to the meter can be: an unreasonable contribution is not booked, and closes the meter.
+"""The check of contributions: an unreasonable one is not recorded and closes the meter.
 
-Twins of 605a.7 know the parameter by this name: an increment that is judged invalid.
+The parallel texts of 605a.7 use this name for an increment that is judged invalid.
 """
 
 from __future__ import annotations
@@ -16,39 +16,43 @@ if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.table.context import Context
 
-# How often a hand may lay or take a chip at one seat while bets are open. A sensor that chatters reports hundreds.
+# How many chip changes at one seat are plausible while bets are open. A chattering sensor reports hundreds.
 MOST_CHANGES: Final = 100
 
 
 def reasonable(c: Context, rules: MeterRules, seat: int) -> bool:
-    """Return whether a latched bet may be booked; if not, close the meter to play and keep why."""
+    """Return whether a latched bet may be recorded; if not, close the meter to play and record why."""
     why = _objection(c, rules, seat)
     if not why:
         return True
-    c.finding("unreasonable_contribution", f"{why}; the bet of seat {seat} is not booked, the meter is closed to play")
+    c.finding(
+        "unreasonable_contribution", f"{why}; the bet of seat {seat} is not accepted, the meter is closed to play"
+    )
     close(c, mc.UNREASONABLE)
     return False
 
 
 def close(c: Context, cause: str, document: str = "", credentials: tuple[str, ...] = ()) -> None:
-    """Close the meter to play, with its accounts in the record. Once closed, its first cause stands."""
+    """Close the meter to play, with its account balances in the record. A closed meter keeps its first cause."""
     if not c.state.money.closed:
         c.state.money.closed = cause
         c.out.append(MeterPlay(False, cause, accounts(c), document, credentials))
 
 
 def accounts(c: Context) -> dict[str, int]:
-    """Return what every account holds."""
+    """Return the balance of every account."""
     return {account: c.state.money.book.at(account) for account in ACCOUNTS}
 
 
 def _objection(c: Context, rules: MeterRules, seat: int) -> str:
-    """Return why this contribution cannot be; empty if it can."""
+    """Return why this contribution is unreasonable; empty if it is not."""
     if not 1 <= seat <= c.submission.seats:
-        return f"seat {seat} made a bet, and this table has {c.submission.seats} seats"
+        return f"a bet of seat {seat}, but this table has {c.submission.seats} seats"
     changes = c.state.progressive.seats[seat].changes
     if changes > MOST_CHANGES:
-        return f"the sensor of seat {seat} reported {changes} changes while bets were open; hands make {MOST_CHANGES}"
+        return (
+            f"the sensor of seat {seat} reported {changes} changes while bets were open; {MOST_CHANGES} are plausible"
+        )
     if not 0 < rules.rate_bp <= WHOLE_BP - rules.reserve_bp:
         return f"a rate of {rules.rate_bp} hundredths of a percent adds nothing, or more than the bet"
     return ""

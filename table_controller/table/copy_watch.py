@@ -1,6 +1,7 @@
-"""Before the first round of a start: does another box have this table? The second copy knows, or two people answer.
+"""The second copy of the journal: no round opens until the box has reached it, or two people confirm its absence.
 
-A restore marks the copy. A box that cannot look at its copy cannot see the mark, and two boxes would pay one meter.
+A restore on another box marks the copy. A box that cannot read its copy cannot see the mark, and two boxes would run
+one meter.
 """
 
 from __future__ import annotations
@@ -11,36 +12,36 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
 
-# Who answers that no other box runs this table; who replaces boxes, and who knows what stands at the table.
+# Who confirms that no other box runs this table: the floorperson knows the table, the technician replaces boxes.
 _PEOPLE: Final = ("floorperson", "technician")
 
 
 def awaited(c: Context, _event: ev.CopyAwaited) -> None:
-    """A second copy is configured, or was kept before, and this start has not reached it yet."""
+    """The box waits for the second copy: configured or used before, and not reached since the start."""
     c.state.copy_awaited = True
 
 
 def reached(c: Context, _event: ev.CopyReached) -> None:
-    """The copy is this box's own."""
+    """The box reached its own copy."""
     c.state.copy_awaited, c.state.copy_kept = False, True
 
 
 def damaged(c: Context, event: ev.CopyDamaged) -> None:
-    """The copy lost something. The table goes on: its journal is whole, and people must bring another disk."""
+    """The copy is damaged. Play continues, because the journal is complete; people must replace the disk."""
     c.finding("copy_damaged", event.why)
 
 
 def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
-    """Two people answer for it that the copy is out of reach and no other box was made from it."""
+    """Two people confirm that the copy is out of reach and no other box was made from it."""
     first, second = _PEOPLE
     people = (event.who.role, event.second.role)
     if not c.state.copy_awaited:
-        c.refuse("confirm_copy_absent: the second copy is not waited for")
+        c.refuse("confirm_copy_absent: the box is not waiting for the second copy")
     elif people != _PEOPLE or event.who.same_person(event.second):
-        c.refuse(f"confirm_copy_absent is for a {first} with the credential of a {second} besides")
+        c.refuse(f"confirm_copy_absent needs two people: a {first} and, as the second credential, a {second}")
     elif not event.document.strip():
-        c.refuse("confirm_copy_absent: no document is named")
+        c.refuse("confirm_copy_absent: name the document")
     else:
         c.state.copy_awaited = c.state.copy_kept = False
         who = f"{event.who.credential} and {event.second.credential}"
-        c.finding("copy_absent", f"rounds open without the second copy, by {who}, {event.document}")
+        c.finding("copy_absent", f"rounds open without the second copy: confirmed by {who}, {event.document}")

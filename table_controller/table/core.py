@@ -1,6 +1,6 @@
-"""The table: `step(event)` takes one event and returns everything that follows from it.
+"""The table: `step(event)` applies one event and returns every decision that follows from it.
 
-Deterministic; no I/O, no clock.
+Deterministic; it does no I/O and reads no clock.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact
     from table_controller.table.decisions import Actuation, Decision, Order, Reason
 
-# How often a step may look whether something more follows from it; far more than any chain of steps is long.
+# How many passes one step may need until nothing more follows; far more than any real chain of decisions.
 _MOST_PASSES: Final = 32
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(State)
@@ -54,7 +54,7 @@ class Table:
     def __init__(
         self, edition: Edition, submission: Submission, slots: dict[str, DeviceFact], state: State | None = None
     ) -> None:
-        """`slots` is what stands where (slot -> kind); `state` continues a table instead of beginning one."""
+        """`slots` maps each slot to its kind of device; `state` continues a table instead of beginning one."""
         if state is None:
             state = State(
                 dealing=submission.dealing,
@@ -66,16 +66,19 @@ class Table:
 
     @property
     def state(self) -> State:
-        """What is known."""
+        """The whole state of the table."""
         return self.context.state
 
     def step(self, event: ev.Event) -> list[Decision]:
-        """Take one event; return what was decided, in order."""
+        """Apply one event; return the decisions in order."""
         self.take(event)
         return self.go_on(event)
 
     def take(self, event: ev.Event) -> list[Decision]:
-        """Begin a step: return what the event itself decides. What makes things safe is among it, and need not wait."""
+        """Begin a step: return the decisions of the event itself.
+
+        Fail-safe commands are among them, so the caller can send those before the step ends.
+        """
         c = self.context
         c.out = []
         act = service.TOLD_BY.get(type(event))
@@ -86,18 +89,18 @@ class Table:
         return c.out
 
     def go_on(self, event: ev.Event) -> list[Decision]:
-        """End the step that this event began: go on as far as the state allows; return all that was decided."""
+        """End the step that this event began: advance as far as the state allows; return all decisions of the step."""
         c = self.context
         for _ in range(_MOST_PASSES):
             before = len(c.out)
             c.wanted.clear()
             for advance in _ADVANCE:
                 advance(c)
-            # A question alone leads to nothing more.
+            # A pass that only asked questions changed no state.
             if len(c.out) == before or all(type(decision) is Prompt for decision in c.out[before:]):
                 c.close_unwanted()
                 return c.out
-        raise AssertionError(f"a step that does not come to an end: {event}")
+        raise AssertionError(f"a step that does not end: {event}")
 
     def permit(
         self,
@@ -108,11 +111,11 @@ class Table:
         seat: int | None = None,
         cards: int = 0,
     ) -> tuple[Reason, ...]:
-        """Return every reason against an actuation."""
+        """Return every reason why an actuation is not permitted; none means granted."""
         return self.context.against(act, slot, deck, seat=seat, cards=cards)
 
     def deck_at(self, slot: str) -> str | None:
-        """Return the deck that a slot holds, or that a command to it is about."""
+        """Return the deck that a pending command to a slot concerns, else the deck that the slot holds."""
         about = (i.deck for i in self.state.commands.values() if i.slot == slot and i.deck is not None)
         return next(about, self.state.slots[slot].deck)
 
@@ -125,7 +128,7 @@ class Table:
         self.context.state = _DECODER.decode(snapshot)
 
 
-# Whatever follows from the state as it is, in the order in which a table goes on.
+# What follows from the state alone, in the order of a round.
 _ADVANCE: Final = (
     steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
     starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
@@ -144,14 +147,14 @@ _CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = 
 
 
 def _answer(c: Context, event: ev.Answer) -> None:
-    """Take an answer, if it is one; anything else is refused and changes nothing."""
+    """Apply a valid answer; refuse any other without changing anything."""
     prompt = c.state.prompts.get(event.prompt)
     if prompt is None:
-        c.refuse(f"question {event.prompt} is answered already, or was never asked")
+        c.refuse(f"question {event.prompt} is no longer open")
         return
-    against = _objection(c, prompt, event)
-    if against is not None:
-        c.refuse(against)
+    objection = _objection(c, prompt, event)
+    if objection is not None:
+        c.refuse(objection)
         return
     reasons = steps.against_return(c, prompt, event)
     if reasons:
@@ -165,14 +168,14 @@ def _answer(c: Context, event: ev.Answer) -> None:
 
 
 def _objection(c: Context, prompt: Prompt, event: ev.Answer) -> str | None:
-    """Return why this is no answer to this question; None if it is one."""
+    """Return why this answer is not valid for this question; None if it is."""
     if event.who.role != prompt.role:
-        return f"this is for the {prompt.role} to answer"
+        return f"the {prompt.role} must answer this"
     if event.choice not in prompt.choices:
-        return f"{event.choice!r} is no answer here; there are: {', '.join(prompt.choices)}"
+        return f"{event.choice!r} is not an answer to this question; answer {', '.join(prompt.choices)}"
     first = event.choice == prompt.choices[0]
     if prompt.number and first and (event.number is None or not prompt.least <= event.number <= prompt.most):
-        return f"this question asks for a number from {prompt.least} to {prompt.most}"
+        return f"enter a number from {prompt.least} to {prompt.most}"
     check = _CHECKS.get(prompt.kind.partition("/")[0]) if prompt.hold is None else None
     return check(c, prompt, event) if check is not None else None
 
@@ -192,9 +195,9 @@ def _due(c: Context, event: ev.Due) -> None:
 
 
 def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
-    """A new dealer takes the shaker over, and burns a card before dealing, where the text wants it."""
+    """A new dealer takes over the shaker and, where the regulation requires it, burns a card before dealing."""
     if event.who.role != "dealer":
-        c.refuse("a table is taken over by a dealer")
+        c.refuse("only a dealer can take over a table")
         return
     starting.handed_over(c, event.who.credential)
     c.state.burn_dealer = c.edition.burn.per_dealer

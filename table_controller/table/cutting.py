@@ -1,4 +1,4 @@
-"""The cut: when it is due, who is offered it in what order, where it may be, and the cover card from then on."""
+"""The cut: when it is due, who is offered it in which order, its limits, and the cover card."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def cover_card(c: Context, event: ev.CoverCardOut) -> None:
-    """The cover card came out: the round goes on, and is the last of this shoe. A shoe cannot tell before whom."""
+    """The cover card came out: this round is the last of the shoe. A shoe does not know at which seat."""
     if event.who is not None and event.who.role not in ("dealer", "floorperson"):
-        c.refuse("that the cover card came out is said by the dealer or a floorperson")
+        c.refuse("only the dealer or a floorperson can report the cover card")
         return
     if c.by_shoe:
         c.state.shoe_over = True
@@ -37,7 +37,7 @@ def advance(c: Context) -> None:
         if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
             continue
         if c.lifted(c.clause("cut")):
-            _done(c, deck)  # a preshuffled deck beside an approved device: no cut is required
+            _done(c, deck)  # a preshuffled deck with an approved device needs no cut
         elif deck.cover_due:
             _ask_cover(c, deck)
         else:
@@ -45,7 +45,7 @@ def advance(c: Context) -> None:
 
 
 def _offer(c: Context, deck: Deck) -> None:
-    """Ask for the cut: of the dealer, or of the player whose turn it is; who declines passes it on."""
+    """Offer the cut to the dealer or the next player; a player who declines passes it on."""
     rule, cards = c.edition.cut, c.edition.cards.count
     duty, order = _order(c, deck)
     if duty == "cut_first" and not order and deck.cutter is None:
@@ -62,7 +62,7 @@ def _offer(c: Context, deck: Deck) -> None:
 
 
 def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
-    """Return who is offered the cut, in order, and the duty that says so: the first named, then counterclockwise."""
+    """Return the duty that orders the cut, and the seats offered it: the first one, then counterclockwise."""
     offered = c.edition.cut.offered
     if not offered:
         return "", []
@@ -80,7 +80,7 @@ def _order(c: Context, deck: Deck) -> tuple[str, list[int]]:
 
 
 def _again(order: list[int], cutter: int) -> list[int]:
-    """Return who is offered a recut: whoever cut last, then the next ones; the dealer, if the dealer cut."""
+    """Return the seats offered a recut: the last cutter, then the next ones; none if the dealer cut."""
     if cutter == dealing.DEALER:
         return []
     return [cutter, *(order[order.index(cutter) + 1 :] if cutter in order else [])]
@@ -91,27 +91,27 @@ def _first_arrived(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _cover_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """Before whom the cover card came out, or before nobody."""
+    """Record the seat where the cover card came out, or that it was at no seat."""
     c.state.cut_first = answer.seats[0] if answer.choice == "player" else None
     c.state.cover_seat_due = False
 
 
 def seat_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection unless exactly one seat of this round was entered, or none is meant."""
+    """Return an objection unless exactly one seat of this round was entered, or the answer is nobody."""
     if answer.choice == "player" and (len(answer.seats) != 1 or answer.seats[0] not in c.state.round.seats):
-        return f"one seat of this round is asked for: {', '.join(map(str, c.state.round.seats))}"
+        return f"enter one seat of this round: {', '.join(map(str, c.state.round.seats))}"
     return None
 
 
 def one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection unless exactly one seat of this table was entered."""
     if len(answer.seats) != 1 or not 1 <= answer.seats[0] <= c.submission.seats:
-        return f"one seat is asked for, 1 to {c.submission.seats}"
+        return f"enter one seat, 1 to {c.submission.seats}"
     return None
 
 
 def _cut(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The stack was cut, within the limits that the question states; or the seat declined."""
+    """Record the cut, or that the seat declined. The prompt checked the limits."""
     deck = c.state.decks[prompt.deck or ""]
     if answer.choice == "decline":
         assert prompt.seat is not None
@@ -124,7 +124,7 @@ def _cut(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _ask_cover(c: Context, deck: Deck) -> None:
-    """Ask what became of the cover card: back in above the bottom, or, where the text lets it, into the rack."""
+    """Ask to put the cover card back above the bottom or, where allowed, into the rack."""
     rule = c.edition.cut
     above = rule.cover_above_bottom or 0
     if rule.cover_put_back == "must":
@@ -147,13 +147,13 @@ def _done(c: Context, deck: Deck) -> None:
 
 
 def recut(c: Context, deck: Deck | None) -> str | None:
-    """Cut a deck once more, on a floorperson's order; return what is against it."""
+    """Have a deck cut again on a floorperson's order; return why not, if it is refused."""
     if c.lifted(c.clause("recut")):
-        return f"the approved device lifts the cut, and with it the recut ({c.edition.approved_device.clause})"
+        return f"no cut is needed with the approved device, so no recut ({c.edition.approved_device.clause})"
     if deck is not None and deck.state == mc.READY and not deck.cut and c.clause("no_cut"):
-        return f"a machine shuffled it, and it is dealt without a cut{c.citation('no_cut')}"
+        return f"a machine shuffled it, so it is dealt without a cut{c.citation('no_cut')}"
     if deck is None or deck.state != mc.READY or not deck.cut:
-        return f"no deck that was cut waits to be dealt{c.citation('recut')}"
+        return f"this deck is not cut and ready{c.citation('recut')}"
     if c.state.round.state not in (mc.IDLE, *_BEFORE_THE_DEAL):
         return f"cards have been dealt{c.citation('recut')}"
     if c.by_shoe and c.in_place(deck):

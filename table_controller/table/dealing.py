@@ -1,4 +1,4 @@
-"""From the first card to the last: who gets cards in what order, from which shoe or hand, and cards that go astray."""
+"""The deal: who gets cards in which order, from which shoe or hand, and misplaced cards."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def deal_order(c: Context) -> list[int]:
 
 
 def first_deal(c: Context) -> int:
-    """Return how many cards the first deal takes."""
+    """Return how many cards the first deal needs."""
     return c.edition.hand.first_deal * len(places(c))
 
 
@@ -58,14 +58,11 @@ def source_account(c: Context) -> str:
 
 
 def begin(c: Context) -> None:
-    """Cards may leave, once the deck is where it must be.
-
-    It is in play from now on, and this round is dealt from it.
-    """
+    """Begin the deal once the deck is in place; the deck is in play from now on."""
     deck = c.deck
     burns_first = c.state.burn_due and c.state.dealing != "continuous_shuffler"
     if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or burns_first:
-        return  # a shoe that is over since the round opened still serves this round
+        return  # a shoe that was finished after the round opened still deals this round
     c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
     deck.rounds.append(c.state.round.number)
@@ -80,33 +77,33 @@ def begin(c: Context) -> None:
     c.fire_round("deal")
 
 
-# --- what shoes tell --------------------------------------------------------------------------------------------------
+# --- what shoes report ------------------------------------------------------------------------------------------------
 
 
 def stack_out(c: Context, event: ev.StackOut) -> None:
-    """A stack came out; its count is what the sensor saw."""
+    """A stack came out; its count is the sensor's."""
     round_ = c.state.round
-    wanted = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
-    if c.deck is None or wanted is None:
+    ordered = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
+    if c.deck is None or ordered is None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.book.move(c.deck.name, source_account(c), book.SEATS, event.count)
     round_.dealt += event.count
     if round_.state == mc.VOID:
-        return  # it was on its way when the round ended
-    _stack_delivered(c, event, wanted)
+        return  # dispensed as the round ended
+    _stack_delivered(c, event, ordered)
     _face_up_in_stack(c, event.face_up)
 
 
-def _stack_delivered(c: Context, event: ev.StackOut, wanted: int) -> None:
-    """A stack of this round lies in the delivery slot, for the place that is next."""
+def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
+    """A stack of this round is in the delivery slot, for the next place."""
     assert c.deck is not None
     round_ = c.state.round
-    if event.count != wanted:
+    if event.count != ordered:
         irregular(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
     elif c.state.dealing == "continuous_shuffler":
         round_.ready += event.count
-    elif round_.completing is not None and wanted == 1:  # a whole stack that was under way is its own place's
+    elif round_.completing is not None and ordered == 1:  # a whole stack belongs to the next place
         round_.in_slot, round_.completing = round_.completing, None
     elif round_.to_deal:
         round_.in_slot = round_.to_deal.pop(0)
@@ -118,7 +115,7 @@ def stack_taken(c: Context, _event: ev.StackTaken) -> None:
 
 
 def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
-    """A manual shoe counts what hands draw: of this round, or one to burn. Nothing else may be drawn."""
+    """A manual shoe counts drawn cards. Cards drawn outside the deal or a burn open a hold."""
     round_ = c.state.round
     allowed = round_.counting and round_.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
     if allowed:
@@ -129,7 +126,7 @@ def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
 
 
 def _discarding(c: Context) -> bool:
-    """Tell whether the dealer is asked to take a card found face up out of the shoe."""
+    """Return whether the dealer is asked to discard a face-up card from the shoe."""
     return any(hold.steps[:1] == ["card_discarded"] for hold in c.state.holds.values())
 
 
@@ -138,14 +135,14 @@ def shoe_fault(c: Context, event: ev.ShoeFault) -> None:
     irregular(c, "shoe_fault", slot=event.slot, deck=c.state.slots[event.slot].deck)
 
 
-# --- cards that go astray ---------------------------------------------------------------------------------------------
+# --- misplaced cards --------------------------------------------------------------------------------------------------
 
 
 def face_up(c: Context, seat: int | None, cards: int = 1) -> None:
-    """Cards were found face up, so many at once: in one deal the first alone and several have their own rules.
+    """Report face-up cards: the first one of a deal and several have different rules.
 
-    Only cards found while the rule of the deal holds are counted: one that was seen while bets were open is none of it.
-    From an automated shoe it lies in a stack, at a place that was named, or in the one that is just coming out.
+    Only cards found in the deal count towards "several". From an automated shoe the card lies in a stack: at the given
+    seat, or in the stack that is coming out.
     """
     round_ = c.state.round
     several = cards > 1
@@ -158,20 +155,20 @@ def face_up(c: Context, seat: int | None, cards: int = 1) -> None:
 
 
 def _deal_rule_holds(c: Context) -> bool:
-    """Tell whether the chapter's rule on cards face up in the deal holds now: in the deal, as its rows have it."""
+    """Return whether the chapter's rule on face-up cards in the deal applies now."""
     phase = cast("Phase", c.state.round.state)
     facts = c.facts(slot=None, deck=c.state.round.deck, finding=None)
     return c.under_way and bool(rulings(c.edition, "face_up_card_first", phase, facts).rows)
 
 
 def seen_face_up(c: Context, _event: ev.FaceUpSeen) -> None:
-    """A shoe saw one card face up."""
+    """A shoe detected a face-up card."""
     c.state.round.faces_in_stack += c.state.round.state == mc.DEALING
     face_up(c, None)
 
 
 def _face_up_in_stack(c: Context, cards: int) -> None:
-    """A stack is out, and the shoe reports how many of its cards lie face up: take those not reported alone."""
+    """A stack is out: report its face-up cards that the shoe has not reported one by one."""
     missed = cards - c.state.round.faces_in_stack
     c.state.round.faces_in_stack = 0
     if missed > 0 and c.state.round.state == mc.DEALING:
@@ -179,9 +176,9 @@ def _face_up_in_stack(c: Context, cards: int) -> None:
 
 
 def completeness(c: Context, seat: int) -> tuple[str, ...]:
-    """Return what may be said of a seat's hand in the middle of the deal: a shoe that deals whole stacks knows it.
+    """Return the possible answers on whether a seat's hand is complete in the middle of the deal.
 
-    Of a stack in the delivery slot, and of hands that people deal, only people know.
+    A shoe that deals whole stacks decides it; only people know about the delivery slot and hand-dealt hands.
     """
     round_ = c.state.round
     if c.state.dealing != "automated_shoe" or seat == round_.in_slot:
@@ -190,10 +187,10 @@ def completeness(c: Context, seat: int) -> tuple[str, ...]:
 
 
 def discard(c: Context) -> None:
-    """A card found face up goes to the rack, out of this round."""
+    """Move a face-up card to the rack, out of this round."""
     if c.deck is None:
         return
-    before = c.by_shoe and not c.state.round.counting  # no shoe has begun to count the cards of this round
+    before = c.by_shoe and not c.state.round.counting  # the shoe does not count the cards of this round yet
     c.state.round.discarded += not before
     dealt = c.state.dealing == "automated_shoe"  # it lay in a stack
     c.state.book.move(c.deck.name, book.SEATS if dealt else source_account(c), book.RACK, 1)
@@ -202,19 +199,19 @@ def discard(c: Context) -> None:
 
 
 def complete_stack(c: Context, hold: Hold) -> None:
-    """On a floorperson's order the stack that lost a card gets the next one."""
+    """Complete the stack that lost a card, on a floorperson's order."""
     c.state.round.completing = hold.seat
 
 
 def late_cards(c: Context, hold: Hold) -> None:
-    """A player who was passed over gets the additional cards after all others."""
+    """Deal the additional cards of a player who was passed over after all others."""
     assert hold.seat is not None
     if hold.seat not in c.state.round.late:
         c.state.round.late.append(hold.seat)
 
 
 def burn(c: Context, cards: int) -> None:
-    """Cards go to the rack unseen; a continuous shuffler has brought them, or hands took them from its store."""
+    """Burn cards: move them unseen to the rack, from the dispensed cards or from the source."""
     deck = c.deck if c.under_way else c.next_deck()
     if deck is not None and c.state.dealing == "continuous_shuffler":
         brought = min(cards, c.state.round.ready)
@@ -227,7 +224,7 @@ def burn(c: Context, cards: int) -> None:
     c.state.round.burned += cards * c.state.round.counting
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- advancing -------------------------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
@@ -244,7 +241,7 @@ def advance(c: Context) -> None:
 
 
 def _may_burn(c: Context) -> bool:
-    """Tell whether a card to burn is at hand: from a shoe at any time, from a continuous shuffler while it deals."""
+    """Return whether a card can be burned now: from a shoe at any time, from a continuous shuffler in the deal."""
     if c.state.dealing == "continuous_shuffler":
         return c.state.round.state in (mc.DEALING, mc.SETTLING)
     deck = c.deck if c.under_way else c.next_deck()
@@ -265,7 +262,7 @@ def _deal_on(c: Context) -> None:
 
 
 def bring(c: Context, cards: int) -> bool:
-    """Have the source make cards ready to be dealt by hand; tell whether they are."""
+    """Have the source prepare cards to be dealt by hand; return whether they are ready."""
     round_ = c.state.round
     if c.source is None:
         return True
@@ -280,13 +277,13 @@ def bring(c: Context, cards: int) -> bool:
 
 
 def _dealt(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    """The dealer has dealt the first cards."""
+    """The dealer dealt the first cards."""
     c.state.round.to_deal = []
     delivered(c, first_deal(c))
 
 
 def delivered(c: Context, cards: int) -> None:
-    """Cards were dealt by hand, as the dealer says; a shoe that counts must have seen as many."""
+    """Record cards dealt by hand; a counting shoe must have counted the same number."""
     round_ = c.state.round
     assert c.deck is not None
     if c.state.dealing == "continuous_shuffler":
@@ -296,9 +293,9 @@ def delivered(c: Context, cards: int) -> None:
     round_.dealt += cards
     slip = round_.dealt + round_.discarded + round_.burned - round_.drawn
     if round_.counting and slip != round_.slip:
-        seen = f"the shoe counted {round_.drawn} cards drawn, {round_.drawn + slip - round_.slip} were to be"
+        seen = f"the shoe counted {round_.drawn} drawn cards, {round_.drawn + slip - round_.slip} expected"
         c.finding("drawn_differs", seen, c.deck.name)
-        round_.slip = slip  # the floorperson decides about this difference; a further one is another
+        round_.slip = slip  # the floorperson decides about this difference; a new one opens another hold
         irregular(c, "drawn_differs", slot=c.source, deck=c.deck.name)
 
 

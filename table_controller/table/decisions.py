@@ -1,6 +1,6 @@
-"""Everything that a step can decide: commands to devices, prompts to people, deadlines, findings.
+"""Every decision that a step can return: commands to devices, prompts to people, timers, findings.
 
-Carried out elsewhere.
+The controller carries them out.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ Actuation = Literal[
     "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
     "light", "unlock", "pay", "return_to_service", "test",
 ]  # fmt: skip
-# What people may be let do, by the same rows of reasons as machines: another method in place of a dead device, a device
-# instead of another, cards into the rack, and what is done to the meter by hand.
+# What people need a permit for, by the same rows of reasons: another method in place of a device that is out of order,
+# the return to a device's method, collecting cards into the rack, and adjusting the meter.
 Order = Literal[
     "method", "use", "collect", "correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter",
     "transfer_overflow",
 ]  # fmt: skip
-# What makes things safe needs no permit and waits for nothing.
+# Fail-safe commands need no permit and are sent at once.
 FailSafe = Literal["stop", "lock"]
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """Why an actuation is not permitted: a stable key, the clause, who may clear it and with what evidence."""
+    """Why an actuation is not permitted: a stable key, the clause, who can clear it and how."""
 
     key: str
     clause: str
@@ -40,7 +40,7 @@ class Decision(msgspec.Struct, frozen=True, tag=True):
 
 
 class Command(Decision, frozen=True):
-    """Have a device do something. `safe`: at once, before anything is durable; else once durable and re-permitted."""
+    """A command to a device. `safe`: sent at once; else sent after it is durable and permitted again."""
 
     id: int
     slot: str
@@ -50,7 +50,7 @@ class Command(Decision, frozen=True):
 
 
 class Prompt(Decision, frozen=True):
-    """Ask a person. Only these choices are answers; the first one needs a number (`number`) or seats (`seats`)."""
+    """A question to a person. Only `choices` are answers; the first needs a number (`number`) or seats (`seats`)."""
 
     id: int
     kind: str
@@ -62,42 +62,42 @@ class Prompt(Decision, frozen=True):
     seat: int | None = None
     number: bool = False
     seats: bool = False
-    hold: int | None = None  # the irregularity that it belongs to
+    hold: int | None = None  # the hold that it belongs to
     least: int = 0  # the smallest number that is an answer
     most: int = 9999  # and the largest
-    evidence: tuple[str, ...] = ()  # what an acknowledgement says was seen or done, in the rulebook's words
+    evidence: tuple[str, ...] = ()  # what the person confirms by the answer, in the rulebook's words
 
 
 class PromptClosed(Decision, frozen=True):
-    """A prompt was answered, or has lost its cause."""
+    """A prompt was answered, or is no longer needed."""
 
     id: int
     choice: str | None = None
 
 
 class Refused(Decision, frozen=True):
-    """Something was asked for that may not be; every reason."""
+    """A request was refused, with every reason."""
 
     what: str
     reasons: tuple[Reason, ...]
 
 
 class Deadline(Decision, frozen=True):
-    """Send `Due(timer)` after so many seconds; a timer that is set again begins anew, None forgets it."""
+    """Send `Due(timer)` after so many seconds; setting a timer again restarts it, None cancels it."""
 
     timer: str
     seconds: float | None
 
 
 class Moved(Decision, frozen=True):
-    """The round, a deck, a slot or the progressive is in another state."""
+    """The round, a deck, a slot, the progressive or a hit changed its state."""
 
     what: str
     state: str
 
 
 class Found(Decision, frozen=True):
-    """An irregularity, by its ruling: what the rule orders, and the clauses that order it."""
+    """A hold opened for an irregularity: the outcomes that the ruling orders, and its clauses."""
 
     hold: int
     trigger: str
@@ -109,14 +109,14 @@ class Found(Decision, frozen=True):
 
 
 class Cleared(Decision, frozen=True):
-    """An irregularity has been carried out and acknowledged, by whom."""
+    """A hold ended: its steps are done, and `credential` acknowledged it."""
 
     hold: int
     credential: str
 
 
 class Finding(Decision, frozen=True):
-    """Something that people must be able to find again: affected rounds, a card that is missing, a migrated card."""
+    """A fact that people must be able to look up later: affected rounds, a missing card, a migrated card."""
 
     kind: str
     text: str
@@ -125,9 +125,9 @@ class Finding(Decision, frozen=True):
 
 
 class WagersReturned(Decision, frozen=True):
-    """All wagers of a void round go back, but for those that are still settled; with `seat`, those of one hand.
+    """All wagers of a void round are returned, except those still settled; with `seat`, those of one hand.
 
-    Of one hand, `kept` do not go back: they are collected (O9).
+    For one hand, the wagers in `kept` are collected, not returned (O9).
     """
 
     round: int
@@ -141,13 +141,13 @@ class WagersReturned(Decision, frozen=True):
 
 
 class Booked(Decision, frozen=True):
-    """Money moved; base of everything that moves any, so that the entries of all decisions are the whole book."""
+    """Money moved. Base of every decision that moves money, so that their entries are the whole book."""
 
     entry: Entry
 
 
 class BetAccepted(Booked, frozen=True):
-    """A latched bet counts, and this is what it adds: one decision, so that one record holds both or neither."""
+    """A latched bet counts, with its contribution in the same decision, so that one record has both or neither."""
 
     round: int
     seat: int
@@ -155,7 +155,7 @@ class BetAccepted(Booked, frozen=True):
 
 
 class BetReturned(Booked, frozen=True):
-    """A bet of a void round or hand goes back, and with it what it had added."""
+    """A bet of a void round or hand is returned, and its contribution is reversed."""
 
     round: int
     seat: int
@@ -164,7 +164,7 @@ class BetReturned(Booked, frozen=True):
 
 
 class BetSettled(Decision, frozen=True):
-    """A bet is lost: what it added stays where it is. Or it is won, and a hit was claimed for it."""
+    """A bet is lost, and its contribution stays in the meter; or it is won, and a hit was claimed for it."""
 
     round: int
     seat: int
@@ -173,7 +173,7 @@ class BetSettled(Decision, frozen=True):
 
 
 class HitClaimed(Booked, frozen=True):
-    """A hand was claimed: its amount is out of the meter, which was re-seeded if it was won whole.
+    """A hand was claimed: its amount has left the meter, which is re-seeded if all of it was won.
 
     A share of the meter is provisional until every earlier claim on it is validated or withdrawn.
     """
@@ -184,11 +184,11 @@ class HitClaimed(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
-    final: bool = True  # no earlier claim can change it any more
+    final: bool = True  # no earlier claim can change it
 
 
 class HitRebooked(Booked, frozen=True):
-    """A claim has these amounts from now on: an earlier claim fell, or a bet of the round went back."""
+    """A claim has new amounts, because an earlier claim was withdrawn or a bet of the round was returned."""
 
     hit: int
     round: int
@@ -196,24 +196,24 @@ class HitRebooked(Booked, frozen=True):
     hand: str
     fixed: int
     share: int
-    final: bool = True  # no earlier claim can change it any more
+    final: bool = True  # no earlier claim can change it
 
 
 class MeterSet(Decision, frozen=True):
-    """The meter's parameters are others from now on; no money moved."""
+    """The meter's parameters changed; no money moved."""
 
     rate_bp: int
     limit: int
     document: str
     credentials: tuple[str, str]
-    submission: str = ""  # the Rules Submission that holds a new rate
-    accounts: dict[str, int] = {}  # what every account held then; they sum to zero
+    submission: str = ""  # the Rules Submission that states a new rate
+    accounts: dict[str, int] = {}  # the balance of every account then; they sum to zero
 
 
 class MeterPlay(Decision, frozen=True):
     """The meter is closed to play, or open again; no money moved. `cause` is why it was closed.
 
-    `accounts` is what every account held then: they sum to zero, or the meter is not opened.
+    `accounts` is the balance of every account then. They sum to zero, or the meter is not opened.
     """
 
     open: bool

@@ -1,6 +1,6 @@
-"""Where a deck is and whether it is whole: counts, what is wrong with it, and its way out of devices and off the table.
+"""Where a deck is and whether it is complete: counts, affected rounds, taking it out of devices and off the table.
 
-Opening, shuffle and cut have modules of their own. No round is here.
+Opening, shuffle and cut have their own modules.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HOUR: Final = 3600.0
 
 
 def color_of(name: str) -> str:
-    """Return a back color as it is compared: no spelling, blank or mark makes two colors of one."""
+    """Return a back color in the form used for comparison: case, blanks and marks are ignored."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", name).casefold() if sign.isalnum())
 
 
@@ -30,44 +30,46 @@ def age_timer(deck: str, hours: int) -> str:
 
 
 def aged(c: Context, deck: str, hours: int) -> None:
-    """A change interval has passed. Which one counts depends on how the deck is, or ever was, dealt."""
-    found = c.state.decks.get(deck)
-    if found is not None and found.state != mc.REMOVED and hours not in found.passed:
-        found.passed.append(hours)
-        if c.expired(found):
-            c.finding("deck_expired", f"deck {deck} has been in use for {hours} hours; no new round with it", deck)
+    """A change interval of a deck has passed. Which interval applies depends on how the deck was ever dealt."""
+    aged_deck = c.state.decks.get(deck)
+    if aged_deck is not None and aged_deck.state != mc.REMOVED and hours not in aged_deck.passed:
+        aged_deck.passed.append(hours)
+        if c.expired(aged_deck):
+            c.finding(
+                "deck_expired", f"deck {deck} has been in use for {hours} hours; no new round is dealt from it", deck
+            )
 
 
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
 def found_whole(deck: Deck) -> None:
-    """A machine counted a deck, or somebody looked at every face: nothing that was dealt before is in doubt."""
+    """Mark a deck complete after a machine count or a face check: no earlier round is in doubt."""
     deck.verified = True
     deck.rounds, deck.doubted = [], []
 
 
 def whole_by_hand(deck: Deck, since: list[int]) -> None:
-    """People counted, and nothing is missing; `since`: the rounds whose hands they did not count.
+    """Mark a deck complete after a hand count; `since`: the rounds whose hands were not counted.
 
-    People err: what was dealt before is let go only by the next check that finds the deck whole, and hands that count
-    the same cards once more before anything was dealt from them are no such check.
+    A hand count may err, so the earlier rounds stay in doubt until another check finds the deck complete; counting the
+    same cards again before they are dealt is no such check.
     """
     deck.doubted = [number for number in deck.rounds if number not in since] or deck.doubted
     deck.rounds = since
 
 
 def list_affected(c: Context, deck: Deck, rounds: list[int] | None = None) -> None:
-    """List the rounds that may have been dealt from a deck that is not whole."""
-    text = f"dealt since deck {deck.name} was last found whole"
+    """Record the rounds that may have been dealt from an incomplete deck."""
+    text = f"dealt since deck {deck.name} was last found complete"
     if rounds is None:
         rounds = deck.doubted + deck.rounds
-        text += ", or before that by a count by hand alone" * bool(deck.doubted)
+        text += ", or before that if only a hand count found it complete" * bool(deck.doubted)
     c.finding("affected_rounds", text, deck.name, tuple(rounds))
 
 
 def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: list[int] | None = None) -> None:
-    """A deck is not whole: say so, list the rounds dealt from it since it was, and link a card that migrated."""
+    """Mark a deck wrong: record the difference, the affected rounds, and a card that migrated to the other deck."""
     deck.verified = False
     if difference:
         cards = f"{abs(difference)} card{'s' * (abs(difference) > 1)}"
@@ -75,17 +77,17 @@ def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: lis
             "wrong_count", f"{cards} {'missing' if difference < 0 else 'too many'}, counted at {where}", deck.name
         )
     else:
-        c.finding("wrong_cards", f"the count is right and the cards are not, read at {where}", deck.name)
+        c.finding("wrong_cards", f"the count is right but the cards are wrong, read at {where}", deck.name)
     list_affected(c, deck, rounds)
     for other in c.state.decks.values():
         if other.name != deck.name and difference and c.state.book.missing(other.name) == difference:
-            text = f"decks {deck.name} and {other.name}: what one lacks the other has too many"
+            text = f"decks {deck.name} and {other.name}: cards that one lacks are extra in the other"
             c.finding("migrated", text, deck.name)
             c.finding("migrated", text, other.name)
 
 
 def counted_by_hand(c: Context, deck: Deck, cards: int) -> None:
-    """People counted the whole deck: it is whole, or it is found wrong."""
+    """Record a hand count of the whole deck: complete or wrong."""
     c.state.book.counted(deck.name, book.RACK if deck.place == RACK else book.TRAY, cards)
     if cards == c.edition.cards.count:
         deck.verified = True
@@ -100,19 +102,19 @@ def counted_by_hand(c: Context, deck: Deck, cards: int) -> None:
 
 
 def out_of_device(c: Context, deck: Deck) -> None:
-    """The cards of a deck are in people's hands again, whatever held them."""
+    """Record that people hold the cards of a deck again."""
     for slot in c.state.slots.values():
         if slot.deck == deck.name:
             slot.deck, slot.ran = None, False
     for issued in c.state.commands.values():
         if issued.deck == deck.name:
-            issued.deck = None  # whatever it does, it does to nothing that is known
+            issued.deck = None  # the command no longer concerns a known deck
     deck.place = TRAY
     c.state.book.move_all(deck.name, book.TRAY)
 
 
 def collected(c: Context, deck: Deck) -> None:
-    """The cards of the round, or of the whole shoe, lie in the rack."""
+    """Record that the cards of the round, or of the whole shoe, are in the rack."""
     out_of_device(c, deck)
     c.fire_deck(deck, "collect")
     deck.place = RACK
@@ -122,7 +124,7 @@ def collected(c: Context, deck: Deck) -> None:
 
 
 def together(c: Context, deck: Deck) -> None:
-    """All cards of a deck are together and must be shuffled, wherever they were; a held deck stays held."""
+    """Record that all cards of a deck are together and must be shuffled; a held deck stays held."""
     if deck.state == mc.IN_PLAY:
         collected(c, deck)
     elif deck.state == mc.RACK:

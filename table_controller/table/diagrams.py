@@ -1,4 +1,4 @@
-"""The machines of a table as Mermaid text, made from the very rows that drive them. Nothing is drawn by hand."""
+"""The state machines of a table as Mermaid diagrams, made from their transition rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from table_controller.table.machines import MACHINES
 
-# As they are written on the command line.
+# The names on the command line.
 NAMES: Final = tuple(name.upper() for name in MACHINES)
 
 

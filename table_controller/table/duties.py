@@ -1,7 +1,7 @@
-"""Which clauses stand behind each duty that the core enforces, in any of the five chapters. No rule is applied here.
+"""The clause index: which clauses order each duty that the core enforces, in each of the five chapters.
 
-A duty's clauses depend on the chapter and, in its dealing sections, on how cards are dealt; `*` is every other chapter
-and `{c}` the chapter's number. Where the edition's own facts carry a clause, it is taken from there.
+A duty's clauses depend on the chapter and, in its dealing sections, on the dealing method; `*` is every other chapter
+and `{c}` the chapter's number. A clause that the edition's own data names is used from there.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
               "688a": _dealt("688a.8(b)(2)/2", "688a.9(a)(3)(ii)/2", "688a.10(a)(2)(ii)/2")},
     "sensors": {"688a": "688a.2(d)(1) 688a.2(d)", "687a": _dealt("687a.8(c)", "687a.9(b)/2", "687a.10(a)(2)")},
     "seat_light": {"688a": "688a.11(h)(4)(i)(B)(2)", "687a": _dealt("687a.8(c)", "687a.9(b)/2", "687a.10(a)(2)")},
-    # The progressive's money. 687a has no such steps; those of 688a are taken over as house procedure (W11).
+    # The progressive's money. 687a has no such steps; the casino's procedure uses those of 688a (W11).
     "pay": {"688a": "688a.11(h)(4)(i)(B)(3)", "687a": "687a.11(f)(1)(ii)"},
     "contribution": {"688a": "688a.12(d)/2", "687a": "687a.12(c)/1"},
     "claim": {"688a": "688a.11(h)(4)(i)(A) 688a.7(e)(3)", "687a": "687a.11(f)(1)(i) 687a.7(d)(2)"},
@@ -132,9 +132,9 @@ DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
 @lru_cache(4096)
 def clauses_of(edition: Edition, duty: str, dealing: str, start: str | None) -> tuple[str, ...]:
     """Return the clauses of a duty, the one that orders it first; none where the chapter has no such duty."""
-    found = _from_facts(edition, duty, dealing, start)
-    if found is not None:
-        return found
+    cited = _from_facts(edition, duty, dealing, start)
+    if cited is not None:
+        return cited
     by_chapter = DUTIES.get(duty, {})
     entry = by_chapter.get(edition.chapter, by_chapter.get("*", ""))
     text = entry if isinstance(entry, str) else entry[dealing]
@@ -142,7 +142,7 @@ def clauses_of(edition: Edition, duty: str, dealing: str, start: str | None) -> 
 
 
 def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) -> tuple[str, ...] | None:
-    """Return the clauses that stand beside the fact itself."""
+    """Return the clauses that the edition's data gives for a duty; None if it gives none."""
     method = edition.method(dealing)
     match duty:
         case "method" if method is not None:
@@ -174,7 +174,7 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
 
 
 def _of_start(edition: Edition, duty: str, start: str | None) -> tuple[str, ...] | None:
-    """Return the clause of the method that finds the position, or of a device for it that may not be used."""
-    if duty == "start_device" and start == "rng" and edition.starts:  # it is not verified, or not approved
+    """Return the clause of the starting-position method, or of a device for it that may not be used."""
+    if duty == "start_device" and start == "rng" and edition.starts:  # not verified or not approved
         return (f"{edition.chapter}.2(c)(2)",)
     return next(((each.clause,) for each in edition.starts if each.name == start), None)

@@ -1,8 +1,10 @@
-"""Which devices two people enrolled, and which keys never serve again: part of the state, and so of its copies."""
+"""Enrolled devices and revoked keys, kept in the state and so in its copies."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
+
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
@@ -12,17 +14,17 @@ _PEOPLE: Final = {"technician", "floorperson"}
 
 
 def enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
-    """A device takes a slot; the key of the one before is revoked."""
+    """Enroll a device in a slot; the key of the device before it is revoked."""
     if event.slot not in c.state.slots:
-        c.refuse(f"enroll: there is no slot {event.slot}")
+        c.refuse(f"enroll: this table has no slot {event.slot}")
     elif {event.who.role, event.second.role} != _PEOPLE or event.who.same_person(event.second):
-        c.refuse("enroll is for a technician and a floorperson, who are two")
+        c.refuse("enroll needs two people: a technician and a floorperson")
     elif (event.serial, event.fingerprint) in c.state.revoked:
         c.refuse(f"enroll: the key of {event.serial} was revoked")
     else:
         c.state.enrolled[event.slot] = (event.serial, event.fingerprint)
         people = f"{event.who.credential} and {event.second.credential}"
-        text = f"{event.slot}: {c.state.slots[event.slot].kind} {event.serial} is enrolled by {people}"
+        text = f"{slot_label(event.slot)}: {event.serial} was enrolled by {people}"
         if event.replaces is not None:
             _revoke(c, event.replaces)
             text += f"; the key of {event.replaces[0]} is revoked"
@@ -30,10 +32,10 @@ def enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
 
 
 def revoked_before(c: Context, event: ev.KeysRevoked) -> None:
-    """Keys that were revoked before the journal kept that."""
+    """Record keys that were revoked before the journal recorded revocations."""
     for key in event.keys:
         _revoke(c, key)
-    c.finding("keys_revoked", f"revoked before, and in the journal from now on: {', '.join(k[0] for k in event.keys)}")
+    c.finding("keys_revoked", f"revoked earlier, recorded now: {', '.join(k[0] for k in event.keys)}")
 
 
 def _revoke(c: Context, key: tuple[str, str]) -> None:

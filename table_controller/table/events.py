@@ -1,4 +1,4 @@
-"""Every event that the core takes: what people say, what devices did, how commands ended, what fell due. No bytes."""
+"""Every event that the core accepts: people's entries, device reports, ends of commands, timers that ran out."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ Role = Literal["dealer", "floorperson", "technician", "auditor"]
 
 
 class Event(msgspec.Struct, frozen=True, tag=True):
-    """Base of all events; journaled as they are."""
+    """Base of all events; the journal keeps them unchanged."""
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Who said something: a role, proved by a credential. One person may hold several credentials."""
+    """A person who acts: a role, proved by a credential. One person may hold several credentials."""
 
     role: Role
     credential: str
-    person: str = ""  # as the people file names the holder; empty: the credential is a person of its own
+    person: str = ""  # the holder's name in the people file; empty: the credential identifies the person
 
     @property
     def identity(self) -> str:
-        """The person behind the credential, as two are compared."""
+        """The person behind the credential, in the form used to compare two people."""
         return (self.person or self.credential).casefold()
 
     def same_person(self, other: Person) -> bool:
-        """Return whether two credentials are one person's: then they are not the two people that a rule wants."""
+        """Return whether two credentials belong to one person, who cannot act as the two people a rule requires."""
         return self.identity == other.identity
 
 
@@ -34,7 +34,7 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class DeckReceived(Event, frozen=True):
-    """A deck (or batch) was brought to the table; its back colour is its name."""
+    """A deck (or batch) was brought to the table; its back color is its name."""
 
     deck: str
     who: Person
@@ -49,13 +49,13 @@ class OpenRound(Event, frozen=True):
 
 
 class NoMoreBets(Event, frozen=True):
-    """The dealer calls no more bets (or, where the text has no call, is about to deal the first card)."""
+    """The dealer calls no more bets (or, where the regulation has no call, is about to deal the first card)."""
 
     who: Person
 
 
 class Answer(Event, frozen=True):
-    """Somebody answers a prompt: one of its choices, and a number or seats where it asks for them."""
+    """A person answers a prompt with one of its choices, and a number or seats where it asks for them."""
 
     prompt: int
     choice: str
@@ -65,7 +65,7 @@ class Answer(Event, frozen=True):
 
 
 class Declared(Event, frozen=True):
-    """Somebody reports what only people can see: an irregularity, or a player who leaves or surrenders."""
+    """A person reports what no device can detect: an irregularity, or a player who leaves or surrenders."""
 
     trigger: str
     who: Person
@@ -75,7 +75,7 @@ class Declared(Event, frozen=True):
 
 
 class Ordered(Event, frozen=True):
-    """A floorperson orders what the rules let a floorperson order."""
+    """A floorperson gives an order that the rules allow."""
 
     order: Literal[
         "reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "start_method", "shuffle_by_hand",
@@ -94,7 +94,7 @@ class DealerChanged(Event, frozen=True):
 
 
 class SlotOrdered(Event, frozen=True):
-    """People do something about a device: give it up, sign it, call it repaired, clear it, ask for its return."""
+    """A person acts on a device: takes it out of service, signs it, repairs it, clears its fault, or returns it."""
 
     slot: str
     act: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
@@ -118,7 +118,7 @@ class MeterCorrected(Event, frozen=True):
 
 
 class MeterReset(Event, frozen=True):
-    """Two people bring the meter to its seed, on the same grounds as a correction by the same amount."""
+    """Two people reset the meter to its seed, on the same grounds as a correction by the same amount."""
 
     document: str
     who: Person
@@ -129,9 +129,9 @@ class MeterReset(Event, frozen=True):
 
 
 class MeterParameters(Event, frozen=True):
-    """Two people set what the text leaves open: the rate of progression, and the most that the meter may hold.
+    """Two people set what the regulation leaves open: the rate of progression, and the meter's limit.
 
-    A new rate names the Rules Submission that holds it.
+    A new rate names the Rules Submission that states it.
     """
 
     document: str
@@ -159,7 +159,7 @@ class MeterOpened(Event, frozen=True):
 
 
 class OverflowTransferred(Event, frozen=True):
-    """Two people bring an amount of the overflow (micro-dollars) back to the meter."""
+    """Two people transfer an amount of the overflow (micro-dollars) back to the meter."""
 
     amount: int
     document: str
@@ -170,7 +170,7 @@ class OverflowTransferred(Event, frozen=True):
 class DeviceEnrolled(Event, frozen=True):
     """A technician and a floorperson enroll the device of a key in a slot; `replaces` is the key that is revoked.
 
-    A key is known by its device's serial number and by its fingerprint, which does not help to find it.
+    A key is identified by its device's serial number and by a fingerprint, from which the key cannot be computed.
     """
 
     slot: str
@@ -182,7 +182,7 @@ class DeviceEnrolled(Event, frozen=True):
 
 
 class KeysRevoked(Event, frozen=True):
-    """Keys (serial number, fingerprint) that were revoked before the journal kept that; a start takes them over."""
+    """Keys (serial number, fingerprint) that were revoked before the journal recorded revocations."""
 
     keys: tuple[tuple[str, str], ...]
 
@@ -191,7 +191,7 @@ class KeysRevoked(Event, frozen=True):
 
 
 class SlotChanged(Event, frozen=True):
-    """A device appeared, vanished, reported well, is in doubt or faulted; the words of `devices.service`."""
+    """A device connected, disconnected, sent a good report, became doubtful or faulted (see `devices.service`)."""
 
     slot: str
     trigger: Literal["appear", "vanish", "verify", "doubt", "fault"]
@@ -199,9 +199,9 @@ class SlotChanged(Event, frozen=True):
 
 
 class WayBack(Event, frozen=True):
-    """How far the way back to service of a device has come: the step that is next, in words; "" when all are done.
+    """The next step of a device's return to service, in words; "" when all steps are done.
 
-    The box tells it, from the evidence that it has for each step; nobody else can. `testing`: it is in test mode.
+    Only the box sends it, from its evidence for each step. `testing`: the device is in test mode.
     """
 
     slot: str
@@ -229,9 +229,9 @@ class IntakeEmptied(Event, frozen=True):
 
 
 class ShuffleEnded(Event, frozen=True):
-    """A cycle went to its end. `shuffled` is False if it was a sort; `rejected` if the machine read a wrong deck.
+    """A cycle finished. `shuffled` is False if it was a sort; `rejected`: the machine read a wrong deck.
 
-    `count` is None if the machine does not count. Of a continuous shuffler: its whole store was counted.
+    `count` is None if the machine does not count. A continuous shuffler counts its whole store.
     """
 
     slot: str
@@ -241,7 +241,7 @@ class ShuffleEnded(Event, frozen=True):
 
 
 class ShuffleFailed(Event, frozen=True):
-    """A cycle did not go to its end: jam, stop, double feed, counts that disagree. `inside` is None if unknown."""
+    """A cycle did not finish: jam, stop, double feed, counts that disagree. `inside` is None if unknown."""
 
     slot: str
     reason: int
@@ -249,7 +249,7 @@ class ShuffleFailed(Event, frozen=True):
 
 
 class GivenOut(Event, frozen=True):
-    """A shuffler gave a deck out."""
+    """A shuffler gave out a deck."""
 
     slot: str
 
@@ -269,17 +269,17 @@ class ShoeLoaded(Event, frozen=True):
 
 
 class ShoeEmpty(Event, frozen=True):
-    """A shoe reports that nothing is inside: hands emptied it, heard or not."""
+    """A shoe reports that it is empty; people may have emptied it without a report."""
 
     slot: str
 
 
 class StackOut(Event, frozen=True):
-    """A stack (from a continuous shuffler: cards into its chute) was dispensed; the count is what the sensor saw."""
+    """A stack (from a continuous shuffler: cards into its chute) was dispensed; the sensor counted it."""
 
     slot: str
     count: int
-    face_up: int = 0  # of them, those that lie face up
+    face_up: int = 0  # how many of them lie face up
 
 
 class StackTaken(Event, frozen=True):
@@ -293,7 +293,7 @@ class CardsDrawn(Event, frozen=True):
 
     slot: str
     count: int
-    reported: bool = False  # read from its report, as after a reconnect: says what was, and accuses nobody
+    reported: bool = False  # read from a status report, as after a reconnect: not a sign that cards were just drawn
 
 
 class StubOut(Event, frozen=True):
@@ -311,13 +311,13 @@ class ShoeFault(Event, frozen=True):
 
 
 class FaceUpSeen(Event, frozen=True):
-    """A shoe saw a card face up."""
+    """A shoe detected a card face up."""
 
     slot: str
 
 
 class CoverCardOut(Event, frozen=True):
-    """The cover card was reached: a shoe saw it, or `who` did."""
+    """The cover card was reached: detected by a shoe, or reported by `who`."""
 
     slot: str | None = None
     seat: int | None = None
@@ -332,13 +332,13 @@ class DiceRead(Event, frozen=True):
 
 
 class DiceOpened(Event, frozen=True):
-    """The shaker's door was opened: the dice inside may be others from now on."""
+    """The shaker's door was opened: the dice inside may have been exchanged."""
 
     slot: str
 
 
 class NoRoll(Event, frozen=True):
-    """The dice cannot count: not flat, outside, too few shakes."""
+    """The roll does not count: a die not flat or outside, or too few shakes."""
 
     slot: str
     trigger: Literal["dice_not_flat", "die_out_of_shaker", "too_few_shakes"]
@@ -352,14 +352,14 @@ class NumberDrawn(Event, frozen=True):
 
 
 class ButtonSeen(Event, frozen=True):
-    """The flat button lies at one place (None: at none, or at several)."""
+    """The place of the flat button (None: at no place, or at several)."""
 
     slot: str
     number: int | None
 
 
 class BetSensed(Event, frozen=True):
-    """What lies on a sensor, by a change or by its report; `sequence` is the sensor's own count of changes.
+    """What a sensor detects, from a change or a report; `sequence` is the sensor's own count of changes.
 
     `placed`: exactly one chip. Not `clear`: neither clearly one chip nor nothing.
     """
@@ -371,7 +371,7 @@ class BetSensed(Event, frozen=True):
 
 
 class SeatLatched(Event, frozen=True):
-    """A sensor confirms its lock: which, up to which bet sequence, and whether a bet lies there, if that is `clear`."""
+    """A sensor confirms a lock, with its last bet sequence and whether it detects a bet, if that is `clear`."""
 
     seat: int
     round: int
@@ -382,7 +382,7 @@ class SeatLatched(Event, frozen=True):
 
 
 class LatchStands(Event, frozen=True):
-    """A sensor did not take a lock: another one of the same round stands, with what lay there then."""
+    """A sensor refused a lock because an earlier one of this round is latched; it reports what it latched then."""
 
     seat: int
     round: int
@@ -392,7 +392,7 @@ class LatchStands(Event, frozen=True):
 
 
 class LockRefused(Event, frozen=True):
-    """A sensor did not take a lock: it was not open, or for another round, or another lock stands (`code`)."""
+    """A sensor refused a lock: it was not open, or the lock is for another round, or another lock holds (`code`)."""
 
     seat: int
     lock: int
@@ -400,15 +400,15 @@ class LockRefused(Event, frozen=True):
 
 
 class LateBet(Event, frozen=True):
-    """A chip was laid on a sensor that is locked; it does not count."""
+    """A chip was placed on a locked sensor; it does not count."""
 
     seat: int
 
 
 class SignShown(Event, frozen=True):
-    """A sign shows the amount that is on disk, or it does not, and why: stale, wrong_glass, refused, gone.
+    """A sign shows the recorded amount, or why it does not: stale, wrong_glass, refused, gone.
 
-    `sign` is the slot of a meter sign, or `/sign` for the panel's page. The box reports it whenever it changes.
+    `sign` is the slot of a meter sign, or `/sign` for the panel's page. The box sends it at every change.
     """
 
     sign: str
@@ -419,7 +419,7 @@ class SignShown(Event, frozen=True):
 
 
 class CommandEnded(Event, frozen=True):
-    """A command ended in exactly one of these."""
+    """A command ended with one outcome."""
 
     command: int
     outcome: Literal["done", "failed", "unknown", "revoked"]
@@ -427,15 +427,15 @@ class CommandEnded(Event, frozen=True):
 
 
 class Due(Event, frozen=True):
-    """A deadline that the core asked for has come."""
+    """A timer that the core set ran out."""
 
     timer: str
 
 
 class BoxStarted(Event, frozen=True):
-    """The box has started, as its `boot`-th start; nothing but the journal is known. The first event of every start.
+    """The box started, for the `boot`-th time, and knows only its journal. The first event of every start.
 
-    `clock_back`: the clock shows less than it did when the last record was made.
+    `clock_back`: the clock shows an earlier time than the last record.
     """
 
     boot: int
@@ -443,7 +443,7 @@ class BoxStarted(Event, frozen=True):
 
 
 class BoxHalted(Event, frozen=True):
-    """The box can go on no more (its journal fails): whatever moves is stopped, whatever is open is locked."""
+    """The box cannot continue (its journal fails): it stops all motion and locks all open bets."""
 
     code: int
 
@@ -452,21 +452,21 @@ class BoxHalted(Event, frozen=True):
 
 
 class CopyAwaited(Event, frozen=True):
-    """A second copy is configured or was kept before, and this start has not reached it: another box may have it."""
+    """A second copy is configured or was kept before, and the box has not reached it since it started."""
 
 
 class CopyReached(Event, frozen=True):
-    """The second copy was reached in this start, and no other box has taken it over."""
+    """The box reached the second copy since it started, and no other box has taken it over."""
 
 
 class CopyDamaged(Event, frozen=True):
-    """The nightly check read a record of the second copy that is not what was copied; `why` names it."""
+    """The nightly check found a record of the second copy that differs from what was copied; `why` names it."""
 
     why: str
 
 
 class CopyAbsenceConfirmed(Event, frozen=True):
-    """Two people answer for it that the copy is out of reach and that no other box was made from it."""
+    """Two people confirm that the copy is out of reach and that no other box was made from it."""
 
     document: str
     who: Person

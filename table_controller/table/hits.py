@@ -1,6 +1,6 @@
-"""From a claimed hand to its payment: who says what, in which order, and what is booked by it.
+"""Hits, from the claimed hand to the payment: who confirms what, in which order, and the entries in the meter.
 
-A share of the meter is provisional until every earlier claim on it is validated or withdrawn; only a final amount is
+A share of the meter is provisional until every earlier claim on it is validated or withdrawn. Only a final amount is
 validated and paid, and never from the table.
 """
 
@@ -30,11 +30,11 @@ _MOST_SLIPS: Final = 999_999_999
 
 
 def advance(c: Context) -> None:
-    """Seed a new meter; while a round is settled, ask for the next word on each bet and each hit."""
+    """Seed a new meter; while a round is settled, ask the next question about each bet and hit."""
     rules, money, round_ = c.meter, c.state.money, c.state.round
     if rules is None:
         return
-    # If something was refused, nothing changes.
+    # A refused request must not change the state.
     if not money.book.entries and not any(isinstance(decision, Refused) for decision in c.out):
         booking.book(c, meter.open_meter(money.book, rules))
     if not money.bets or not (money.settles or (round_.state == mc.SETTLING and not c.stopped)):
@@ -48,8 +48,8 @@ def advance(c: Context) -> None:
 
 
 def _lose_abandoned(c: Context) -> None:
-    """Bets that no hand plays for any more are lost: the player left, or folded where that loses them."""
-    folded = not c.submission.folded_progressive and not c.state.money.settles  # in a void round all hands are void
+    """Settle as lost the bets of players who left, or who folded where that loses the bet."""
+    folded = not c.submission.folded_progressive and not c.state.money.settles  # a void round ignores folds
     for seat, bet in c.state.money.bets.items():
         if bet.state != "open":
             continue
@@ -60,7 +60,7 @@ def _lose_abandoned(c: Context) -> None:
 
 
 def _claims_open(c: Context) -> bool:
-    """Whether a bet's outcome is not said, or a claim might still fall."""
+    """Whether a bet's outcome is open, or a claim is not validated."""
     money = c.state.money
     return any(bet.state == "open" for bet in money.bets.values()) or any(
         hit.state in mc.HIT_UNSURE for hit in money.hits.values()
@@ -68,7 +68,7 @@ def _claims_open(c: Context) -> bool:
 
 
 def _ask_claims(c: Context) -> None:
-    """In the order of settlement, one at a time: so several hits on one meter have one order."""
+    """Ask for claims in the order of settlement, one at a time, so that several hits on one meter have an order."""
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in settle_order(c):
@@ -88,8 +88,8 @@ def _ask_next(c: Context, hit: Hit) -> None:
         case mc.HIT_CONFIRMED:
             c.ask("hit_light", "dealer", "lit", "dark", seat=hit.seat, clauses=c.clauses("hit_light"))
         case mc.HIT_LIGHT_SEEN if c.state.money.is_final(hit):
-            ways = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
-            c.ask("hit_validate", "floorperson", *ways, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
+            payments = ("hand_pay",) if hit.on_meter else ("table", "hand_pay")
+            c.ask("hit_validate", "floorperson", *payments, "refuse", seat=hit.seat, clauses=c.clauses("pay"))
         case mc.HIT_VALIDATED if not c.against("pay", seat=hit.seat):
             c.ask("hit_pay", "dealer", "paid", seat=hit.seat, clauses=c.clauses("award"))
         case mc.HIT_HAND_PAY if c.state.money.is_final(hit):
@@ -98,10 +98,7 @@ def _ask_next(c: Context, hit: Hit) -> None:
 
 
 def _ask_envy(c: Context) -> None:
-    """After all progressive wagers: which hands are paid to others, and that they were (F9).
-
-    Where hands are announced one by one, their lines are known by then.
-    """
+    """After all progressive bets, ask which hands pay envy and that it was paid (F9)."""
     rules, money = c.meter, c.state.money
     assert rules is not None
     if booking.to_be_announced(c):
@@ -113,7 +110,7 @@ def _ask_envy(c: Context) -> None:
         if hand is None:
             c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
         elif hand and seat not in money.envy_paid:
-            may_be_his = c.submission.adjacent_boxes > 1  # then nobody but the dealer knows whose boxes they are
+            may_be_his = c.submission.adjacent_boxes > 1  # only the dealer knows which boxes are the same player's
             choices = ("paid", "nobody") if may_be_his else ("paid",)
             c.ask("progressive_envy", "dealer", *choices, seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
 
@@ -128,7 +125,7 @@ def _hit(c: Context, prompt: Prompt) -> Hit:
 
 
 def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The dealer says what a bet's hand is; what it wins leaves the meter at once, and play goes on."""
+    """Record the hand that the dealer entered for a bet; its award leaves the meter at once."""
     rules, money = c.meter, c.state.money
     assert rules is not None
     assert prompt.seat is not None
@@ -144,10 +141,12 @@ def _claimed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _refused(c: Context, hit: Hit, prompt: Prompt, answer: ev.Answer) -> None:
-    """A claim falls; the dealer is asked again what the hand is. What he claims then comes after all other claims."""
+    """Withdraw a claim and ask the dealer again for the hand. A new claim comes after all other claims."""
     booking.withdraw(c, hit, prompt.clauses)
     c.state.money.bets[hit.seat].state = "open"
-    c.finding("claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential}: {answer.choice}")
+    c.finding(
+        "claim_withdrawn", f"seat {hit.seat}: {hit.hand} was claimed; {answer.who.credential} answered {answer.choice}"
+    )
 
 
 def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -160,14 +159,14 @@ def _confirmed(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _light(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The light burns, or a floorperson must look the bet up."""
+    """Record whether the light is on; if it is off, a floorperson must look up the bet."""
     hit = _hit(c, prompt)
     hit.dealers.append(answer.who.identity)
     if answer.choice == "lit":
         booking.fire_hit(c, hit, "see_light")
     else:
         hit.dark = True
-        c.finding("light_dark", f"seat {hit.seat}: its bet was accepted, and its light does not burn")
+        c.finding("light_dark", f"seat {hit.seat}: its bet was accepted, but its light is off")
 
 
 def _looked_up(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -202,41 +201,41 @@ def _documented(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     booking.book(c, ledger.pay_by_attendant(c.state.money.book, hit, prompt.clauses, f"slip {answer.number}"))
 
 
-# --- who may speak on a hit, and which slip is new --------------------------------------------------------------------
+# --- who may answer about a hit, and which slip is new ----------------------------------------------------------------
 
 
 def _another_than_the_dealer(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if the person who claimed a hand, or confirmed it as dealer, would also pass it as floor."""
+    """Return an objection if the person who claimed or confirmed a hand as dealer would also approve it."""
     if answer.who.identity not in _hit(c, prompt).dealers:
         return None
     return (
-        f"seat {prompt.seat}: {answer.who.credential} is the person who spoke for this hand as dealer; a floorperson"
-        f" who is another person answers this ({c.clause('pay')})"
+        f"seat {prompt.seat}: {answer.who.credential} confirmed this hand as dealer; another person must answer this as"
+        f" floorperson ({c.clause('pay')})"
     )
 
 
 def hand_pay_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection to a hand pay's documentation: by the wrong person, or under a number that is used."""
-    if against := _another_than_the_dealer(c, prompt, answer):
-        return against
+    """Return an objection to a hand pay's slip: entered by the wrong person, or its number is used already."""
+    if wrong_person := _another_than_the_dealer(c, prompt, answer):
+        return wrong_person
     if answer.who.identity == _hit(c, prompt).looked_up_by:
         return (
-            f"seat {prompt.seat}: {answer.who.credential} is the person who looked this bet up; a floorperson who is"
-            f" another person documents the hand pay ({c.clause('hand_pay')})"
+            f"seat {prompt.seat}: {answer.who.credential} looked up this bet; another floorperson must document the"
+            f" hand pay ({c.clause('hand_pay')})"
         )
     if answer.number is not None and c.state.money.book.has_slip(answer.number):
-        return f"slip {answer.number} has documented another hand pay; a slip number is used once"
+        return f"slip {answer.number} is used for another hand pay; enter the number of a new slip"
     return None
 
 
 def _another_than_the_floor(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if the person who passed a payout as floorperson would also pay it as dealer."""
+    """Return an objection if the person who approved a payout as floorperson would also pay it as dealer."""
     hit = _hit(c, prompt)
     if answer.who.identity not in (hit.validated_by, hit.looked_up_by):
         return None
     return (
-        f"seat {prompt.seat}: {answer.who.credential} is the person who validated this payout or looked its bet up; a"
-        f" dealer who is another person pays it ({c.clause('pay')})"
+        f"seat {prompt.seat}: {answer.who.credential} confirmed this jackpot or looked up its bet; another person must"
+        f" pay it as dealer ({c.clause('pay')})"
     )
 
 
@@ -246,7 +245,7 @@ def _envy_line(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def envy_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection to the seats that were paid: all who may be, less those who play the hand's own box."""
+    """Return an objection to the seats that were paid: all bettors, except boxes of the hand's own player."""
     assert prompt.seat is not None
     due = booking.envy_seats(c, prompt.seat)
     if answer.choice == "nobody" and len(due) < c.submission.adjacent_boxes:
@@ -255,7 +254,7 @@ def envy_objection(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     fewest = len(due) - (c.submission.adjacent_boxes - 1)
     if len(set(seats)) == len(seats) and set(seats) <= set(due) and len(seats) >= max(1, fewest):
         return None
-    own = f", but for boxes of the same player ({c.submission.adjacent_boxes - 1} at most)" if fewest < len(due) else ""
+    own = f", except boxes of the same player ({c.submission.adjacent_boxes - 1} at most)" if fewest < len(due) else ""
     return f"envy for seat {prompt.seat} is paid to seats {', '.join(map(str, due))}{own}"
 
 

@@ -1,8 +1,8 @@
-"""What happens when something goes wrong: the rulebook's ruling becomes a hold that only people can clear.
+"""Irregularities: the rulebook's ruling becomes a hold that only people can clear.
 
 A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgement of the
-named role. How steps are asked for and answered is in `steps`. Nothing can be skipped, and clearing a cause never
-clears the hold.
+named role. `steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does not clear
+the hold.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import Finding
     from table_controller.table.context import Context
 
-# What the core sees and no chapter names. The default ruling holds: stop, the floorperson decides.
+# Triggers that the core detects and no chapter names. The default ruling applies: stop, the floorperson decides.
 OwnTrigger = Literal[
     "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
     "drawn_without_deal", "drawn_differs", "unknown_cards",
     "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
 ]  # fmt: skip
 
-# Chips that are not as many as the bets accepted: counted again, or void; there is no going on without equality.
+# When the number of chips differs from the accepted bets: recount or void. The round cannot continue otherwise.
 _CHIPS: Final = {"recount": ("continue_round",), "void": ("void_round", "return_wagers")}
-# Where no rule says what becomes of a deck that is not in play.
+# Choices for a deck that is not in play, where no rule decides.
 _OTHER_DECK: Final = {"reshuffle": ("reshuffle",), "remove": ("remove_deck",)}
 _NO_DECK: Final = {"continue": ("continue_round",)}
-# Outcomes that leave the choice to a person; what may be chosen, the ruling says.
+# Outcomes that leave the choice to a person; the ruling lists the choices.
 _ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand")
-# What each outcome asks of people, in order; an outcome that is not here is carried out at once.
+# The steps that people do for each outcome, in order; an outcome without steps is carried out at once.
 STEPS: Final[dict[str, tuple[str, ...]]] = {
     "return_wagers": ("wagers_returned",),
     "reshuffle": ("let_out", "cards_together"),
@@ -48,10 +48,10 @@ STEPS: Final[dict[str, tuple[str, ...]]] = {
     "sign_out_of_order": ("sign_seen",),
     "finish_after_reshuffle": ("rack_shuffled", "card_burned"),
 }
-# The wagers that are settled although the round is void (687a.13(d)).
+# The wagers that are settled even in a void round (687a.13(d)).
 _SETTLED_WHEN_VOID: Final = ("progressive", "trips")
 _MOVES_DECK: Final = ("reshuffle", "reshuffle_with_dealt", "remove_deck")
-# The steps of other irregularities that are still due when the round is void: cards and devices, not hands.
+# The steps of other holds that remain due when the round is void: those about cards and devices, not hands.
 _OUTLAST_VOID: Final = (
     "let_out",
     "cards_together",
@@ -72,14 +72,12 @@ def irregular(
     seat: int | None = None,
     finding: Finding | None = None,
 ) -> None:
-    """Something went wrong: look the ruling up, latch it, and begin with what it orders. Told twice, it is one hold."""
+    """Open a hold for an irregularity by its ruling, and begin with its outcomes. A repeat opens no second one."""
     if any((h.trigger, h.slot, h.deck, h.seat) == (trigger, slot, deck, seat) for h in c.state.holds.values()):
         return
     bad = c.state.decks.get(deck or "")
     if trigger == "count_wrong" and bad is not None:
-        bad.verified = (
-            False  # whoever counted: a deck that was found wrong is dealt only after it was found whole again
-        )
+        bad.verified = False  # it is dealt again only after a count finds it complete
     ruling = _ruling(c, trigger, slot, deck, finding)
     hold = Hold(
         c.fresh_id(), trigger, ruling.clauses or ruling.see, [], ruling.outcomes, slot, deck, seat,
@@ -91,20 +89,20 @@ def irregular(
     order(c, hold, ruling.outcomes)
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
-        hold.acknowledges = "floorperson"  # whoever may acknowledge the case itself: a device's fault is the floor's
+        hold.acknowledges = "floorperson"  # a device's fault is always acknowledged by a floorperson
     hold.steps.append("acknowledge")
 
 
 def irregular_each(
     c: Context, triggers: Iterable[Trigger], *, slot: str | None = None, deck: str | None = None
 ) -> None:
-    """Several things went wrong at once: each by its own ruling, in the order of the edition."""
+    """Open a hold for each of several simultaneous irregularities, in the edition's order of precedence."""
     for trigger in precede(c.edition, triggers):
         irregular(c, trigger, slot=slot, deck=deck)
 
 
 def ordered(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, ...]) -> None:
-    """A floorperson ordered something for a deck that is not in play: the same steps as after an irregularity."""
+    """Open a hold for a floorperson's order about a deck that is not in play, with the steps of the outcome."""
     hold = Hold(c.fresh_id(), what, clauses, [], (outcome,), deck=deck)
     c.state.holds[hold.id] = hold
     c.out.append(Found(hold.id, what, (outcome,), clauses, deck=deck))
@@ -113,7 +111,7 @@ def ordered(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, 
 
 
 def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, finding: Finding | None) -> Ruling:
-    """Return what the rulebook says; where it knows no such trigger: stop, and the floorperson decides."""
+    """Return the rulebook's ruling; for a trigger it does not know, the default: stop, the floorperson decides."""
     phase = cast("Phase", _phase(c, slot))
     known = cast("Trigger", trigger)
     if trigger not in TRIGGERS:
@@ -122,14 +120,14 @@ def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, findin
 
 
 def _phase(c: Context, slot: str | None) -> str:
-    """Return the phase that a case falls in. A void round is complete, but for hands whose wagers are still settled."""
+    """Return the phase of a case. A void round counts as complete, unless its wagers are still settled."""
     if c.state.round.state != mc.VOID:
         return c.state.round.state
     return mc.SETTLING if slot is None and c.settles_void else mc.COMPLETE
 
 
 def _concerns_round(c: Context, ruling: Ruling, slot: str | None, deck: str | None) -> bool:
-    """Tell whether the round in hand is concerned: not by a deck, or by a device and its deck, that serves the next."""
+    """Return whether a case concerns the current round: not if its deck or device serves the next round."""
     if not c.under_way and not (slot is None and c.settles_void):
         return False
     if deck is not None:
@@ -140,9 +138,9 @@ def _concerns_round(c: Context, ruling: Ruling, slot: str | None, deck: str | No
 
 
 def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...]]:
-    """Return what the decider may answer.
+    """Return the decider's possible answers.
 
-    A round that is not concerned cannot be voided, and no answer deals a bad deck.
+    A round that is not concerned cannot be voided, and no answer deals from a bad deck.
     """
     if hold.trigger == "chips_differ":
         return dict(_CHIPS)
@@ -159,7 +157,7 @@ def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...
 
 
 def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
-    """Carry out what needs nobody, and put the steps that people do before what is still to be done."""
+    """Carry out the outcomes that need no person, and put the steps of the others before the open ones."""
     steps: list[str] = []
     for outcome in outcomes:
         if outcome in _ASKING:
@@ -174,7 +172,7 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
             steps += ["let_out", "deck_counted"]
         elif outcome == "return_wagers" and _ante_alone(c, hold):
             steps += ["ante_returned"]
-        elif outcome == "return_wagers":  # what was taken or paid comes first
+        elif outcome == "return_wagers":  # wagers that were taken or paid come first
             steps += _wagers_back(c, hold)
         elif outcome == "settle_optional_wagers":
             steps += [*_hands_to_confirm(c, hold), "replacement", "optional_settled"]
@@ -186,9 +184,9 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
 
 
 def _hands_to_confirm(c: Context, hold: Hold) -> list[str]:
-    """Return a step for every seat, where wagers are settled of those hands alone that were complete (W19).
+    """Return a step for every seat, where only wagers of complete hands are settled (W19).
 
-    Nobody enters who has a Trips Wager, and any hand may bring envy to a bettor: so all seats are asked for.
+    The box does not know who has a Trips Wager, and any hand may pay envy to a bettor, so it asks for all seats.
     """
     if "hands_complete" not in hold.evidence or not (c.state.money.bets or "trips" in c.submission.wagers):
         return []
@@ -200,12 +198,12 @@ def _seats_to_reopen(c: Context, hold: Hold) -> list[str]:
     if "wagers_reversed" not in hold.evidence:
         return []
     round_ = c.state.round
-    kept = (*round_.surrendered, *round_.dead)  # no hand of theirs was compared
+    kept = (*round_.surrendered, *round_.dead)  # their hands were not compared
     return [f"seat_reopened/{seat}" for seat in round_.settled if seat not in kept]
 
 
 def _dealt_from(c: Context, hold: Hold) -> bool:
-    """Tell whether the round in hand was dealt from the deck of this hold, and wagers still depend on its cards."""
+    """Return whether the current round was dealt from this hold's deck and wagers still depend on its cards."""
     deck = c.deck
     named = hold.deck or (c.state.round.deck if hold.this_round else None)
     dealt = c.state.round.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING) or _ends_settling(c, hold)
@@ -213,10 +211,9 @@ def _dealt_from(c: Context, hold: Hold) -> bool:
 
 
 def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
-    """A deck leaves the round that was dealt from it: the round cannot go on without its cards.
+    """Take a deck out of the round that was dealt from it: void the round and return the steps.
 
-    A continuous shuffler only gets back what it held; the cards before the players stay, and the round may go on, if
-    nobody has found the batch wrong.
+    With a continuous shuffler the dealt cards stay, and the round may continue, unless the batch was found wrong.
     """
     whole = c.deck is not None and c.deck.verified
     if hold.slot is not None and hold.slot == c.source == c.shuffler and whole:
@@ -227,9 +224,9 @@ def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
 
 
 def _wagers_back(c: Context, hold: Hold) -> list[str]:
-    """Return the steps by which wagers go back: first those that were taken or paid, seat by seat.
+    """Return the steps that return wagers: first those that were taken or paid, seat by seat.
 
-    The floorperson directs that, whatever voids the round, or one hand (X18).
+    The floorperson directs this, for a void round and for one void hand (X18).
     """
     of_round = hold.this_round and c.state.round.state == mc.VOID
     dead = c.state.round.dead
@@ -252,14 +249,14 @@ def _taken_or_paid(c: Context) -> list[int]:
 
 
 def _hold_deck(c: Context, hold: Hold) -> None:
-    """Nobody deals from this deck until a floorperson has acted."""
+    """Hold the deck: no card is dealt from it until a floorperson acts."""
     deck = c.state.decks.get(hold.deck or "")
     if deck is not None and mc.may(mc.DECK, deck, "hold"):
         c.fire_deck(deck, "hold")
 
 
 def _void(c: Context, hold: Hold) -> None:
-    """The round is void: motion stops, its questions end, its wagers go back but for those that are still settled."""
+    """Void the round: stop motion, close its questions, return its wagers except those still settled."""
     if _ends_settling(c, hold):
         _end_settling(c, hold)
     if not c.under_way:
@@ -278,7 +275,7 @@ def _void(c: Context, hold: Hold) -> None:
 
 
 def _drop_needless(c: Context, hold: Hold) -> None:
-    """The other irregularities of a void round keep only what is still due: cards and devices, not hands."""
+    """Drop the steps of the other holds of a void round, except those about cards and devices."""
     for other in c.state.holds.values():
         if other.this_round and other.id != hold.id:
             kept = (*_OUTLAST_VOID, "choose") if "hold_deck" in other.outcomes else _OUTLAST_VOID
@@ -286,15 +283,15 @@ def _drop_needless(c: Context, hold: Hold) -> None:
 
 
 def _ends_settling(c: Context, hold: Hold) -> bool:
-    """Tell whether the round is void already, and this hold ends what of it is settled all the same.
+    """Return whether the round is already void, and this hold ends the settlement of its optional wagers.
 
-    A device does not: the cards that are settled lie before their players, and a void round has stopped the shoe.
+    A device's hold does not: the cards to settle lie at the seats, and voiding the round stopped the shoe.
     """
     return c.settles_void and hold.slot is None and "settle_optional_wagers" not in hold.outcomes
 
 
 def _end_settling(c: Context, hold: Hold) -> None:
-    """Another rule returns all wagers of a round that is void: those that were still settled, or were, go back too."""
+    """Return also the optional wagers of a void round, because another rule returns all wagers."""
     hold.this_round = True
     c.state.money.settles = False
     c.out.append(WagersReturned(c.state.round.number, (), hold.clauses))
@@ -305,7 +302,7 @@ def _end_settling(c: Context, hold: Hold) -> None:
 
 
 def close_bets(c: Context) -> None:
-    """The progressive bets of this round are over; where they were still open, none may come in any more."""
+    """Close the progressive bets of this round; lock the sensors where bets were still open."""
     if c.state.progressive.state == mc.OPEN:
         for sensor in c.sensors:
             c.command("lock", sensor, number=c.state.round.number, safe=True)
@@ -316,25 +313,27 @@ def close_bets(c: Context) -> None:
 
 
 def return_hand(c: Context, hold: Hold) -> None:
-    """The wagers of one hand go back, and it plays no more."""
+    """Return the wagers of one hand and take it out of the round."""
     assert hold.seat is not None
     round_ = c.state.round
     round_.dead.append(hold.seat)
-    round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # nothing is taken from it
+    round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # its wager is not collected
     c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat, _kept(c, hold)))
     if round_.envy_paid and (hold.seat in round_.envy_hands or hold.seat in round_.envy):
-        c.finding("envy_void", f"seat {hold.seat}: its hand is void; the dealer takes envy paid for it or to it back")
+        c.finding(
+            "envy_void", f"seat {hold.seat}: its hand is void; the dealer takes back the envy paid for it or to it"
+        )
     booking.void_hand(c, hold.seat, hold.clauses)
 
 
 def _ante_alone(c: Context, hold: Hold) -> bool:
-    """Whether a dead hand gets its Ante back and nothing else, as the submission may have it (O9)."""
+    """Whether a dead hand gets only its Ante back, which the submission may choose (O9)."""
     dead = hold.seat is not None and "void_round" not in hold.outcomes
     return dead and c.submission.settings.get("dead_hand_returns") == "ante"
 
 
 def _kept(c: Context, hold: Hold) -> tuple[str, ...]:
-    """Return the wagers that this hand may have and that do not go back: its decision's, and those offered beside."""
+    """Return the wagers of this hand that are not returned: its decision wager and the optional ones."""
     if not _ante_alone(c, hold):
         return ()
     decided = c.state.round.decided.get(hold.seat or 0)

@@ -1,6 +1,7 @@
-"""The state machines of a table: which state follows which trigger. What leads to a trigger is decided elsewhere.
+"""The state machines of a table: which state follows which trigger.
 
-Synchronous `transitions` with no automatic jumps, nothing ignored and no callbacks; a model is any struct with `state`.
+Synchronous `transitions` without automatic transitions, ignored triggers or callbacks; a model is any struct with a
+`state` field.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from transitions import Machine, MachineError
 
 from devices import service
 
-# It warns of every convenience that it does not bind; we want none.
+# It warns about every convenience method that it does not bind.
 logging.getLogger("transitions.core").setLevel(logging.ERROR)
 
 # --- the round -------------------------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ VOID: Final = "void"
 ROUND_STATES: Final = (
     IDLE, BETTING, NO_MORE_BETS, LOCKED, STARTING_POSITION, DEALING, STUB_CHECK, PLAYING, SETTLING, COMPLETE, VOID,
 )  # fmt: skip
-# In these a round is under way: an irregularity can void it.
+# The states in which a round is under way and an irregularity can void it.
 UNDER_WAY: Final = (BETTING, NO_MORE_BETS, LOCKED, STARTING_POSITION, DEALING, STUB_CHECK, PLAYING, SETTLING)
 
 ROUND_TRANSITIONS: Final = [
@@ -43,11 +44,11 @@ ROUND_TRANSITIONS: Final = [
     ["deal", LOCKED, DEALING],
     ["deal", STARTING_POSITION, DEALING],
     ["check_stub", DEALING, STUB_CHECK],
-    ["play", DEALING, PLAYING],  # where no stub is checked after this deal
+    ["play", DEALING, PLAYING],  # games without a stub check
     ["play", STUB_CHECK, PLAYING],
     ["settle", PLAYING, SETTLING],
     ["finish", SETTLING, COMPLETE],
-    ["reopen", COMPLETE, SETTLING],  # something is found wrong before the cards are collected
+    ["reopen", COMPLETE, SETTLING],  # an error is reported before the cards are collected
     *(["void", state, VOID] for state in UNDER_WAY),
     ["end", COMPLETE, IDLE],
     ["end", VOID, IDLE],
@@ -64,7 +65,7 @@ SHUFFLED: Final = "shuffled"  # waits for its cut
 READY: Final = "ready"  # shuffled, and cut where it must be
 IN_PLAY: Final = "in_play"
 RACK: Final = "rack"
-HELD: Final = "held"  # nobody deals from it until a floorperson has acted
+HELD: Final = "held"  # not dealt until a floorperson acts
 REMOVED: Final = "removed"
 
 DECK_STATES: Final = (
@@ -78,7 +79,7 @@ DECK_TRANSITIONS: Final = [
     ["show", INSPECTED, SHOWN],
     ["stack", SHOWN, STACKED],
     ["preshuffled", RECEIVED, SHUFFLED],
-    # Shuffle and cut. A deck that left the machine unshuffled, or is to be shuffled again, is a stack.
+    # Shuffle and cut. A deck that left the machine unshuffled, or must be shuffled again, is a stack.
     ["insert", STACKED, IN_DEVICE],
     ["insert", RACK, IN_DEVICE],
     ["verify", IN_DEVICE, READY],
@@ -91,10 +92,10 @@ DECK_TRANSITIONS: Final = [
     # Play.
     ["use", READY, IN_PLAY],
     ["collect", IN_PLAY, RACK],
-    # An idle table: the cards are spread and looked at, where the text wants it inspected, before anything else.
+    # An idle table: the cards are spread for players or, where the regulation requires it, inspected again.
     *(["spread", state, INSPECTED] for state in (STACKED, SHUFFLED, READY, RACK)),
     *(["open_again", state, RECEIVED] for state in (STACKED, SHUFFLED, READY, RACK, IN_PLAY)),
-    # Found wrong. Released, it is only a stack: it must be shuffled before it is dealt.
+    # A wrong deck. Once released it is a stack: it must be shuffled before it is dealt.
     *(["hold", state, HELD] for state in _AT_THE_TABLE),
     ["release", HELD, STACKED],
     *(["remove", state, REMOVED] for state in _AT_THE_TABLE),
@@ -113,7 +114,7 @@ PROGRESSIVE_STATES: Final = (CLOSED, OPEN, LOCKING, BETS_LOCKED, COLLECTED, VERI
 PROGRESSIVE_TRANSITIONS: Final = [
     ["open", CLOSED, OPEN],
     ["lock", OPEN, LOCKING],
-    ["latched", LOCKING, BETS_LOCKED],  # every seat has confirmed or a floorperson has decided
+    ["latched", LOCKING, BETS_LOCKED],  # every seat confirmed, or a floorperson decided
     ["collect", BETS_LOCKED, COLLECTED],
     ["verify", COLLECTED, VERIFIED],  # chips = bets
     ["recount", COLLECTED, BETS_LOCKED],
@@ -123,7 +124,7 @@ PROGRESSIVE_TRANSITIONS: Final = [
 
 # --- a hit of the progressive -----------------------------------------------------------------------------------------
 
-HIT_CLAIMED: Final = "claimed"  # its amount is out of the meter
+HIT_CLAIMED: Final = "claimed"  # its amount has left the meter
 HIT_CONFIRMED: Final = "hand_confirmed"
 HIT_LIGHT_SEEN: Final = "light_seen"
 HIT_VALIDATED: Final = "validated"  # by a floorperson
@@ -138,7 +139,7 @@ UNREASONABLE: Final = "unreasonable"
 HIT_STATES: Final = (
     HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_PAID, HIT_HAND_PAY, HIT_DOCUMENTED, HIT_WITHDRAWN,
 )  # fmt: skip
-# Not validated yet: the claim may fall by a person's answer.
+# Not validated yet: a person's answer can withdraw the claim.
 HIT_UNSURE: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN)
 # Not paid yet.
 HIT_OPEN: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_HAND_PAY)
@@ -173,7 +174,7 @@ PROGRESSIVE: Final = _machine(PROGRESSIVE_STATES, PROGRESSIVE_TRANSITIONS)
 HIT: Final = _machine(HIT_STATES, HIT_TRANSITIONS)
 SERVICE: Final = _machine(tuple(service.STATES), service.TRANSITIONS)
 
-# For the documents and for the test that walks every pair of state and trigger.
+# For the docs and for the test of every pair of state and trigger.
 MACHINES: Final[dict[str, tuple[Machine, tuple[str, ...], list[list[str]]]]] = {
     "round": (ROUND, ROUND_STATES, ROUND_TRANSITIONS),
     "deck": (DECK, DECK_STATES, DECK_TRANSITIONS),
@@ -184,12 +185,12 @@ MACHINES: Final[dict[str, tuple[Machine, tuple[str, ...], list[list[str]]]]] = {
 
 
 def fire(machine: Machine, model: Any, trigger: str) -> None:
-    """Move a model by a trigger; MachineError if its state does not allow it."""
+    """Fire a trigger of a model; MachineError if its state does not allow it."""
     machine.events[trigger].trigger(model)
 
 
 def may(machine: Machine, model: Any, trigger: str) -> bool:
-    """Tell whether a model's state allows a trigger."""
+    """Return whether a model's state allows a trigger."""
     return model.state in machine.events[trigger].transitions
 
 

@@ -1,7 +1,7 @@
-"""What two people may do to the meter by hand: correct it, reset it, close and open it to play, set how it runs.
+"""Manual adjustments of the meter by two people: correct, reset, close and open to play, set its parameters.
 
-Each is its own authority. What may lower a meter by hand is a closed list; the other grounds of a decrease, a prize
-paid and a prize claimed, are no deed of people but of `hits`.
+Each needs its own two roles. The grounds on which people may lower a meter are a closed list; the other grounds of a
+decrease, a prize paid and a prize claimed, belong to `hits`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Corrects = ev.MeterCorrected | ev.MeterReset
     ByHand = Corrects | ev.MeterParameters | ev.MeterClosed | ev.MeterOpened | ev.OverflowTransferred
 
-# Who does it, and whose credential it needs besides: people of two departments. Who may reset a meter may not set how
-# it runs.
+# Who acts, and whose second credential is needed: people of two departments. The people who may reset a meter may not
+# set its parameters.
 AUTHORITY: Final[dict[Order, tuple[str, str]]] = {
     "correct_meter": ("floorperson", "auditor"),
     "reset_meter": ("floorperson", "auditor"),
@@ -34,12 +34,12 @@ AUTHORITY: Final[dict[Order, tuple[str, str]]] = {
     "open_meter": ("floorperson", "auditor"),
     "transfer_overflow": ("floorperson", "auditor"),
 }
-# After an unreasonable contribution a technician has looked at the sensors before the meter is opened.
+# After an unreasonable contribution a technician must check the sensors before the meter is opened.
 _AFTER_UNREASONABLE: Final = ("floorperson", "technician")
-# What moves money needs a document that was never used for that; closing, setting and opening may share one.
+# Acts that move money need a new document each; closing, setting and opening may share one.
 _MOVES: Final = ("correct_meter", "reset_meter", "transfer_overflow")
-# On what ground people may correct a meter, and for which reasons. Twins of 605a.7 name four grounds of a decrease:
-# a prize paid, a prize claimed and pending, the correction of a malfunction, and a transfer to another meter.
+# The grounds on which people may correct a meter, and the reasons of each. The parallel texts of 605a.7 name four
+# grounds of a decrease: a prize paid, a prize claimed, a malfunction corrected, a transfer to another meter.
 GROUNDS: Final[dict[str, tuple[str, ...]]] = {
     "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
     "transfer": ("to_other_meter", "from_other_meter"),
@@ -47,16 +47,16 @@ GROUNDS: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _may(c: Context, act: Order, event: ByHand) -> MeterRules | None:
-    """Return the meter's rules if both people may do this, with a document, and nothing is against it; else refuse."""
+    """Return the meter's rules if both people may do this, with a document, and it is permitted; else refuse."""
     first, second = _AFTER_UNREASONABLE if _needs_technician(c, act) else AUTHORITY[act]
     if c.meter is None or not c.state.money.book.entries:
-        c.refuse(f"{act}: this table has no meter, or none that was seeded")
+        c.refuse(f"{act}: this table has no seeded meter")
     elif (event.who.role, event.second.role) != (first, second):
-        c.refuse(f"{act} is for a {first} with the credential of an {second} besides")
+        c.refuse(f"{act} needs two people: a {first} and, as the second credential, an {second}")
     elif event.who.same_person(event.second):
-        c.refuse(f"{act} is for two people: {event.who.credential} and {event.second.credential} are one person's")
+        c.refuse(f"{act} needs two people: {event.who.credential} and {event.second.credential} belong to one person")
     elif not event.document.strip():
-        c.refuse(f"{act}: no document is named")
+        c.refuse(f"{act}: name the document")
     elif act in _MOVES and c.state.money.book.has_document(event.document):
         c.refuse(f"{act}: document {event.document} was used before; each document is used once")
     elif reasons := c.against(act):
@@ -74,7 +74,7 @@ def _needs_technician(c: Context, act: Order) -> bool:
 
 
 def corrected(c: Context, event: ev.MeterCorrected) -> None:
-    """The meter is corrected by an amount."""
+    """Correct the meter by an amount."""
     rules = _may(c, "correct_meter", event)
     if rules is None:
         return
@@ -91,7 +91,7 @@ def corrected(c: Context, event: ev.MeterCorrected) -> None:
 
 
 def reset(c: Context, event: ev.MeterReset) -> None:
-    """The meter is brought to its seed."""
+    """Reset the meter to its seed."""
     rules = _may(c, "reset_meter", event)
     if rules is None:
         return
@@ -103,14 +103,14 @@ def reset(c: Context, event: ev.MeterReset) -> None:
 
 
 def _groundless(event: Corrects, amount: int) -> str:
-    """Return why people may not change the meter by this amount; empty if a ground of the closed list allows it."""
+    """Return why people may not change the meter by this amount; empty if a listed ground allows it."""
     reasons = GROUNDS.get(event.ground)
     if reasons is None:
-        return f"{event.ground or 'no ground'} is no ground to change a meter by hand; there are: {', '.join(GROUNDS)}"
+        return f"{event.ground or 'an empty ground'} is not a ground to adjust a meter; use {' or '.join(GROUNDS)}"
     if event.reason not in reasons:
-        return f"{event.reason or 'no reason'} is no reason of a {event.ground}; there are: {', '.join(reasons)}"
+        return f"{event.reason or 'an empty reason'} is not a reason of a {event.ground}; use {' or '.join(reasons)}"
     if event.ground == "transfer" and not event.counterpart.strip():
-        return "a transfer is documented on both sides: counterpart names the other meter's document"
+        return "a transfer needs a document of each meter: name the other meter's document as counterpart"
     if event.ground == "transfer" and (amount < 0) != (event.reason == "to_other_meter"):
         return f"{event.reason} does not {'lower' if amount < 0 else 'raise'} the meter"
     return ""
@@ -125,7 +125,7 @@ def _record(c: Context, what: str, entry: Entry, event: Corrects) -> None:
 
 
 def transfer_overflow(c: Context, event: ev.OverflowTransferred) -> None:
-    """Overflow goes back to play, as far as the meter's limit leaves room."""
+    """Transfer overflow back to the meter, within the meter's limit."""
     rules = _may(c, "transfer_overflow", event)
     if rules is None:
         return
@@ -139,33 +139,33 @@ def transfer_overflow(c: Context, event: ev.OverflowTransferred) -> None:
     c.finding("overflow_transferred", f"{dollars(event.amount)} to the meter by {people}, {event.document}")
 
 
-# --- how it runs ------------------------------------------------------------------------------------------------------
+# --- parameters, open and closed --------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
-    """Keep the rate with which a meter began, where the text leaves it open: another one is set by people only."""
+    """Keep the submitted rate with which a meter began; only people set another one."""
     rules, money = c.edition.progressive, c.state.money
     if rules is not None and rules.rate == "submission" and money.rate_bp is None and money.book.entries:
         money.rate_bp = c.submission.progressive_rate_bp
 
 
 def close(c: Context, event: ev.MeterClosed) -> None:
-    """The meter is closed to play by two people, with its accounts in the record."""
+    """Close the meter to play, with its account balances in the record."""
     if _may(c, "close_meter", event) is None:
         return
     if c.state.money.closed:
-        c.refuse("close_meter: the meter is closed already")
+        c.refuse("close_meter: the meter is already closed")
         return
     contributions.close(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
 
 
 def reopen(c: Context, event: ev.MeterOpened) -> None:
-    """The meter is opened to play again, if its accounts sum to zero."""
+    """Open the meter to play again, if its accounts sum to zero."""
     if _may(c, "open_meter", event) is None or not _reconciled(c, "open_meter"):
         return
     money = c.state.money
     if not money.closed:
-        c.refuse("open_meter: the meter is open already")
+        c.refuse("open_meter: the meter is already open")
         return
     cause, money.closed = money.closed, ""
     people = (event.who.credential, event.second.credential)
@@ -173,7 +173,7 @@ def reopen(c: Context, event: ev.MeterOpened) -> None:
 
 
 def changed(c: Context, event: ev.MeterParameters) -> None:
-    """The meter's parameters are set, as far as the text leaves them open, while it is closed to play."""
+    """Set the parameters that the regulation leaves open, while the meter is closed to play."""
     rules, money = _may(c, "change_meter", event), c.state.money
     if rules is None or not _reconciled(c, "change_meter"):
         return
@@ -195,28 +195,28 @@ def _reconciled(c: Context, act: Order) -> bool:
     book = c.state.money.book
     left = sum(book.at(account) for account in ACCOUNTS)
     if left:
-        c.refuse(f"{act}: the accounts of the meter do not sum to zero, {dollars(left)} is left; call accounting")
+        c.refuse(f"{act}: the accounts of the meter do not sum to zero ({dollars(left)} over); call accounting")
     return not left
 
 
 def _bad_rate(c: Context, event: ev.MeterParameters) -> str:
-    """Return why a rate may not be set; empty if it may, or none is named."""
+    """Return why a rate may not be set; empty if it may, or none is given."""
     progressive, submitted = c.edition.progressive, c.submission.progressive_rate_bp
     assert progressive is not None
     if event.rate_bp is None:
         return ""
     if progressive.rate != "submission":
-        return f"the rate of progression is printed ({c.clause('contribution')})"
+        return f"the regulation prints the rate of progression ({c.clause('contribution')})"
     if not event.submission.strip():
-        return "a new rate names the Rules Submission that holds it"
+        return "name the Rules Submission that states the new rate"
     if event.rate_bp != submitted:
-        return f"the configured Rules Submission has a rate of {submitted} hundredths of a percent, no other is set"
+        return f"only the rate of the configured Rules Submission can be set: {submitted} hundredths of a percent"
     return ""
 
 
 def _bad_limit(c: Context, rules: MeterRules, event: ev.MeterParameters) -> str:
-    """Return why a limit may not be set; empty if it may, or none is named."""
+    """Return why a limit may not be set; empty if it may, or none is given."""
     limit = None if event.limit_cents is None else event.limit_cents * CENT
     if limit is not None and not max(rules.seed, c.state.money.book.meters.current) <= limit <= meter.MOST:
-        return f"a limit is at least what the meter holds, and at most {meter.MOST // CENT} cents"
+        return f"the limit must be at least the meter's amount and at most {meter.MOST // CENT} cents"
     return ""

@@ -1,4 +1,4 @@
-"""From delivery to a stack that may be shuffled, and an idle table on its way back there. No shuffle is here."""
+"""Opening a deck: from delivery to a stack that may be shuffled, and the same steps again after an idle table."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 _UNOPENED: Final = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
-# Asked of every deck, also of a preshuffled one: what it must be made of, and its colour beside another's.
+# Asked of every deck, even a preshuffled one: its composition, and that its back color differs from the other deck's.
 _COMPOSITION: Final = "composition"
-# The last step of the opening that must be confirmed before a deck is moved by each trigger.
+# The last opening step that must be confirmed before each trigger of a deck.
 _MOVED_BY: Final = (("verify_inspection", "inspect"), ("first_look", "show"), ("stack", "stack"))
 _LOOKS: Final = (_COMPOSITION, "inspect", "verify_inspection")
 
 
 def received(c: Context, event: ev.DeckReceived) -> None:
-    """A deck comes to the table: its age begins, and its opening."""
+    """A deck comes to the table: start its age timers and its opening."""
     if event.who.role not in ("dealer", "floorperson"):
-        c.refuse("a deck is brought by the dealer or a floorperson")
+        c.refuse("only the dealer or a floorperson can add a deck")
         return
     color = decks.color_of(event.deck)
     if not color or "/" in event.deck or len(event.deck) > 32:
-        c.refuse("a deck is called by its back colour")
+        c.refuse("name the deck by its back color")
         return
     alike = [deck for deck in c.state.decks.values() if decks.color_of(deck.name) == color]
     for deck in alike:
@@ -39,7 +39,7 @@ def received(c: Context, event: ev.DeckReceived) -> None:
             c.refuse(_same_color(c, event.deck, deck.name))
             return
         if c.held(deck=deck.name):
-            c.refuse(f"an irregularity still names the deck {deck.name} that was here before")
+            c.refuse(f"an irregularity of the earlier deck {deck.name} is still open")
             return
     most = 2 if c.submission.two_decks else 1
     if len(c.decks_at_table()) >= most:
@@ -53,7 +53,7 @@ def received(c: Context, event: ev.DeckReceived) -> None:
 
 def _same_color(c: Context, name: str, known: str) -> str:
     what = f"deck {name} is at the table already" if name == known else f"{name!r} has the back color of deck {known}"
-    return f"{what}; two decks differ by back colour ({c.clause('colours')})"
+    return f"{what}; two decks must differ by back color ({c.clause('colours')})"
 
 
 def advance(c: Context) -> None:
@@ -64,7 +64,7 @@ def advance(c: Context) -> None:
 
 
 def _steps(c: Context, deck: Deck) -> list[OpeningStep]:
-    """Return the steps that this deck needs: not those that a preshuffled one skips."""
+    """Return the opening steps of this deck; a preshuffled one skips some."""
     skipped = c.edition.preshuffled.skips if deck.preshuffled else ()
     return [
         step
@@ -74,7 +74,7 @@ def _steps(c: Context, deck: Deck) -> list[OpeningStep]:
 
 
 def _open(c: Context, deck: Deck) -> None:
-    """Ask for the opening's next step; one that several people confirm is asked of each of them."""
+    """Ask for the next opening step, of each role that must confirm it."""
     if _COMPOSITION not in deck.confirmed:
         second = len(c.decks_at_table()) > 1
         clauses = c.clauses("composition") + (c.clauses("colours") + c.clauses("each_deck")) * second
@@ -83,7 +83,7 @@ def _open(c: Context, deck: Deck) -> None:
     for step in _steps(c, deck):
         missing = [role for role in step.who if f"{step.name}/{role}" not in deck.confirmed]
         for role in missing:
-            asked = "dealer" if role == "first_player" else role  # what the first player does, the dealer enters
+            asked = "dealer" if role == "first_player" else role  # the dealer enters the first player's answer
             idle = c.clauses("idle_machine" if c.state.shuffling == "machine" else "idle_hand") * deck.idle
             c.ask(
                 f"opening/{step.name}/{role}",
@@ -95,24 +95,24 @@ def _open(c: Context, deck: Deck) -> None:
         if missing:
             return
     if deck.preshuffled:
-        deck.verified = True  # counted and sealed by whoever preshuffled it
+        deck.verified = True  # it was counted and sealed when it was preshuffled
         c.fire_deck(deck, "preshuffled")
         if c.state.dealing == "continuous_shuffler":
-            c.fire_deck(deck, "take_out")  # whatever it was, it is dealt from the machine's store
+            c.fire_deck(deck, "take_out")  # a continuous shuffler takes stacks only
 
 
 def _choices(deck: Deck, step: OpeningStep) -> tuple[str, ...]:
-    """Return the answers to a step; at an idle table a deck is spread face down unless a player asks otherwise."""
+    """Return the answers to a step; at an idle table a deck is spread face down unless a player asks for face up."""
     if step.name in _LOOKS:
         return ("whole", "not_whole")
     return ("face_down", "face_up") if deck.idle and step.name == "spread" else ("done",)
 
 
 def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """A step of the opening was confirmed, or the deck was found wrong."""
+    """Record a confirmed opening step, or remove a wrong deck."""
     deck = c.state.decks[prompt.deck or ""]
     if answer.choice == "not_whole":
-        c.finding("not_whole", f"deck {deck.name} was found wrong at its inspection", deck.name)
+        c.finding("not_whole", f"deck {deck.name} failed its inspection", deck.name)
         decks.removed(c, deck)
         return
     step = prompt.kind.removeprefix("opening/")
@@ -120,7 +120,9 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
         if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
-            deck.verified = deck.verified or trigger == "inspect"  # every card was looked at; a spread is no such look
+            deck.verified = (
+                deck.verified or trigger == "inspect"
+            )  # the inspection looks at every card; the spread does not
             deck.idle = deck.idle and trigger != "stack"
             c.fire_deck(deck, trigger)
 
@@ -130,14 +132,14 @@ def _still_asked(c: Context, deck: Deck) -> bool:
 
 
 def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if one person would confirm for two: dealer and floorperson are not the same human."""
+    """Return an objection if one person would confirm both as dealer and as floorperson."""
     deck = c.state.decks[prompt.deck or ""]
     role = prompt.kind.rpartition("/")[2]
     for name, credential in deck.confirmed.items():
         other = name.rpartition("/")[2]
         person = deck.persons.get(name, credential.casefold())
         if person == answer.who.identity and {role, other} == {"dealer", "floorperson"}:
-            return f"{credential} has confirmed {name.partition('/')[0]} as {other}; another person confirms this"
+            return f"{credential} confirmed {name.partition('/')[0]} as {other}; another person must confirm this"
     return None
 
 
@@ -145,7 +147,7 @@ def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
 
 
 def idle(c: Context) -> None:
-    """The table stands open without play: shoe and rack are emptied, the cards are spread for whoever arrives first."""
+    """The table is open without play: empty shoe and rack, and spread the cards for the first player."""
     for deck in c.decks_at_table():
         if deck.state in _UNOPENED or deck.state == mc.HELD:
             continue
@@ -158,7 +160,7 @@ def idle(c: Context) -> None:
 
 
 def _spread(c: Context, deck: Deck) -> None:
-    """Lay a deck out again: from there its opening, or part of it, is repeated."""
+    """Spread a deck: its opening, or part of it, is repeated from there."""
     repeats = c.edition.idle.repeats
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
@@ -166,14 +168,11 @@ def _spread(c: Context, deck: Deck) -> None:
     deck.preshuffled = deck.look_due = deck.ordered = False
     deck.idle = True
     if c.edition.idle.shuffler_keeps_stored and c.state.shuffling == "machine":
-        deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler takes the place of the wash (688a.5(g)(2))
+        deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler replaces the wash (688a.5(g)(2))
 
 
 def stored_deck(c: Context) -> None:
-    """The table stood idle with a deck in the shuffler.
-
-    It comes out to be looked at, or undisputed where that may be.
-    """
+    """After an idle table, show the deck in the shuffler to players; where allowed, only if a player asks."""
     for deck in c.state.decks.values():
         if not deck.look_due or deck.state == mc.REMOVED or c.in_flight(c.shuffler):
             continue
@@ -186,7 +185,7 @@ def stored_deck(c: Context) -> None:
 
 
 def _stored(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """Nobody asks for a look, or somebody does."""
+    """Keep the stored deck if no player asks to see it; else give it out."""
     deck = c.state.decks[prompt.deck or ""]
     if answer.choice == "undisputed":
         deck.look_due = False

@@ -1,6 +1,6 @@
-"""What people order or report outside of any question.
+"""Orders and reports that people give without being asked.
 
-Methods, decks, an idle table, and irregularities only they see.
+Orders concern methods, decks and an idle table; reports concern irregularities that no device detects.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from table_controller.rulebook import TRIGGERS
 from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, ordered
-from table_controller.table.view import SHOES, START_KINDS
+from table_controller.table.view import SHOES, START_KINDS, slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
 
-# What only devices or the core's own questions can tell.
+# Triggers that only devices or answers to prompts can report.
 _NOT_DECLARED: Final = ("stub_wrong", "wrong_start_announced")
 _NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed", "player_leaves", "surrender")
-_OF_A_PLAYER: Final = ("player_leaves", "surrender")  # no irregularity
+_OF_A_PLAYER: Final = ("player_leaves", "surrender")  # not irregularities
 _OF_A_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable")
 _DICE: Final = ("dice_not_flat", "die_out_of_shaker")
 _FACE_UP: Final = ("face_up_card_first", "face_up_card_more")
-# What can be found of a round whose wagers are all settled, as long as its cards are not collected.
+# What can be reported when all wagers are settled but the cards are not collected.
 _OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_dealt", "other")
 
 
@@ -36,10 +36,10 @@ _OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_d
 
 
 def declared(c: Context, event: ev.Declared) -> None:
-    """Somebody reports what only people see; it goes to the rulebook as it is."""
-    against = _objection(c, event)
-    if against is not None:
-        c.refuse(against)
+    """A person reports an irregularity; reopen the round if its cards still show it."""
+    refusal = _objection(c, event)
+    if refusal is not None:
+        c.refuse(refusal)
         return
     if c.uncollected and event.trigger in _OF_THE_ROUND:
         playing.reopen(c)
@@ -47,7 +47,7 @@ def declared(c: Context, event: ev.Declared) -> None:
 
 
 def _report(c: Context, event: ev.Declared) -> None:
-    """Take a report to which there is no objection."""
+    """Apply a valid report."""
     if event.trigger in _FACE_UP:
         dealing.face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
@@ -72,20 +72,20 @@ def _report(c: Context, event: ev.Declared) -> None:
 
 
 def _device_objection(c: Context, event: ev.Declared) -> str | None:
-    """Return why a report about a device cannot be taken; None if it can."""
+    """Return why a report about a device is refused; None if it is not."""
     slot = c.state.slots.get(event.slot or "")
     if slot is None or event.trigger.removesuffix("_fault") not in ("device_unusable", slot.kind):
         return f"{event.trigger} needs the slot of such a device"
     out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, slot, "give_up")
-    return f"{event.slot} is out of order already" if out else None
+    return f"{slot_label(event.slot or '')} is already out of order" if out else None
 
 
 def _objection(c: Context, event: ev.Declared) -> str | None:
-    """Return why a report cannot be taken; None if it can."""
+    """Return why a report is refused; None if it is not."""
     if event.who.role not in ("dealer", "floorperson"):
-        return "an irregularity is reported by the dealer or a floorperson"
+        return "only the dealer or a floorperson can report an irregularity"
     if event.trigger not in (*TRIGGERS, *_OF_A_PLAYER, "other") or event.trigger in _NOT_DECLARED:
-        return f"{event.trigger} is nothing that people report"
+        return f"people do not report {event.trigger}"
     if event.trigger in _OF_A_DEVICE:
         return _device_objection(c, event)
     if event.trigger == "count_wrong":
@@ -96,25 +96,25 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
     if not c.under_way and (event.trigger in _OF_A_PLAYER or not late):
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
-        return f"{event.trigger}: no dice are rolled now"
+        return f"{event.trigger}: no roll is due now"
     live = [seat for seat in c.state.round.seats if seat not in c.state.round.dead]
     if event.trigger in _NEEDS_SEAT and event.seat not in live:
-        return f"{event.trigger} needs a seat whose hand is played"
+        return f"{event.trigger} needs a seat whose hand is in play"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
-        return f"seat {event.seat} has left already"
+        return f"seat {event.seat} has already left"
     if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
         return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
-        return f"seat {event.seat} has its cards"
+        return f"seat {event.seat} has its additional cards"
     if event.trigger == "face_up_card_first" and _one_reported(c):
-        return "one card face up is reported, and not in the rack yet; if there is another, report face_up_card_more"
+        return "a face-up card is already reported and not in the rack yet; report another one as face_up_card_more"
     if event.trigger in _FACE_UP and event.seat is None and c.state.dealing == "automated_shoe" and not _stack_known(c):
-        return f"{event.trigger}: at which place lies the stack?"
+        return f"{event.trigger}: enter the seat of the stack"
     return None
 
 
 def _one_reported(c: Context) -> bool:
-    """Whether a card face up was reported, by a shoe or a person, and nobody has discarded it yet."""
+    """Whether a reported face-up card is not discarded yet."""
     open_ = (hold for hold in c.state.holds.values() if hold.trigger == "face_up_card_first")
     return any("card_discarded" in hold.steps for hold in open_)
 
@@ -124,7 +124,7 @@ def _stack_known(c: Context) -> bool:
 
 
 def advance(c: Context) -> None:
-    """Ask what becomes of the wagers of a player who leaves; where no rule takes them as lost, they stay."""
+    """Ask about the wagers of a player who left; where no rule takes them, the hand plays on."""
     if c.state.round.leaving and c.under_way:
         choices = ("abandoned", "plays_on") if c.clauses("seated") else ("plays_on",)
         for seat in c.state.round.leaving:
@@ -132,35 +132,37 @@ def advance(c: Context) -> None:
 
 
 def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """A player has left: the wagers may be taken as abandoned, and then the hand plays no more."""
+    """A player left: the floorperson takes the wagers as abandoned, or lets the hand play on."""
     assert prompt.seat is not None
     c.state.round.leaving.remove(prompt.seat)
     if answer.choice == "abandoned":
         c.state.round.dead.append(prompt.seat)
-        c.finding("abandoned", f"seat {prompt.seat} left the round; its wagers are lost ({prompt.clauses[0]})")
+        c.finding(
+            "abandoned", f"the player of seat {prompt.seat} left the round; the wagers are lost ({prompt.clauses[0]})"
+        )
 
 
 # --- orders -----------------------------------------------------------------------------------------------------------
 
 
 def order(c: Context, event: ev.Ordered) -> None:
-    """A floorperson orders; whatever is against it is said."""
+    """Carry out a floorperson's order, or refuse it with the reasons."""
     if event.who.role != "floorperson":
-        c.refuse(f"{event.order} is for a floorperson to order{c.citation(event.order)}")
+        c.refuse(f"only a floorperson can order {event.order}{c.citation(event.order)}")
         return
-    against = _ORDERS[event.order](c, event)
-    if against is not None:
-        c.refuse(f"{event.order}: {against}")
+    refusal = _ORDERS[event.order](c, event)
+    if refusal is not None:
+        c.refuse(f"{event.order}: {refusal}")
 
 
 def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
     deck = c.state.decks.get(event.deck or "")
     if deck is None or deck.state == mc.REMOVED:
-        return "no such deck is at the table"
+        return "this deck is not at the table"
     if deck.name == c.state.round.deck:
-        return "the round in hand is dealt from it"
+        return "the current round is dealt from it"
     if c.held(deck=deck.name):
-        return "an irregularity names it; its own questions lead there"
+        return "an irregularity of this deck is open; answer its questions"
     ordered(c, "removal_ordered", "remove_deck", deck.name, c.clauses("composition"))
     return None
 
@@ -168,13 +170,13 @@ def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
 def _reshuffle(c: Context, event: ev.Ordered) -> str | None:
     deck = c.state.decks.get(event.deck or "")
     if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.held(deck=deck.name):
-        return "no shuffled deck of this name is free"
+        return "this deck is not shuffled, or an irregularity holds it"
     if deck.state == mc.IN_PLAY and c.by_shoe:
         c.state.shoe_ordered = c.state.shoe_ordered or not c.state.shoe_over
         c.state.shoe_over = True  # after this round
         return None
     if c.under_way and deck.name == c.state.round.deck:
-        return "the round in hand is dealt from it"
+        return "the current round is dealt from it"
     deck.ordered = True
     ordered(c, "reshuffle_ordered", "reshuffle", deck.name, c.clauses("floor_order"))
     return None
@@ -186,20 +188,20 @@ def _recut(c: Context, event: ev.Ordered) -> str | None:
 
 def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.round.state != mc.IDLE or c.state.holds:
-        return "the table is not idle"
+        return "a round or an irregularity is open"
     if c.lifted(c.edition.idle.clause):
-        return f"the approved device lifts it ({c.edition.approved_device.clause})"
+        return f"not needed with the approved device ({c.edition.approved_device.clause})"
     opening.idle(c)
     return None
 
 
 def _dealing_method(c: Context, event: ev.Ordered) -> str | None:
-    """Another dealing method: only in place of a device that is out of order and signed, and back to it again."""
+    """Change the dealing method: to replace a device that is out of order and signed, and back again."""
     method = c.edition.method(event.method or "")
     if method is None:
         return f"this game is dealt by {', '.join(each.name for each in c.edition.deal.methods)}"
     if method.name == c.state.dealing:
-        return "this is how cards are dealt"
+        return "this method is already in use"
     back = method.name == c.submission.dealing
     device = c.slot_of("shoe") if c.submission.dealing in SHOES else c.shuffler
     reasons = c.against("use", device) if back else c.against("method", device)
@@ -209,32 +211,32 @@ def _dealing_method(c: Context, event: ev.Ordered) -> str | None:
     if method.needs_automated_shuffler and (c.state.shuffling != "machine" or not c.serves(c.shuffler)):
         return f"it needs an automated shuffler in use ({method.shuffler_clause}, X15)"
     if method.name in ("automated_shoe", "continuous_shuffler") and not back:
-        return "there is no such device at this table"
+        return "this table has no such device"
     c.state.dealing = method.name
     _out_of_place(c)
     return None
 
 
 def _start_method(c: Context, event: ev.Ordered) -> str | None:
-    """Another way to find the starting position: one in a round, changed between rounds only."""
-    found = next((start.name for start in c.edition.starts if start.name == event.method), None)
-    if found is None:
-        return "no such way to find the starting position"
-    slot = c.slot_of(START_KINDS[found])
+    """Change the method for the starting position, between rounds only."""
+    start_name = next((start.name for start in c.edition.starts if start.name == event.method), None)
+    if start_name is None:
+        return "this game has no such starting-position method"
+    slot = c.slot_of(START_KINDS[start_name])
     reasons = c.against("use", slot)
     if reasons:
         c.refuse(f"start_method{c.citation('one_start')}", *reasons)
         return None
-    if slot is None and found != "flat_button":
-        return "there is no such device at this table"
-    c.state.start = found
+    if slot is None and start_name != "flat_button":
+        return "this table has no such device"
+    c.state.start = start_name
     return None
 
 
 def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
-    """Shuffle by hand: in place of a shuffler that is out of order and signed, or where its second batch is missing."""
+    """Shuffle by hand: to replace a shuffler that is out of order and signed, or where its second batch is missing."""
     if c.state.shuffling == "hand":
-        return "cards are shuffled by hand"
+        return "cards are already shuffled by hand"
     second = c.edition.second_set
     required = second is not None and second.required and c.submission.two_decks
     alone = required and len(c.decks_at_table()) < 2
@@ -248,7 +250,7 @@ def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
 
 def _by_machine(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.shuffling == "machine" or c.shuffler is None or c.submission.shuffler == "none":
-        return "there is no other way than the one in use"
+        return "this table has no other shuffling method"
     reasons = c.against("use", c.shuffler)
     if reasons:
         c.refuse("shuffle_by_machine", *reasons)
@@ -259,7 +261,7 @@ def _by_machine(c: Context, _event: ev.Ordered) -> str | None:
 
 def _readmit(c: Context, event: ev.Ordered) -> str | None:
     if not c.submission.mid_shoe_entry_ban or c.state.regulars is None or event.seat in c.state.regulars:
-        return "nobody is barred"
+        return "this seat is not barred"
     if event.seat is None or not 1 <= event.seat <= c.submission.seats:
         return "there is no such seat"
     c.state.regulars.append(event.seat)
@@ -267,7 +269,7 @@ def _readmit(c: Context, event: ev.Ordered) -> str | None:
 
 
 def _out_of_place(c: Context) -> None:
-    """Whatever lay ready for another method is in people's hands, and is brought where it is dealt from now."""
+    """Take out decks that were in place for the other method, so that they are put in place again."""
     for deck in c.decks_at_table():
         if deck.state == mc.READY and not c.inside_shuffler(deck):
             decks.out_of_device(c, deck)

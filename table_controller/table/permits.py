@@ -1,7 +1,7 @@
-"""May this be done now? A pure function over a closed list of actuations: granted, or every reason why not.
+"""Permits: whether an act is allowed now, and if not, every reason why.
 
-There is no other way to move a card or to open a bet, and no reason can be overridden here: each says who may clear it,
-and with what evidence. A reason is a row of REASONS, so that its absence can be tested.
+Every command that moves a card or opens a bet needs a permit, and no reason can be overridden: each names who can clear
+it, and how. A reason is a row of REASONS, so that tests can remove it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from devices.service import CLEARED, UNSIGNED, UNVERIFIED
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Actuation, Order, Reason
 from table_controller.table.state import RACK
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +35,7 @@ class Resource(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One reason: for which acts, when it holds, which duty's clause it cites, and how it is cleared."""
+    """One reason: which acts it blocks, when it applies, which duty's clause it cites, who clears it and how."""
 
     key: str
     acts: tuple[str, ...]
@@ -43,14 +44,14 @@ class Row:
     text: str
     clears: str
     evidence: str
-    detail: Callable[[View, Resource], str] | None = None  # what is added to the evidence, of this very table
+    detail: Callable[[View, Resource], str] | None = None  # added to the evidence, from the state of this table
 
 
 ACTS: Final = (*get_args(Actuation), *get_args(Order))
-# What moves cards or dice, and what only lets cards be drawn.
+# Acts that deal cards, and all acts that move cards or dice.
 _DEALS: Final = ("dispense", "start_round")
 _MOVES: Final = ("shuffle", "eject", "load", *_DEALS, "give_stub", "arm_dice", "draw")
-# Questions that may wait while a round opens: they concern a deck that is not dealt yet.
+# Prompts that may stay open while a round opens: they concern a deck that is not dealt yet.
 _HARMLESS: Final = (
     "opening", "which_deck", "hand_shuffle", "first_arrival", "cut", "cover_back", "put_in_shoe", "take_in_hand",
     "stored_deck", "rack_clear", "count_deck", "face_check",
@@ -58,12 +59,12 @@ _HARMLESS: Final = (
 
 
 def _deck(v: View, r: Resource) -> str:
-    """The state of the deck that would be moved; an unknown deck counts as removed."""
+    """Return the state of the deck that would be moved; an unknown deck counts as removed."""
     return v.state.decks[r.deck].state if r.deck in v.state.decks else mc.REMOVED
 
 
 def _irregular(v: View, r: Resource) -> bool:
-    """An open irregularity concerns this device or this deck, or the round that would go on."""
+    """Whether a hold concerns this device or deck, or the round that would continue."""
     of_round = r.slot != v.shuffler or r.deck == v.state.round.deck
     return v.held(slot=r.slot, deck=r.deck) or (of_round and v.stopped)
 
@@ -73,22 +74,22 @@ def _missing(v: View, slot: str | None) -> bool:
 
 
 def _shuffler_missing(v: View, _r: Resource) -> bool:
-    """The shuffler in use does not serve.
+    """Whether the shuffler in use is not in service.
 
-    Signed, it is no way to shuffle any more, but what it shuffled is shuffled.
+    Once it is signed out of order, cards that it shuffled before may still be dealt.
     """
     return v.state.shuffling == "machine" and _missing(v, v.shuffler) and not v.signed(v.shuffler)
 
 
 def _sensor_missing(v: View, _r: Resource) -> bool:
-    """The progressive is offered, and not every seat has a sensor that serves."""
+    """Whether the progressive is offered and a seat has no sensor in service."""
     serving = {slot for slot in v.sensors if v.serves(slot)}
-    wanted = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
-    return v.progressive and not wanted | set(v.sensors) <= serving
+    expected = {f"bet_sensor.{seat}" for seat in range(1, v.submission.seats + 1)}
+    return v.progressive and not expected | set(v.sensors) <= serving
 
 
 def _hand_barred(v: View, _r: Resource) -> bool:
-    """The dealing method needs an automated shuffler, and none is in use (X15)."""
+    """Whether the dealing method needs an automated shuffler and none is in use (X15)."""
     method = v.edition.method(v.state.dealing)
     needs = method is not None and method.needs_automated_shuffler
     return needs and (v.state.shuffling != "machine" or not v.serves(v.shuffler))
@@ -103,9 +104,9 @@ def _button_barred(v: View, _r: Resource) -> bool:
 
 
 def _used_last(v: View, r: Resource) -> bool:
-    """Two decks alternate, another one has passed its opening, and this one was used last (X19).
+    """Whether two decks alternate, another one is open, and this one was used last (X19).
 
-    One that was put in place while there was no other is dealt, and so is the one of a round that has begun.
+    A deck that was put in place while there was no other is dealt, and so is the deck of a round that has begun.
     """
     unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN)
     deck = v.state.decks.get(r.deck or "")
@@ -116,14 +117,14 @@ def _used_last(v: View, r: Resource) -> bool:
 
 
 def _second_missing(v: View, _r: Resource) -> bool:
-    """Two batches are a duty with this shuffler, and there are not two (O12)."""
+    """Whether this shuffler requires two batches and there are fewer (O12)."""
     second = v.edition.second_set
     required = second is not None and second.required and v.submission.two_decks
     return required and v.state.shuffling == "machine" and len(v.decks_at_table()) < 2
 
 
 def _outside(v: View, r: Resource) -> bool:
-    """Two decks are in use, and the one that is not dealt lies outside the shuffler; one that is opened may wait."""
+    """Whether two decks are in use and the one not dealt is outside the shuffler; an unopened one may wait."""
     waits = (mc.STACKED, mc.SHUFFLED, mc.READY, mc.RACK)
     others = [d for d in v.decks_at_table() if d.name != r.deck and d.state in waits and not v.inside_shuffler(d)]
     return bool(others) and v.state.shuffling == "machine"
@@ -134,7 +135,7 @@ def _bets_open(v: View, _r: Resource) -> bool:
 
 
 def _wrong_stack(v: View, r: Resource) -> bool:
-    """Nobody waits for so many cards."""
+    """Whether no place needs a stack of this size."""
     round_ = v.state.round
     if v.state.dealing == "continuous_shuffler":
         return not 0 < r.cards <= v.edition.hand.cards * len(round_.seats)
@@ -144,29 +145,29 @@ def _wrong_stack(v: View, r: Resource) -> bool:
 
 
 def _burns_first(v: View, r: Resource, due: int) -> bool:
-    """A card must be burned first; a continuous shuffler brings that one in the deal, and no other before it (O7)."""
+    """Whether a card must be burned first; a continuous shuffler dispenses that card in the deal (O7)."""
     return due > 0 and not (v.state.dealing == "continuous_shuffler" and r.cards <= 1)
 
 
 def _count_due(v: View, r: Resource) -> bool:
-    """So many rounds were dealt uncounted that none may follow, unless a shuffler counted the deck (X14)."""
+    """Whether the limit of rounds without a stub count is reached and no shuffler counted the deck (X14)."""
     stub = v.edition.stub
     uncounted = stub is not None and stub.every_rounds > 1 and v.state.uncounted >= stub.every_rounds
     return uncounted and not v.counted(v.state.decks.get(r.deck or ""))
 
 
 def _shoe_ended(v: View, r: Resource) -> bool:
-    """No round is dealt from this shoe any more: what is left in it comes out."""
+    """Whether no further round is dealt from this shoe, so that its remaining cards may come out."""
     return v.by_shoe and v.state.shoe_over and not v.under_way and _deck(v, r) == mc.IN_PLAY
 
 
 def _not_in_play(v: View, r: Resource) -> bool:
-    """Another deck than the round's, or one that is not in play."""
+    """Whether the deck is not the round's, or not in play."""
     return (r.deck != v.state.round.deck or _deck(v, r) != mc.IN_PLAY) and not _shoe_ended(v, r)
 
 
 def _stays_stored(v: View, r: Resource) -> bool:
-    """The other deck is in play, or about to be; not if that one waits for the shuffler itself."""
+    """Whether the other deck is in play or about to be; not if that deck needs the shuffler itself."""
     return (
         v.under_way and r.deck != v.state.round.deck and (v.deck is None or v.deck.state not in (mc.STACKED, mc.RACK))
     )
@@ -183,7 +184,7 @@ def _takes_back(v: View, r: Resource) -> bool:
 
 
 def _not_dealing(v: View, _r: Resource) -> bool:
-    """Cards are dealt in the deal, and in this game also while players are settled."""
+    """Whether no cards are due: outside the deal and, in games with a second deal, outside settlement."""
     second = v.edition.hand.second_deal > 0 and v.state.round.state == mc.SETTLING
     return v.state.round.state != mc.DEALING and not second
 
@@ -203,7 +204,7 @@ def _any_hit(v: View, *states: str) -> bool:
 
 
 def _not_from_table(v: View, r: Resource) -> bool:
-    """A share of the meter never comes from the table; a fixed award only if the floorperson did not order otherwise."""
+    """Whether the table may not pay: a share of the meter never, a fixed award not after an order for a hand pay."""
     hit = v.state.money.hit_of(r.seat)
     rules = v.edition.progressive
     share_barred = rules is not None and not rules.meter_share_from_tray
@@ -220,29 +221,35 @@ def _meter_in_play(v: View, _r: Resource) -> bool:
 
 
 def _signs(v: View, _r: Resource) -> str:
-    """Every sign that was heard of, and why it does not count."""
+    """Return each known sign that does not show the meter, and why."""
     shown = [
         sign for sign, cause in v.state.signs.items() if not cause and (sign not in v.state.slots or v.serves(sign))
     ]
-    causes = [f"{sign}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown]
-    return f" ({'; '.join(causes)})" if causes else " (no sign has shown anything yet)"
+    causes = [
+        f"{slot_label(sign)}: {cause or 'not in service'}" for sign, cause in v.state.signs.items() if sign not in shown
+    ]
+    return f" ({'; '.join(causes)})" if causes else " (no sign has shown the amount yet)"
 
 
 def _closed_why(v: View, _r: Resource) -> str:
     unreasonable = v.state.money.closed == mc.UNREASONABLE
-    return ": a floorperson and a technician, after an unreasonable contribution" if unreasonable else ""
+    return "; after an unreasonable contribution: a floorperson and a technician" if unreasonable else ""
 
 
-def _way(v: View, r: Resource) -> Way | None:
+def _return_procedure(v: View, r: Resource) -> Way | None:
     return None if r.slot is None else v.state.slots[r.slot].way
 
 
 def _next_step(v: View, r: Resource) -> str:
-    """The step that is next on a device's way back."""
-    way = _way(v, r)
-    if way is None:
+    """Return the next step of a device's return to service."""
+    procedure = _return_procedure(v, r)
+    if procedure is None:
         return ""
-    return f"; next in dossier {way.dossier}: {way.step}" if way.dossier else f"; next: {way.step}"
+    return (
+        f"; next, in fault report {procedure.dossier}: {procedure.step}"
+        if procedure.dossier
+        else f"; next: {procedure.step}"
+    )
 
 
 def _rack_taken(v: View, r: Resource) -> bool:
@@ -252,173 +259,173 @@ def _rack_taken(v: View, r: Resource) -> bool:
 REASONS: Final[tuple[Row, ...]] = (
     # Devices.
     Row("slot_not_in_service", (*_MOVES, "clear_out", "light"), lambda v, r: not v.serves(r.slot), "device_unusable",
-        "the device is not in service", "floorperson", "cause cleared, acknowledged, and a good report of the device"),
+        "the device is not in service", "floorperson", "return the device to service"),
     Row("device_busy", (*_MOVES, "clear_out", "return_to_service", "test"), lambda v, r: v.in_flight(r.slot), "device_unusable",
-        "a command to the device has not ended, or nobody knows how", "technician", "the command's outcome, asked of the device"),
+        "the last command to the device has no known outcome", "technician", "wait until the device reports the outcome"),
     Row("dead_device_unsigned", ("open_bets", "load", *_DEALS, "arm_dice", "draw", "method", "use"),
         lambda v, _: UNSIGNED in [slot.state for slot in v.state.slots.values()], "device_unusable",
-        "a device that cannot be used is neither covered nor signed", "floorperson", "cover or sign seen"),
+        "a device that is out of order is neither covered nor signed", "floorperson", "cover the device or put up the sign"),
     Row("device_not_signed", ("method",), lambda v, r: not v.signed(r.slot), "device_unusable",
-        "the device that the other method stands in for is not out of order and signed", "floorperson",
-        "given up, and cover or sign seen"),
+        "the device that the other method replaces is not out of order and signed", "floorperson",
+        "take the device out of service and cover or sign it"),
     Row("device_not_back", ("use",), lambda v, r: _missing(v, r.slot), "device_unusable",
-        "the device that this method needs is not in service", "floorperson", "returned to service"),
+        "the device that this method needs is not in service", "floorperson", "return the device to service"),
     Row("shuffler_missing", ("open_bets",), _shuffler_missing, "shuffler_fault",
-        "the shuffler is not in service", "floorperson", "returned to service, or given up and signed"),
+        "the shuffler is not in service", "floorperson", "return it to service, or take it out of service and sign it"),
     Row("shoe_missing", ("open_bets",), lambda v, _: _missing(v, v.shoe), "shoe_fault",
-        "the dealing shoe is not in service", "floorperson", "returned to service, or given up and signed"),
+        "the dealing shoe is not in service", "floorperson", "return it to service, or take it out of service and sign it"),
     Row("start_device_missing", ("open_bets",), lambda v, _: _missing(v, v.start_slot), "start_device",
-        "the device for the starting position is not in service", "floorperson", "returned to service, or another method"),
+        "the device for the starting position is not in service", "floorperson", "return it to service, or order another method"),
     Row("sensor_missing", ("open_bets",), _sensor_missing, "sensors",
-        "a seat has no bet sensor in service", "floorperson", "a sensor at every seat, in service"),
+        "a seat has no bet sensor in service", "floorperson", "have a sensor in service at every seat"),
     Row("hand_without_shuffler", ("open_bets",), _hand_barred, "hand_shuffler",
-        "this way of dealing needs an automated shuffler", "floorperson", "the shuffler in service, or dealing from a shoe"),
+        "this dealing method needs an automated shuffler", "floorperson", "return the shuffler to service, or deal from a shoe"),
     Row("button_barred", ("open_bets",), _button_barred, "button",
-        "the flat button needs automated shuffler and automated shoe", "floorperson", "both in use, or another method"),
+        "the flat button needs an automated shuffler and an automated shoe", "floorperson", "use both, or order another method"),
     Row("not_cleared", ("return_to_service",), lambda v, r: r.slot is None or v.state.slots[r.slot].state not in (CLEARED, UNVERIFIED),
-        "device_unusable", "the cause is not cleared", "technician", "the cause cleared, or the device repaired"),
-    Row("steps_open", ("return_to_service",), lambda v, r: _way(v, r) is not None, "device_unusable",
-        "a step of the device's way back to service is not done", "technician", "every step done, by its evidence", _next_step),
+        "device_unusable", "the fault is not cleared", "technician", "clear the fault, or repair the device"),
+    Row("steps_open", ("return_to_service",), lambda v, r: _return_procedure(v, r) is not None, "device_unusable",
+        "the return to service is not finished", "technician", "do every step", _next_step),
     Row("holds_cards", ("test",), lambda v, r: r.slot is not None and v.state.slots[r.slot].deck is not None, "device_unusable",
-        "cards are inside the device", "dealer", "the cards taken out"),
+        "cards are inside the device", "dealer", "take the cards out"),
     # Irregularities.
     Row("irregularity", (*_MOVES, "collect", "return_to_service"), _irregular, "device_unusable",
-        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+        "an irregularity is not cleared", "floorperson", "do its steps and acknowledge it"),
     Row("any_irregularity", ("open_bets",), lambda v, _: bool(v.state.holds), "close",
-        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+        "an irregularity is not cleared", "floorperson", "do its steps and acknowledge it"),
     # Decks.
     Row("not_stacked", ("shuffle",), lambda v, r: _deck(v, r) != mc.IN_DEVICE, "opening",
-        "the cards in the intake are not a deck that may be shuffled", "dealer", "inspection, spread, wash and stack"),
+        "the cards in the intake are not a deck that may be shuffled", "dealer", "inspect, spread, wash and stack the deck"),
     Row("deck_not_shuffled", ("eject",), lambda v, r: _deck(v, r) not in (mc.READY, mc.SHUFFLED), "single_stack",
-        "the deck is not shuffled to one stack", "dealer", "a whole cycle of the shuffler"),
+        "the deck is not shuffled into one stack", "dealer", "let the shuffler finish a whole cycle"),
     Row("stored_deck", ("eject",), _stays_stored, "stored_deck",
-        "this deck stays in the shuffler while the other is in play", "dealer", "the round ended"),
+        "this deck stays in the shuffler while the other is in play", "dealer", "finish the round"),
     Row("deck_not_ready", ("load", "open_bets"), lambda v, r: _not_ready(v, r) and not _takes_back(v, r), "shuffle",
-        "the deck is not shuffled and cut", "dealer", "shuffle and cut"),
+        "the deck is not shuffled and cut", "dealer", "shuffle and cut the deck"),
     Row("deck_not_named", ("clear_out",), lambda v, r: not v.held(deck=r.deck), "single_stack",
-        "a deck leaves this way only when an irregularity names it", "floorperson", "the irregularity that names it"),
+        "the shuffler clears out a deck only for an irregularity", "floorperson", "report the irregularity of this deck"),
     Row("deck_not_in_play", (*_DEALS, "give_stub"), _not_in_play,
-        "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "the deck of this round"),
+        "shuffle", "the cards in the shoe are not the deck of this round", "floorperson", "use the deck of this round"),
     Row("deck_unverified", ("eject", "load", *_DEALS, "open_bets"),
         lambda v, r: r.deck in v.state.decks and not v.state.decks[r.deck].verified, "count",
-        "this deck was not found whole", "floorperson", "a right count, or another deck"),
+        "this deck is not verified", "floorperson", "count the deck and find it complete, or use another"),
     Row("faces_due", ("shuffle", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.faces_due(v.state.decks[r.deck]) and _deck(v, r) != mc.IN_PLAY, "composition",
-        "so many rounds were dealt from this deck that its faces must be looked at", "floorperson", "every face seen"),
+        "the face check of this deck is due", "floorperson", "look at every face"),
     Row("deck_expired", ("load", "open_bets"),
         lambda v, r: r.deck in v.state.decks and v.expired(v.state.decks[r.deck]) and not v.under_way, "deck_age",
-        "the deck has been in use for too long", "floorperson", "a new deck, opened"),
+        "the deck has been in use too long", "floorperson", "open a new deck"),
     Row("deck_used_last", ("load", "open_bets"), lambda v, r: _used_last(v, r) and not _takes_back(v, r), "alternate",
-        "this deck was used before", "dealer", "the other deck"),
+        "this deck was used in the last round", "dealer", "use the other deck"),
     Row("other_deck_outside", ("open_bets",), _outside, "stored_deck",
-        "the other deck is not in the shuffler", "dealer", "the other deck in the shuffler, or removed"),
+        "the other deck is not in the shuffler", "dealer", "put the other deck into the shuffler, or have it removed"),
     Row("two_decks_barred", ("open_bets",), lambda v, _: len(v.decks_at_table()) > 1 and v.state.shuffling != "machine", "two_decks",
-        "two decks are played only with an automated shuffler in use", "floorperson", "one deck removed, or the shuffler in use"),
+        "two decks need an automated shuffler in use", "floorperson", "remove one deck, or use the shuffler"),
     Row("second_batch_missing", ("open_bets", "load"), _second_missing, "two_decks",
-        "a batch shuffler needs two batches", "floorperson", "a second batch, opened, or shuffling by hand"),
+        "a batch shuffler needs two batches", "floorperson", "open a second batch, or order shuffling by hand"),
     Row("look_due", ("load", "open_bets"), lambda v, r: r.deck in v.state.decks and v.state.decks[r.deck].look_due, "idle",
-        "the table stood idle, and nobody has looked at this deck", "dealer", "the look of the first player"),
+        "the table was idle, and no player has seen this deck since", "dealer", "let the first player see the deck"),
     Row("shoe_occupied", ("load",), lambda v, r: r.slot == v.shoe and r.slot is not None and v.state.slots[r.slot].deck is not None,
-        "load", "cards are in the shoe", "dealer", "the shoe emptied"),
+        "load", "cards are in the shoe", "dealer", "empty the shoe"),
     Row("not_in_place", ("open_bets",), lambda v, r: r.deck not in v.state.decks or not v.in_place(v.state.decks[r.deck]), "load",
-        "the deck is not where it is dealt from", "dealer", "the deck in the shoe, or in the hand"),
+        "the deck is not in place for the deal", "dealer", "put the deck into the shoe, or take it in hand"),
     Row("rack_taken", ("open_bets", "collect"), _rack_taken, "rack",
-        "another deck is in the discard rack", "dealer", "the rack cleared"),
+        "another deck is in the discard rack", "dealer", "clear the rack"),
     Row("shoe_over", ("open_bets",), lambda v, _: v.by_shoe and v.state.shoe_over, "cover_card",
-        "no further round from this shoe", "dealer", "the batch shuffled"),
+        "this shoe is finished", "dealer", "shuffle the batch"),
     Row("burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_shoe), "burn_shoe",
-        "the first card of the shoe must be burned", "dealer", "the burn confirmed"),
+        "the first card of the shoe is not burned", "dealer", "burn a card and confirm it"),
     Row("dealer_burn_due", ("open_bets", *_DEALS), lambda v, r: _burns_first(v, r, v.state.burn_dealer), "burn_dealer",
-        "a new dealer must burn a card first", "dealer", "the burn confirmed"),
+        "the new dealer has not burned a card", "dealer", "burn a card and confirm it"),
     Row("count_due", ("open_bets", "load"), _count_due, "stub",
-        "so many rounds were dealt without counting the stub that none may follow", "dealer", "the deck counted"),
+        "the stub count is overdue", "dealer", "count the deck"),
     # The round.
     Row("round_open", ("open_bets", "method", "use", "test"), lambda v, _: v.state.round.state != mc.IDLE, "close",
-        "a round is under way", "dealer", "the round ended"),
+        "a round is under way", "dealer", "finish the round"),
     Row("prompt_open", ("open_bets",),
         lambda v, _: any(p.kind.partition("/")[0] not in _HARMLESS for p in v.state.prompts.values()), "close",
-        "a question is not answered", "dealer", "the answer"),
+        "a question is open", "dealer", "answer it"),
     Row("bets_not_verified", (*_DEALS, "arm_dice", "draw"), _bets_open, "lockout",
-        "the progressive bets are not locked and their chips not collected", "dealer", "every sensor's latch, chips = bets"),
+        "the progressive bets are not locked, or their chips not collected", "dealer", "wait for every sensor, then collect a chip for each bet"),
     Row("seats_not_entered", (*_DEALS, "arm_dice", "draw"), lambda v, _: not v.state.round.seats_entered, "seats",
-        "nobody has entered which seats have a wager", "dealer", "the seats, entered"),
+        "the seats with a wager are not entered", "dealer", "enter the seats"),
     Row("dice_not_fresh", ("arm_dice", "open_bets"), lambda v, _: v.state.start == "shaker" and v.state.dice != "fresh", "dice",
-        "the dice have been on the table for too long, or nobody knows for how long", "floorperson", "new dice"),
+        "the dice have been on the table too long, or their age is not known", "floorperson", "replace the dice"),
     Row("shaker_unattended", ("arm_dice",), lambda v, _: v.state.shaker_for is not None, "attend",
-        "the new dealer has not taken the shaker over", "dealer", "the new dealer's own word"),
+        "the new dealer has not taken over the shaker", "dealer", "the new dealer must confirm it"),
     Row("not_starting", ("arm_dice", "draw"), lambda v, _: v.state.round.state != mc.STARTING_POSITION, "start_due",
-        "the starting position is found after the bets are locked", "dealer", "no more bets, and bets locked"),
+        "the bets are not locked yet", "dealer", "call no more bets and wait for the lock-out"),
     Row("start_unknown", _DEALS, lambda v, _: v.state.start is not None and v.state.round.start is None, "start_due",
-        "the starting position is not known", "dealer", "dice, number or button"),
+        "the starting position is not known", "dealer", "roll the dice, draw the number, or place the button"),
     Row("not_dealing", _DEALS, _not_dealing, "no_more_bets",
-        "cards are dealt only after no more bets, lock-out and starting position", "dealer", "the steps before the deal"),
+        "the deal has not begun", "dealer", "finish no more bets, lock-out and starting position"),
     Row("stack_not_taken", ("dispense", "give_stub"), lambda v, _: v.state.round.in_slot is not None, "deal",
-        "the last stack still lies in the shoe", "dealer", "the stack taken"),
+        "the last stack is still in the shoe", "dealer", "take the stack"),
     Row("wrong_stack", ("dispense",), _wrong_stack, "deal",
-        "nobody waits for so many cards", "dealer", "the next stack of the deal"),
+        "the deal does not need a stack of this size", "dealer", "deal the next stack"),
     Row("deal_not_over", ("give_stub",), lambda v, r: v.state.round.state != mc.STUB_CHECK and not _shoe_ended(v, r), "stub",
-        "the stub comes out after the deal", "dealer", "the deal finished"),
+        "the stub comes out after the deal", "dealer", "finish the deal"),
     # Bets and money.
     Row("not_latched", ("light",), lambda v, r: r.seat not in v.state.progressive.accepted, "seat_light",
-        "no bet of this seat was latched", "dealer", "the sensor's latch"),
+        "no bet of this seat was latched", "dealer", "wait for the sensor"),
     Row("not_booked", ("light",), lambda v, r: r.seat not in v.state.money.bets, "contribution",
-        "what this bet adds to the meter is not booked", "dealer", "the bet, accepted"),
+        "the bet is not recorded in the meter", "dealer", "wait until the bet is accepted"),
     Row("bets_latched", ("unlock",), lambda v, _: v.under_way, "lockout",
-        "bets stay locked while the round is under way", "dealer", "the round ended"),
+        "bets stay locked while the round is under way", "dealer", "finish the round"),
     Row("not_settling", ("pay",), lambda v, _: v.state.round.state != mc.SETTLING and not v.state.money.settles, "settle",
-        "wagers are paid while the round is settled", "dealer", "the reveal"),
+        "the round is not being settled", "dealer", "reveal the dealer's hand"),
     Row("pay_irregular", ("pay",), lambda v, _: v.stopped and not v.state.money.settles, "close",
-        "an irregularity is not cleared", "floorperson", "its steps done and acknowledged"),
+        "an irregularity is not cleared", "floorperson", "do its steps and acknowledge it"),
     Row("not_claimed", ("pay",), lambda v, r: v.state.money.hit_of(r.seat) is None, "claim",
-        "no hand of this seat was claimed", "dealer", "the claim"),
+        "no hand of this seat was claimed", "dealer", "enter the winning hand"),
     Row("hand_not_confirmed", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED), "hit_hand",
-        "nobody has verified that the hand wins", "dealer", "the hand, verified"),
+        "the hand is not verified", "dealer", "verify that the hand wins"),
     Row("light_not_seen", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED), "hit_light",
-        "nobody has seen the light of this seat", "dealer", "the light, or the bet's record seen by a floorperson"),
+        "the light of this seat is not confirmed", "dealer", "check the light; if it is off, a floorperson looks up the bet"),
     Row("not_validated", ("pay",), lambda v, r: _hit_is(v, r, mc.HIT_CLAIMED, mc.HIT_CONFIRMED, mc.HIT_LIGHT_SEEN), "pay",
-        "no floorperson has validated the payout", "floorperson", "the validation"),
+        "the jackpot is not confirmed", "floorperson", "confirm the jackpot"),
     Row("amount_provisional", ("pay",), _provisional, "pay",
-        "an earlier claim on the meter is neither validated nor withdrawn: this amount may change", "floorperson",
-        "the earlier claim, validated or withdrawn"),
+        "an earlier claim on the meter is open, so this amount may change", "floorperson",
+        "confirm or refuse the earlier claim"),
     Row("not_from_table", ("pay",), _not_from_table, "award",
-        "this payout does not come from the table: a share of the meter, or a hand pay", "floorperson", "the hand pay"),
+        "the table does not pay this: it is a share of the meter, or a hand pay", "floorperson", "order the hand pay"),
     Row("hand_pay_open", ("collect",), lambda v, _: _any_hit(v, mc.HIT_HAND_PAY), "hand_pay",
-        "a hand pay is not documented: the cards stay on the table", "floorperson", "the documentation"),
+        "a hand pay is not documented; the cards stay on the table", "floorperson", "enter the slip number"),
     Row("bets_not_settled", ("collect",), _bets_unsettled, "claim",
-        "a progressive bet is not settled, or a hit is not paid", "dealer", "every bet settled, every hit paid"),
+        "a progressive bet is not settled, or a hit is not paid", "dealer", "settle every bet and pay every hit"),
     Row("copy_not_reached", ("open_bets",), lambda v, _: v.state.copy_awaited and v.meter is not None, "meter",
-        "the second copy was not reached since the box started: another box may have this meter", "floorperson",
-        "the copy reached, or its absence confirmed by floorperson and technician"),
+        "the box has not reached the second copy of its journal since it started; another box may run this meter", "floorperson",
+        "connect the copy, or confirm its absence together with a technician"),
     Row("meter_in_play", ("correct_meter", "reset_meter", "change_meter", "close_meter", "open_meter", "transfer_overflow"),
-        _meter_in_play, "meter", "bets are open, or those of this round are not settled", "dealer", "the round ended"),
-    # The supervision of the meter. Where a rule is known only from twins of 605a.7, docs/money.md says so.
+        _meter_in_play, "meter", "bets are open, or the bets of this round are not settled", "dealer", "finish the round"),
+    # Supervision of the meter. docs/money.md names the rules that come only from the parallel texts of 605a.7.
     Row("meter_not_seen", ("open_bets",), lambda v, _: v.progressive and not v.meter_seen, "meter",
-        "a sign does not show the amount of the meter, or there is none", "floorperson",
-        "every meter sign in service and showing the amount; without one, the /sign page on a display at the table", _signs),
+        "a sign does not show the meter, or there is no sign", "floorperson",
+        "get every meter sign to show the amount; without one, open the /sign page on a display at the table", _signs),
     Row("meter_closed", ("open_bets",), lambda v, _: v.progressive and bool(v.state.money.closed), "meter",
-        "the meter is closed to play", "floorperson", "opened by two people with a document", _closed_why),
+        "the meter is closed to play", "floorperson", "two people open it, with a document", _closed_why),
     Row("rate_differs", ("open_bets",), lambda v, _: v.rate_differs, "contribution",
         "the rate in force is not the rate of the Rules Submission", "technician",
-        "the meter closed, the rate set by two people with the Rules Submission, the meter opened"),
+        "two people close the meter, set the rate of the Rules Submission, and open the meter"),
     Row("meter_not_closed", ("change_meter",), lambda v, _: v.state.money.closed != mc.BY_PEOPLE, "meter",
-        "the meter is not closed to play by two people", "floorperson", "the meter closed by two people"),
+        "the meter is not closed to play by two people", "floorperson", "two people close it, with a document"),
 )  # fmt: skip
 
 
 def permit(
     v: View, act: Actuation | Order, resource: Resource, reasons: tuple[Row, ...] = REASONS
 ) -> tuple[Reason, ...]:
-    """Return every reason why this may not be done; none means granted."""
+    """Return every reason why an act is not permitted; none means granted."""
     return standing(v, resource, tuple(row for row in reasons if act in row.acts))
 
 
 def standing(v: View, resource: Resource, rows: tuple[Row, ...]) -> tuple[Reason, ...]:
-    """Return the reasons among those for one act that hold."""
-    found = [row for row in rows if row.holds(v, resource)]
-    if not found:
+    """Return the reasons of the rows that apply."""
+    applying = [row for row in rows if row.holds(v, resource)]
+    if not applying:
         return ()
     return tuple(
-        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in found]
+        [Reason(row.key, v.clause(row.duty), row.text, row.clears, _evidence(row, v, resource)) for row in applying]
     )
 
 

@@ -1,6 +1,6 @@
-"""Players decide, the dealer shows, hands are settled in their order, cards are collected.
+"""Play: players decide, the dealer reveals, hands are settled in order, cards are collected.
 
-No amount is worked out here.
+This module computes no amounts.
 """
 
 from __future__ import annotations
@@ -23,17 +23,14 @@ if TYPE_CHECKING:
 
 
 def decisions(c: Context) -> tuple[str, ...]:
-    """Return what every player chooses between before the dealer goes on.
-
-    Wagers of a decision, or leaving the round.
-    """
+    """Return the choices of every player: the decision wagers, or leaving the round."""
     leaves = c.edition.surrender
     chosen = [wager.name for wager in c.edition.wagers if wager.decision]
     return (*chosen, leaves.kind) if chosen and leaves is not None else ()
 
 
 def settle_order(c: Context) -> list[int]:
-    """Return the seats whose hands play on as the text orders their settlement; who gets cards late comes last."""
+    """Return the seats in play in the order of settlement; seats that get cards late come last."""
     order = c.edition.settle_order
     far_right = order.start == "far_right"
     if c.submission.settings.get("settle_direction") == "far_left_clockwise":
@@ -45,7 +42,7 @@ def settle_order(c: Context) -> list[int]:
 
 
 def advance(c: Context) -> None:
-    """Ask for the next thing that players and dealer do."""
+    """Ask for the next act of players and dealer."""
     if c.stopped:
         return
     round_ = c.state.round
@@ -58,7 +55,7 @@ def advance(c: Context) -> None:
     elif round_.state == mc.IDLE and c.by_shoe:
         for deck in c.decks_at_table():
             if deck.state == mc.READY and c.state.shoe_over and c.in_place(deck) and not c.held(deck=deck.name):
-                c.fire_deck(deck, "use")  # its cover card came out before any round: it was in play, and is over
+                c.fire_deck(deck, "use")  # its cover card came out before any round: the shoe is finished
             # The cover card was burned, a floorperson ordered the shuffle, or cards are dealt from elsewhere now.
             if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.in_place(deck)):
                 _ask_to_collect(c, deck)
@@ -82,7 +79,7 @@ def _play(c: Context) -> None:
 
 
 def _settle(c: Context) -> None:
-    """Seat by seat: the wager, what lies beside it, the hand; then envy, and hands that it kept on the table."""
+    """Settle seat by seat: main wager, side wagers, hand; then envy, and the hands that stayed for it."""
     round_ = c.state.round
     if _collect_surrendered(c, round_.surrendered) or booking.holds_up(c):
         return
@@ -106,7 +103,7 @@ def _settle(c: Context) -> None:
 
 
 def _collect_surrendered(c: Context, seats: Iterable[int]) -> bool:
-    """Ask for the wager of a player who surrendered, at once; return whether one is still to be collected."""
+    """Ask to collect the wager of a player who surrendered; return whether one is open."""
     round_ = c.state.round
     for seat in seats:
         if seat not in (*round_.surrender_collected, *round_.settled, *round_.dead):
@@ -131,7 +128,7 @@ def _settle_next(c: Context, seat: int) -> None:
 
 
 def may_surrender(c: Context, seat: int) -> bool:
-    """Whether the window is open: from the dealer's set hand until this one is shown; a side wager bars it."""
+    """Whether a seat may surrender: after the dealer set, before its own hand is shown, and without a side wager."""
     rule, round_ = c.edition.surrender, c.state.round
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
@@ -140,13 +137,13 @@ def may_surrender(c: Context, seat: int) -> bool:
 
 
 def reopen(c: Context) -> None:
-    """Something is found wrong when every wager is settled: the round is not over before its cards are collected."""
+    """Reopen a settled round whose cards are not collected, because an error was reported."""
     c.fire_round("reopen")
     side.lay_all_back(c)
 
 
 def _finish(c: Context) -> None:
-    """The round is over: bets end, and its cards go to the rack, unless the shoe serves on."""
+    """Finish the round: close bets, and collect the cards unless the shoe deals the next round."""
     if c.progressive:
         close_bets(c)
     if c.state.round.state == mc.COMPLETE and c.state.start == "shaker" and not c.state.round.parked:
@@ -163,7 +160,7 @@ def _ask_to_collect(c: Context, deck: Deck) -> None:
     if c.against("collect", deck=deck.name):
         return
     if c.by_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.serves(c.shoe):
-        if not c.state.round.stub_ordered:  # what is left in the shoe comes out, and is counted on its way
+        if not c.state.round.stub_ordered:  # the shoe gives out its remaining cards and counts them
             c.state.round.stub_ordered = c.try_command("give_stub", c.shoe, deck=deck.name)
         if c.in_flight(c.shoe, "give_stub"):
             return
@@ -186,7 +183,7 @@ def _end(c: Context) -> None:
         starting.round_completed(c)
     booking.round_over(c)
     c.fire_round("end")
-    seats = round_.seats if c.edition.cut.offered else ()  # who sat there is offered the next cut
+    seats = round_.seats if c.edition.cut.offered else ()  # these seats are offered the next cut
     c.state.round = Round(round_.number, round_.state, seats=seats)
 
 
@@ -241,7 +238,7 @@ def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The cards lie in the rack; a whole batch reaches its mark, or cards are missing (O11)."""
+    """The cards are in the rack; a complete batch reaches its mark, or cards are missing (O11)."""
     deck = c.state.decks[prompt.deck or ""]
     decks.collected(c, deck)
     if answer.choice == "not_full":

@@ -1,6 +1,6 @@
-"""The box starts again, or can go on no more: what is still known, what is made safe first, and who is asked.
+"""Restart and halt of the box: what is made safe first, and who is asked.
 
-What becomes of a command in doubt is decided in `service`, once its device was asked.
+`service` decides about commands with an unknown outcome, once their devices have reported.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
 
-# Every start has its own numbers, far from all that an earlier one can have given out, recorded or not. 32 bits are
-# more than one start can use up, and leave 31 for the starts of a box.
+# Every start has its own range of ids, apart from all ids of earlier starts, recorded or not. 32 bits are more than one
+# start can use, and leave 31 bits for the number of starts.
 BOOT_SHIFT: Final = 32
-# So long (s) may sensors take to come back and confirm a lock that the box's end cut in half.
+# How long (s) sensors may take to reconnect and confirm a lock that a restart interrupted.
 RESTART_PATIENCE: Final = 30.0
-# What moves, or lets something be moved, and can be told to stop.
+# Devices that accept a stop command.
 STOPPABLE: Final = ("shuffler", "shoe", "shaker")
 _RESTARTED: Final = "box_restarted"
 
 
 def started(c: Context, event: ev.BoxStarted) -> None:
-    """Nothing is known but the journal: every device is unseen, every command in doubt, a round stands still."""
+    """After a start only the journal is known: devices are absent, commands have unknown outcomes, a round stops."""
     first = event.boot << BOOT_SHIFT
     c.state.lost = (c.state.next_id, max(c.state.next_id, first))
     c.state.next_id = max(c.state.next_id, first)
@@ -38,8 +38,8 @@ def started(c: Context, event: ev.BoxStarted) -> None:
         slot.safe_due = True
     for issued in c.state.commands.values():
         issued.unknown = True
-    c.state.copy_awaited = False  # this start says anew whether it has a copy to wait for
-    c.state.signs.clear()  # what they show now, nobody has seen
+    c.state.copy_awaited = False  # a new event reports whether this start waits for a copy
+    c.state.signs.clear()  # what they show now is not known
     c.state.button_seen = None if c.start_slot is not None else c.state.button_seen
     if c.state.round.state == mc.BETTING and c.progressive:
         _close(c)
@@ -52,24 +52,24 @@ def started(c: Context, event: ev.BoxStarted) -> None:
 
 
 def _close(c: Context) -> None:
-    """Bets were open: what lies there when the sensors are locked, at once when they appear, is what was bet."""
+    """Close bets that were open: each sensor is locked when it connects, and what it latches counts."""
     c.fire_round("close")
     c.fire_progressive("lock")
     c.timer("lock", RESTART_PATIENCE)
 
 
 def _ask(c: Context) -> None:
-    """No text says what becomes of a round that the box left half-way: it stands, and the floorperson decides."""
+    """Stop a round that a restart interrupted: no regulation covers it, so the floorperson decides."""
     open_ = next((hold for hold in c.state.holds.values() if hold.trigger == _RESTARTED and hold.this_round), None)
     if open_ is None:
         irregular(c, _RESTARTED)
     elif "choose" not in open_.steps:
-        open_.steps.insert(0, "choose")  # decided before; since then nobody has watched again
+        open_.steps.insert(0, "choose")  # decided after an earlier restart; ask again after this one
 
 
 def _clock_back(c: Context) -> None:
-    """The clock was set back: no age can be proved by it, and no round opens before a floorperson knows."""
-    text = "the clock shows less than before the start; what was in use over a power-off counts as expired"
+    """The clock was set back, so ages cannot be proved: a floorperson must acknowledge before a round opens."""
+    text = "the clock was set back while the box was off; decks and dice in use then count as expired"
     c.finding("clock_back", text)
     hold = Hold(c.fresh_id(), "clock_back", (DEFAULT_READING,), ["acknowledge"], ("continue_round",))
     c.state.holds[hold.id] = hold
@@ -77,20 +77,20 @@ def _clock_back(c: Context) -> None:
 
 
 def appeared(c: Context, name: str) -> None:
-    """A device is there again: before anything else it is stopped or locked, whatever it does."""
+    """Stop or lock a device that connects, before anything else."""
     slot = c.state.slots[name]
     if slot.kind == "bet_sensor":
         connected(c, seat_of(name))
         _lock(c, name)
     elif slot.safe_due and slot.kind in STOPPABLE and not (slot.kind == "shoe" and c.state.round.counting):
-        c.command("stop", name, safe=True)  # but a manual shoe moves nothing, and its count of the round must go on
+        c.command("stop", name, safe=True)  # a manual shoe moves nothing, and must keep its count of the round
     slot.safe_due = False
 
 
 def _lock(c: Context, name: str) -> None:
-    """Lock a sensor that may be open. A lock that nobody has confirmed goes out once more as it was.
+    """Lock a sensor that may be open. A lock that is not confirmed is sent again unchanged.
 
-    It may: a lock only closes, and the same lock gets the same answer.
+    This is safe: a lock only closes bets, and the same lock gets the same answer.
     """
     number, bets = c.state.round.number, c.state.progressive.seats.get(seat_of(name))
     if bets is not None and c.state.progressive.state == mc.LOCKING and not bets.latched:
@@ -104,9 +104,9 @@ def _lock(c: Context, name: str) -> None:
 
 
 def halted(c: Context, _event: ev.BoxHalted) -> None:
-    """The box stops, in order or because nothing can be recorded any more: stop what moves, lock what is open.
+    """The box stops, in order or because it cannot record: stop all motion and lock all open bets.
 
-    Bets that were open are closed by it, as by a start: what the sensors confirm is what was bet.
+    Open bets are closed as after a start: what the sensors confirm counts.
     """
     if c.state.round.state == mc.BETTING and c.progressive:
         _close(c)

@@ -1,7 +1,4 @@
-"""The slots of the core: service state by events, people's orders about devices, and commands that end.
-
-No device talk.
-"""
+"""The slots: their service state, people's orders about devices, and the ends of commands."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ from table_controller.table import restart, shuffling, signs, stub
 from table_controller.table.betting import seat_of
 from table_controller.table.irregularities import OwnTrigger, irregular, irregular_each
 from table_controller.table.state import TRAY, Way
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
@@ -24,15 +22,15 @@ _MAY_ORDER: Final = {
     "give_up": ("floorperson",), "sign": ("floorperson",), "repair": ("technician",),
     "clear": ("technician", "floorperson"), "acknowledge": ("floorperson",),
 }  # fmt: skip
-# What becomes of a device of each kind that fails: with cards inside these have rules of their own.
+# Kinds of device whose fault with cards inside has a rule of its own.
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
-# Commands whose end says that something happened which an event told before: if nobody heard it, nobody knows it.
+# Commands whose result arrives as an event before their end. Without that event the result is not known.
 _TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
 TOLD_BY: Final[dict[type, str]] = {
     ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
     ev.NumberDrawn: "draw",
 }  # fmt: skip
-# Cards that come out once per order: told again, other cards came out, and nobody knows which.
+# Reports of cards that come out once per order: a second report means that other cards came out.
 _OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], OwnTrigger]]] = {
     ev.StackOut: (("dispense",), "unordered_stack"),
     ev.StubOut: (("give_stub",), "unordered_stack"),
@@ -41,14 +39,14 @@ _OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], OwnTrigger]]] = {
 
 
 def told(c: Context, act: str, event: Any) -> None:
-    """A device tells what came of a command, before the command ends."""
+    """Record that a device reported the result of a command, before the command ends."""
     for issued in c.state.commands.values():
         if issued.slot == event.slot and issued.act == act:
             issued.told = True
 
 
 def told_again(c: Context, event: ev.Event) -> bool:
-    """Tell whether a device says for the second time that cards came out for one order: that is not taken silently."""
+    """Return whether a device reports for the second time that cards came out for one order; open a hold if so."""
     if type(event) not in _OUT_ONCE:
         return False
     acts, trigger = _OUT_ONCE[type(event)]
@@ -59,18 +57,18 @@ def told_again(c: Context, event: ev.Event) -> bool:
             issued.told = True
         return False
     named = c.state.slots[name].deck or (c.state.round.deck if name == c.source else None)
-    c.finding("told_twice", f"{name} told {type(event).__name__} again for one order", named)
+    c.finding("told_twice", f"{slot_label(name)} reported cards out twice for one order", named)
     if trigger == "unknown_cards":
         for deck in c.state.decks.values():
             if deck.place == TRAY and deck.state in (mc.SHUFFLED, mc.READY):
-                deck.verified = False  # one of them came out first, and who has what in hand, nobody knows
+                deck.verified = False  # either deck may have come out first, so neither is verified
                 named = deck.name
     irregular(c, trigger, slot=name, deck=named)
     return True
 
 
 def changed(c: Context, event: ev.SlotChanged) -> None:
-    """A device's link or report changed: move its service state, and see what that means for the cards in it."""
+    """A device's link or report changed: update its service state, and open a hold if its cards are in doubt."""
     slot = c.state.slots[event.slot]
     unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
     if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.way is not None):
@@ -86,7 +84,7 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
         irregular(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
     if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
-        c.state.round.asked_start = c.state.round.start is not None  # what was armed or drawn is not known any more
+        c.state.round.asked_start = c.state.round.start is not None  # it is not known what was armed or drawn
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
     if slot.kind == "meter_sign":
@@ -94,13 +92,13 @@ def changed(c: Context, event: ev.SlotChanged) -> None:
 
 
 def way_back(c: Context, event: ev.WayBack) -> None:
-    """Steps stand between a device and its service, or none do any more; the next one is named in every refusal."""
+    """Record the next step of a device's return to service; refusals name it."""
     slot = c.state.slots[event.slot]
     slot.way = Way(event.dossier, event.step, event.testing) if event.step else None
 
 
 def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
-    """Whether the cards inside must be looked after: the device failed, or its link fell while it moved them."""
+    """Whether the cards inside are in doubt: the device faulted, or its link failed while it moved them."""
     slot = c.state.slots[event.slot]
     if slot.kind not in _FAULTS or slot.deck is None:
         return False
@@ -110,17 +108,17 @@ def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
 
 
 def ordered(c: Context, event: ev.SlotOrdered) -> None:
-    """People do something about a device, each what their role may."""
+    """Carry out a person's act on a device, if the role may do it."""
     slot = c.state.slots.get(event.slot)
     if slot is None:
-        c.refuse(f"there is no slot {event.slot}")
+        c.refuse(f"this table has no slot {event.slot}")
         return
     if event.who.role not in _MAY_ORDER[event.act]:
-        c.refuse(f"{event.act} is for: {', '.join(_MAY_ORDER[event.act])}")
+        c.refuse(f"only a {' or '.join(_MAY_ORDER[event.act])} can do {event.act}")
         return
-    again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: it is asked once more
+    again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: ask for another
     if not again and not mc.may(mc.SERVICE, slot, event.act):
-        c.refuse(f"{event.slot} is {slot.state}; it cannot be ordered to {event.act}")
+        c.refuse(f"{slot_label(event.slot)} is {slot.state}; {event.act} is not possible")
         return
     reasons = c.against("return_to_service", event.slot) if event.act == "acknowledge" else ()
     if reasons:
@@ -136,7 +134,7 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
 
 
 def unusable(c: Context, name: str) -> None:
-    """A device cannot be used: it is out of order from now on, and the cards inside have a rule of their own."""
+    """Take a device that cannot be used out of service, and open the holds for it and the cards inside."""
     slot = c.state.slots[name]
     deck = slot.deck
     given_up(c, name)
@@ -147,7 +145,7 @@ def unusable(c: Context, name: str) -> None:
 
 
 def given_up(c: Context, slot: str) -> None:
-    """A device is out of order: it is told to stand still, and nobody waits for what it was told before."""
+    """Take a device out of service: cancel its commands and stop it."""
     c.fire_slot(slot, "give_up")
     told = [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]
     armed = slot == c.start_slot and c.state.round.asked_start
@@ -158,7 +156,7 @@ def given_up(c: Context, slot: str) -> None:
 
 
 def command_ended(c: Context, event: ev.CommandEnded) -> None:
-    """A command has ended, or nobody knows: then it stays open, and its device serves nobody until it was asked."""
+    """A command ended. With an unknown outcome it stays open, and its device is unverified until it reports."""
     issued = c.state.commands.get(event.command)
     if issued is None:
         return
@@ -176,13 +174,13 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
     elif issued.act in _TOLD_BEFORE and not issued.told:
-        (_undo if slot.state == FAULTED else _failed)(c, issued)  # what its fault stopped has been found already
+        (_undo if slot.state == FAULTED else _failed)(c, issued)  # its fault is already reported
     elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
         stub.count_lost(c)
 
 
 def _undo(c: Context, issued: Issued) -> None:
-    """A command that was never sent: what it would have begun has not begun."""
+    """Undo the state of a command that was never sent."""
     match issued.act:
         case "shuffle":
             c.state.slots[issued.slot].ran = False
@@ -199,7 +197,7 @@ def _undo(c: Context, issued: Issued) -> None:
 
 
 def _failed(c: Context, issued: Issued) -> None:
-    """A command did not do what was ordered. What makes things safe is repeated by the device's own report."""
+    """A command failed: open a hold, except for fail-safe commands, which the device's report repeats."""
     if issued.act in ("stop", "lock", "return_to_service", "test"):
         return
     _undo(c, issued)

@@ -1,4 +1,4 @@
-"""A stack's way through shuffler or dealer's hands to a shuffled deck, and on to where it is dealt from."""
+"""Shuffling: a stack becomes a shuffled deck, by shuffler or by hand, and is put in place for the deal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from table_controller.table import decks
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular, irregular_each
 from table_controller.table.state import GATE, HANDS, PLAIN_SHOE, TRAY
-from table_controller.table.view import SHOES
+from table_controller.table.view import SHOES, slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,24 +29,24 @@ _BEFORE_SHUFFLE: Final = (*_WAITING, mc.IN_DEVICE)
 
 
 def inserted(c: Context, event: ev.CardsInserted) -> None:
-    """Cards lie in a shuffler's intake; which deck they are is told by what waits, or by the dealer."""
+    """Cards are in a shuffler's intake; the only waiting deck, or the dealer's answer, identifies them."""
     slot = c.state.slots[event.slot]
     deck = c.state.decks.get(slot.deck or "")
-    slot.intake = deck is None or deck.state != mc.IN_DEVICE  # else they are known already
+    slot.intake = deck is None or deck.state != mc.IN_DEVICE  # else their deck is known already
 
 
 def intake_emptied(c: Context, event: ev.IntakeEmptied) -> None:
-    """The intake is empty. What a cycle took in is inside; what hands took out was never in."""
+    """The intake is empty: a cycle took the cards in, or people took them out."""
     slot = c.state.slots[event.slot]
     slot.intake = False
     deck = c.state.decks.get(slot.deck or "")
     cycle = slot.ran or c.in_flight(event.slot, "shuffle")
-    if deck is not None and deck.state == mc.IN_DEVICE and not cycle:  # whatever else it was told: it draws nothing in
+    if deck is not None and deck.state == mc.IN_DEVICE and not cycle:  # people took the cards out
         decks.together(c, deck)
 
 
 def _identify(c: Context) -> None:
-    """Say which deck lies in the intake: the only one that waits; of two, the dealer says."""
+    """Identify the deck in the intake: the only one that waits; of two, ask the dealer."""
     name = c.shuffler
     if name is None or c.state.shuffling != "machine" or not c.state.slots[name].intake:
         return
@@ -64,7 +64,7 @@ def _identify(c: Context) -> None:
 
 
 def waits(c: Context, deck: Deck) -> bool:
-    """Tell whether a deck may be put into the shuffler: a stack, or a second deck that came shuffled."""
+    """Return whether a deck may be put into the shuffler: a stack, or a second deck that arrived shuffled."""
     if deck.state in _WAITING:
         return True
     if deck.place != TRAY or deck.state not in (mc.SHUFFLED, mc.READY):
@@ -73,7 +73,7 @@ def waits(c: Context, deck: Deck) -> bool:
 
 
 def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The dealer has said which deck lies in the shuffler."""
+    """The dealer identified the deck in the shuffler."""
     assert prompt.slot is not None
     deck = c.state.decks[answer.choice]
     if waits(c, deck) and _free(c, deck):
@@ -81,7 +81,7 @@ def _which_deck(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _free(c: Context, deck: Deck) -> bool:
-    """Tell whether nothing keeps a deck that waits from being shuffled."""
+    """Return whether a waiting deck may be shuffled: no hold, no face check due."""
     return not c.held(deck=deck.name) and not c.faces_due(deck)
 
 
@@ -101,7 +101,7 @@ def _take_back(c: Context, slot: str, deck: str) -> None:
 
 
 def taken_in(c: Context, event: ev.TakenIn) -> None:
-    """Discards went back into the store of a continuous shuffler: as many as the rack had, or cards are missing."""
+    """A continuous shuffler took the discards back; their count must match the rack."""
     slot = c.state.slots[event.slot]
     slot.intake = False
     deck = c.state.decks.get(slot.deck or "")
@@ -112,7 +112,7 @@ def taken_in(c: Context, event: ev.TakenIn) -> None:
     c.state.book.counted(deck.name, book.RACK, event.count)
     c.state.book.move(deck.name, book.RACK, f"{event.slot}/store", event.count)
     if wrong:
-        decks.found_wrong(c, deck, wrong, event.slot)
+        decks.found_wrong(c, deck, wrong, slot_label(event.slot))
         irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
 
 
@@ -120,11 +120,14 @@ def taken_in(c: Context, event: ev.TakenIn) -> None:
 
 
 def shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
-    """A cycle ended: is it a shuffle, and of a whole deck?"""
+    """A cycle ended: check that it shuffled, and that the deck is complete."""
     slot = c.state.slots[event.slot]
     deck = c.state.decks.get(slot.deck or "")
     if deck is None or deck.state != mc.IN_DEVICE or not slot.ran:
-        c.finding("unknown_cards", f"{event.slot} ended a cycle that nobody ordered, on {slot.deck or 'unknown cards'}")
+        c.finding(
+            "unknown_cards",
+            f"{slot_label(event.slot)} ended a cycle without an order, on {slot.deck or 'unknown cards'}",
+        )
         irregular(c, "shuffler_fault", slot=event.slot, deck=slot.deck)
         return
     c.state.book.move_all(deck.name, f"{event.slot}/store")
@@ -133,7 +136,7 @@ def shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
     if event.count is not None:
         c.state.book.counted(deck.name, f"{event.slot}/store", event.count)
         if event.count != c.edition.cards.count or event.rejected:
-            decks.found_wrong(c, deck, event.count - c.edition.cards.count, event.slot)
+            decks.found_wrong(c, deck, event.count - c.edition.cards.count, slot_label(event.slot))
             wrong.append("count_wrong")
     if wrong:
         irregular_each(c, wrong, slot=event.slot, deck=deck.name)
@@ -149,7 +152,7 @@ def shuffle_ended(c: Context, event: ev.ShuffleEnded) -> None:
 
 
 def shuffle_failed(c: Context, event: ev.ShuffleFailed) -> None:
-    """A cycle did not go to its end: what it held is shuffled again before any use."""
+    """A cycle did not finish: its cards must be shuffled again."""
     deck = c.state.slots[event.slot].deck
     if deck is not None and event.inside is not None:
         held = c.state.book.at(deck, f"{event.slot}/intake")
@@ -158,39 +161,41 @@ def shuffle_failed(c: Context, event: ev.ShuffleFailed) -> None:
 
 
 def given_out(c: Context, event: ev.GivenOut) -> None:
-    """The shuffler gave its deck into people's hands; without an order nobody may deal from it."""
+    """The shuffler gave out its deck; without an order the deck may not be dealt."""
     deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None:
-        c.finding("unknown_cards", f"{event.slot} gave something out, and no deck was known to be in it")
-        if c.serves(event.slot) and not c.held(slot=event.slot):  # else people are about it, and count what they find
+        c.finding("unknown_cards", f"{slot_label(event.slot)} gave out cards, but no deck was recorded in it")
+        if c.serves(event.slot) and not c.held(slot=event.slot):  # else people are already working on it
             irregular(c, "unknown_cards", slot=event.slot)
         return
     decks.out_of_device(c, deck)
     if not c.in_flight(event.slot, "eject", "clear_out"):
-        deck.verified = False  # who had it in hand, nobody knows: it is counted before it is dealt
+        deck.verified = False  # it must be counted before it is dealt
         irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
 
 
 def behind_gate(c: Context, event: ev.BehindGate) -> None:
-    """Cards that a shuffler reports and no account has are looked at before it serves: a deck said to have left is one.
+    """A shuffler reports cards behind its gate that no account has: fault it until people check.
 
-    A shuffler that is faulty or out of order is looked at anyway, and reports once more before it serves.
+    A faulted shuffler, or one out of order, is checked anyway and must report again before it is in service.
     """
     slot = c.state.slots[event.slot]
     if slot.deck is None and slot.state in (UNVERIFIED, IN_SERVICE):
-        c.finding("unknown_cards", f"{event.slot} reports cards behind its gate, and no deck is known to be in it")
+        c.finding(
+            "unknown_cards", f"{slot_label(event.slot)} reports cards behind its gate, but no deck was recorded in it"
+        )
         c.fire_slot(event.slot, "fault")
         irregular(c, "unknown_cards", slot=event.slot)
 
 
 def gave_out(c: Context, slot: str, name: str | None) -> None:
-    """The command to give a deck out was done, whether or not anybody heard of it before."""
+    """The command to give out a deck is done, even if the device did not report it."""
     if name is not None and c.state.slots[slot].deck == name:
         decks.out_of_device(c, c.state.decks[name])
 
 
 def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """Nobody counts a deck that is shuffled by hand: what was found of it last stands until it is counted again."""
+    """Record a hand shuffle. It counts no cards, so the deck stays verified or not, as it was."""
     deck = c.state.decks[prompt.deck or ""]
     decks.out_of_device(c, deck)
     deck.shuffled_by, deck.cut, deck.cutter, deck.declined = "none", False, None, []
@@ -201,13 +206,13 @@ def _hand_shuffled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def advance(c: Context) -> None:
-    """Ask for, or order, whatever comes next between a stack and a deck in place."""
+    """Ask for or order the next step from a stack to a deck in place."""
     _identify(c)
     for deck in c.state.decks.values():
         if deck.state not in _BEFORE_SHUFFLE or c.held(deck=deck.name):
             continue
         if deck.place == TRAY and c.feeds_itself and mc.may(mc.DECK, deck, "take_out"):
-            c.fire_deck(deck, "take_out")  # however it was shuffled: a continuous shuffler takes stacks
+            c.fire_deck(deck, "take_out")  # a continuous shuffler takes stacks only
         if deck.state in _WAITING and c.faces_due(deck):
             c.ask("face_check", "floorperson", "whole", "not_whole", deck=deck.name, clauses=c.clauses("composition"))
         elif deck.state in _WAITING and c.state.shuffling == "hand":
@@ -224,7 +229,7 @@ def advance(c: Context) -> None:
 
 
 def _make_room(c: Context) -> None:
-    """The deck of a round in which no card was dealt must be shuffled again: the shuffler gives out the other one."""
+    """If the round's deck must be shuffled again before the deal, have the shuffler give out the other deck."""
     deck = c.deck
     if deck is None or deck.state not in _WAITING or not c.under_way or c.state.shuffling != "machine":
         return
@@ -234,28 +239,28 @@ def _make_room(c: Context) -> None:
 
 
 def _rack_cleared(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """The cards were taken from the rack and wait beside it."""
+    """The dealer took the cards out of the rack."""
     deck = c.state.decks[prompt.deck or ""]
     decks.out_of_device(c, deck)
     c.fire_deck(deck, "take_out")
 
 
 def _into_place(c: Context) -> None:
-    """Bring the next deck from the shuffler to where it is dealt from; before the first card also a recut one."""
+    """Put the next deck in place for the deal; before the first card also a recut one."""
     deck = c.deck if c.under_way else c.next_deck()
     if deck is None or c.held(deck=deck.name) or deck.look_due:
         return
     if c.in_place(deck):
         return
     if not c.under_way and any(c.in_place(other) and c.playable(other) for other in c.decks_at_table()):
-        return  # another one is there
+        return  # another deck is in place
     if deck.place.endswith(GATE) and c.shuffler is not None:
         c.try_command("eject", c.shuffler, deck=deck.name)
     elif not c.under_way and _not_next(c, deck):
         return  # it waits until the other one is shuffled and dealt
     elif c.stands("count_due", "open_bets", deck.name):
         c.ask("count_deck", "dealer", deck=deck.name, number=True, clauses=c.clauses("stub"))
-    elif deck.state == mc.READY and deck.place in (TRAY, HANDS, PLAIN_SHOE):  # also where nobody deals from any more
+    elif deck.state == mc.READY and deck.place in (TRAY, HANDS, PLAIN_SHOE):  # also a place that is no longer used
         if c.state.dealing not in SHOES:
             c.ask("take_in_hand", "dealer", deck=deck.name, clauses=c.clauses("load"))
         elif c.shoe is None or not c.barred("load", c.shoe, deck.name):
@@ -263,22 +268,22 @@ def _into_place(c: Context) -> None:
 
 
 def _not_next(c: Context, deck: Deck) -> bool:
-    """Tell whether the other deck must be dealt before this one, also if this one lies ready (X19)."""
+    """Return whether the other deck must be dealt before this one, even if this one is ready (X19)."""
     return c.stands("deck_used_last", "open_bets", deck.name)
 
 
 def _counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """The round whose stub was to be counted ended without a count: the whole deck was counted instead."""
+    """Record the count of the whole deck that replaces an overdue stub count."""
     assert answer.number is not None
     decks.counted_by_hand(c, c.state.decks[prompt.deck or ""], answer.number)
 
 
 def _faces_seen(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """Somebody has looked at every face of a deck: what no count can see, this does."""
+    """Record the face check, which finds errors that no count can."""
     deck = c.state.decks[prompt.deck or ""]
     unseen, deck.unseen = deck.unseen, []
     if answer.choice == "whole":
-        c.finding("faces_seen", f"every face of deck {deck.name} was looked at, and is there once", deck.name)
+        c.finding("faces_seen", f"face check of deck {deck.name}: every card is there once", deck.name)
         decks.found_whole(deck)
     else:
         decks.found_wrong(c, deck, 0, "the face check", unseen)
@@ -286,7 +291,7 @@ def _faces_seen(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _put_in_shoe(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """The dealer has put the deck into the shoe: a device takes it in if it may, a plain shoe has it."""
+    """The dealer put the deck into the shoe; a shoe device loads it if permitted."""
     deck = c.state.decks[prompt.deck or ""]
     if prompt.slot is None:
         placed(c, deck, PLAIN_SHOE)
@@ -299,11 +304,11 @@ def _taken_in_hand(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def shoe_loaded(c: Context, event: ev.ShoeLoaded) -> None:
-    """A shoe took a deck in; a count that is not the deck's stops it here."""
+    """A shoe loaded a deck; a wrong count opens a hold."""
     name = next((i.deck for i in c.state.commands.values() if i.slot == event.slot and i.act == "load"), None)
     deck = c.state.decks.get(name or "")
     if deck is None or not c.playable(deck):
-        c.finding("unknown_cards", f"{event.slot} was loaded, and nobody ordered it")
+        c.finding("unknown_cards", f"{slot_label(event.slot)} was loaded without an order")
         irregular(c, "unknown_cards", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.slots[event.slot].deck = deck.name
@@ -312,23 +317,23 @@ def shoe_loaded(c: Context, event: ev.ShoeLoaded) -> None:
     if event.count is not None:
         c.state.book.counted(deck.name, event.slot, event.count)
         if event.count != c.edition.cards.count:
-            decks.found_wrong(c, deck, event.count - c.edition.cards.count, event.slot)
+            decks.found_wrong(c, deck, event.count - c.edition.cards.count, slot_label(event.slot))
             irregular(c, "count_wrong", slot=event.slot, deck=deck.name)
 
 
 def shoe_empty(c: Context, event: ev.ShoeEmpty) -> None:
-    """A shoe has nothing inside. A deck that was ready to be dealt there is in hands that nobody knows."""
+    """A shoe is empty. If a deck was ready in it, people took it out without an order."""
     deck = c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.READY or c.held(deck=deck.name) or c.in_flight(event.slot, "load"):
-        return  # its cards are on the table, or people are about them
+        return  # its cards are on the table, or people are already working on them
     decks.out_of_device(c, deck)
     deck.verified = False
-    c.finding("unknown_cards", f"{event.slot} has nothing inside, and deck {deck.name} was in it", deck.name)
+    c.finding("unknown_cards", f"{slot_label(event.slot)} is empty, but deck {deck.name} was in it", deck.name)
     irregular(c, "unknown_cards", slot=event.slot, deck=deck.name)
 
 
 def placed(c: Context, deck: Deck, place: str) -> None:
-    """A deck is where it is dealt from: a new shoe begins, and its first card is burned where the text wants it."""
+    """Put a deck in place for the deal; a new shoe begins, with its burn card where the regulation requires one."""
     deck.place = place
     if c.by_shoe:
         c.state.shoe_over = c.state.shoe_ordered = c.state.cover_seat_due = False

@@ -1,7 +1,7 @@
-"""Side wagers and envy: which seats have them, what that bars, and when a hand may go to the rack. No amounts.
+"""Side wagers and envy: which seats have them, what they bar, and when a hand may go to the rack.
 
-The bets of a progressive are known from their sensors; the rest is entered by the dealer, for a player with a side
-wager may not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
+Progressive bets are known from their sensors. The dealer enters the other side wagers, because a player with one may
+not surrender, and a Qualifying Wager keeps every hand on the table until envy is settled.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENTERED: Final = "side_wagers"
 
 
 def _entered(c: Context) -> list[str]:
-    """Return the offered side wagers that bar surrender and lie on no sensor: the dealer enters whose they are."""
+    """Return the offered side wagers that bar surrender and have no sensor: the dealer enters their seats."""
     rule, rules = c.edition.surrender, c.edition.progressive
     return [
         name
@@ -37,7 +37,7 @@ def _entered(c: Context) -> list[str]:
 
 
 def has_any(c: Context, seat: int) -> bool:
-    """Tell whether a seat has a side wager that bars surrender and is settled after the main wager."""
+    """Return whether a seat has a side wager that bars surrender and is settled after the main wager."""
     rule, rules = c.edition.surrender, c.edition.progressive
     for seats in c.state.round.side.values():
         if seat in seats:
@@ -51,7 +51,7 @@ def has_any(c: Context, seat: int) -> bool:
 
 
 def ask_entries(c: Context) -> bool:
-    """Ask for the seats of each side wager; tell whether all are entered."""
+    """Ask for the seats of each side wager; return whether all are entered."""
     missing = [name for name in _entered(c) if name not in c.state.round.side]
     for name in missing:
         wager = c.edition.wager(name)
@@ -62,14 +62,14 @@ def ask_entries(c: Context) -> bool:
 
 
 def seats_of_wager(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection to the seats of a side wager: each is in the round, and is there once."""
+    """Return an objection to the seats of a side wager: each must be in the round and appear once."""
     if answer.choice == "nobody":
         return None
     if not answer.seats or len(set(answer.seats)) != len(answer.seats):
-        return "each seat once, and at least one"
+        return "enter at least one seat, each once"
     without = [seat for seat in answer.seats if seat not in c.state.round.seats]
     if without:
-        return f"seat {without[0]} has no wager; only who has one may place another ({c.clause('seats')})"
+        return f"seat {without[0]} has no main wager, so it cannot have a side wager ({c.clause('seats')})"
     return None
 
 
@@ -82,7 +82,7 @@ def _wager_entered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def ask_lammers(c: Context) -> bool:
-    """Ask for a lammer beside every Qualifying Wager, seat by seat; tell whether none is missing (F3)."""
+    """Ask for a lammer at every Qualifying Wager, seat by seat; return whether none is missing (F3)."""
     envy = c.edition.envy
     if envy is None or not envy.lammer:
         return True
@@ -95,7 +95,7 @@ def ask_lammers(c: Context) -> bool:
 
 
 def _qualifying(c: Context) -> tuple[set[int], set[int]]:
-    """Return the seats whose wager is surely large enough to open envy, and those where the dealer must look."""
+    """Return the seats whose wager surely opens envy, and those where the dealer must check its amount."""
     envy, rules = c.edition.envy, c.edition.progressive
     assert envy is not None
     surely: set[int] = set()
@@ -110,13 +110,13 @@ def _qualifying(c: Context) -> tuple[set[int], set[int]]:
             least = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
             seats = set(c.state.progressive.accepted)
             if least < (envy.least_cents or 0):
-                continue  # a bet has its table's unit, no more and no less
+                continue  # a bet is always its paytable's unit
         (surely if least >= (envy.least_cents or 0) else maybe).update(seats)
     return surely, maybe - surely
 
 
 def _shut_out(c: Context, wager: str) -> bool:
-    """Whether the submission lets another wager alone open envy (F3)."""
+    """Whether the submission lets only another wager open envy (F3)."""
     only = c.submission.settings.get("envy_wagers")
     return only is not None and only not in ("fortune_or_progressive", wager)
 
@@ -132,15 +132,15 @@ def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def ask_after(c: Context, seat: int) -> bool:
-    """Ask for what follows a seat's main wager; tell whether nothing does, and its hand is where it belongs."""
+    """Ask for the side wagers and envy of a seat after its main wager; return whether nothing is open."""
     round_ = c.state.round
     if _hit_open(c, seat):
-        return True  # its cards stay where they are; what follows is asked for when the hit is paid and documented
-    if booking.side_wager_due(c, seat):  # before the progressive bet of the same seat: (h)(1), (2), then (4)
+        return True  # its cards stay until the hit is paid and documented
+    if booking.side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
     if round_.envy and seat not in round_.judged and booking.line_by_bet(c, seat) is None:
-        # Where a progressive bet pays for it, the line is said with the announcement: one question, not two.
+        # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
         lines = c.meter.envied if c.meter is not None and booking.envy_opened(c) else ("announced",)
         c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
         return False
@@ -148,13 +148,13 @@ def ask_after(c: Context, seat: int) -> bool:
 
 
 def _hit_open(c: Context, seat: int) -> bool:
-    """Whether a hit of this seat is claimed and neither paid and documented nor withdrawn."""
+    """Whether this seat has a hit that is not paid, documented or withdrawn."""
     hit = c.state.money.hit_of(seat)
     return hit is not None and hit.state in mc.HIT_OPEN
 
 
 def rack(c: Context, seat: int) -> None:
-    """A hand that nothing needs any more goes to the rack; with a Qualifying Wager at the table all of them wait."""
+    """Move a finished hand to the rack; with a Qualifying Wager at the table all hands wait."""
     round_ = c.state.round
     bet = c.state.money.bets.get(seat)
     open_bet = bet is not None and bet.state == "open"
@@ -167,7 +167,7 @@ def rack(c: Context, seat: int) -> None:
 
 
 def lay_back(c: Context, seat: int) -> None:
-    """A hand that lies in the rack comes back before its seat, as it can be put together again from there."""
+    """Return a hand from the rack to its seat."""
     round_ = c.state.round
     if seat in round_.hands_racked and c.deck is not None:
         round_.hands_racked.remove(seat)
@@ -175,7 +175,7 @@ def lay_back(c: Context, seat: int) -> None:
 
 
 def lay_all_back(c: Context) -> None:
-    """Hands that envy kept on the table, and that were collected since, lie there again."""
+    """Return to the table the hands that stayed for envy and were collected."""
     round_ = c.state.round
     if c.deck is not None:
         c.state.book.move(c.deck.name, book.RACK, book.SEATS, round_.envy_cards)
@@ -183,9 +183,9 @@ def lay_all_back(c: Context) -> None:
 
 
 def ask_envy(c: Context) -> bool:
-    """After all wagers: envy is paid; tell whether that is done, or there is none to pay.
+    """After all wagers, ask to pay the envy of wagers without a sensor; return whether nothing is open.
 
-    What a progressive bet brings is booked, and asked for with its seats in `hits`; this is what the others bring.
+    Envy of progressive bets is recorded and asked for in `hits`.
     """
     round_ = c.state.round
     standing = [seat for seat in round_.seats if seat not in round_.dead]
@@ -197,7 +197,7 @@ def ask_envy(c: Context) -> bool:
 
 
 def _others_opened(c: Context) -> bool:
-    """Whether a wager that lies on no sensor may have opened envy."""
+    """Whether a wager without a sensor may have opened envy."""
     envy, round_ = c.edition.envy, c.state.round
     names = envy.wagers if envy is not None else ()
     standing = [seat for seat in round_.envy if seat not in round_.dead]
@@ -205,7 +205,7 @@ def _others_opened(c: Context) -> bool:
 
 
 def ask_collection(c: Context) -> bool:
-    """Last, where envy kept the hands on the table: they are collected; tell whether they are, or need not be."""
+    """Ask to collect the hands that stayed for envy; return whether nothing is left to collect."""
     if c.state.round.envy and not c.state.round.hands_collected:
         c.ask("hands_collected", "dealer", clauses=c.clauses("envy_collect") + c.clauses("rack_hand"))
         return False
@@ -219,7 +219,7 @@ def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """A hand brings envy or not; one that does was announced and lies face up."""
+    """Record whether a hand pays envy; such a hand was announced and lies face up."""
     assert prompt.seat is not None
     c.state.round.judged.append(prompt.seat)
     if answer.choice != "no":

@@ -1,29 +1,30 @@
-"""Whether players can see the meter: what each sign shows, as the box reports it. Decides who may open bets no more.
+"""Whether players can see the meter, from what the box reports about each sign.
 
-Every sign of the table must show the amount; the panel's page stands for them where there is none. A sign that was lost
-counts again when it shows the amount again: the proof is what it shows, and a device that failed also needs its
-technician and its floorperson (`service`).
+Every sign of the table must show the amount; the panel's page replaces them where there is none. A lost sign counts
+again when it shows the amount again; a faulted one must first return to service (`service`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from table_controller.table.view import slot_label
+
 if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.context import Context
 
-# The panel's page, which is no device.
+# The panel's page, which is not a device.
 PAGE: Final = "/sign"
-# Why a sign that is not there shows nothing.
+# The cause for a sign that is not connected.
 GONE: Final = "gone"
 
 
 def shown(c: Context, event: ev.SignShown) -> None:
-    """A sign shows the amount on disk, or it does not."""
+    """A sign shows the recorded amount, or it does not."""
     slot = c.state.slots.get(event.sign)
     if event.sign != PAGE and (slot is None or slot.kind != "meter_sign"):
-        c.refuse(f"there is no meter sign {event.sign}")
+        c.refuse(f"this table has no meter sign {event.sign}")
         return
     seen = c.meter_seen
     c.state.signs[event.sign] = event.cause
@@ -31,16 +32,18 @@ def shown(c: Context, event: ev.SignShown) -> None:
 
 
 def slot_changed(c: Context, event: ev.SlotChanged, *, seen: bool) -> None:
-    """A meter sign came, went or failed, and what it shows now, nobody has seen; or it is in service again."""
+    """A meter sign connected, disconnected or faulted, so its display is not known; or it is in service again."""
     if event.trigger != "verify":
         c.state.signs[event.slot] = GONE
     _note(c, event.slot, seen=seen)
 
 
 def _note(c: Context, sign: str, *, seen: bool) -> None:
-    """Keep that players cannot see the meter any more, or can again; `seen`: whether they could before."""
+    """Record when players lose or regain sight of the meter; `seen`: whether they could see it before."""
     if c.progressive and seen and not c.meter_seen:
         cause = c.state.signs[sign]
-        c.finding("meter_not_seen", f"{sign}: {cause}; players cannot see the meter, and no further round opens")
+        c.finding(
+            "meter_not_seen", f"{slot_label(sign)}: {cause}; players cannot see the meter, so no further round opens"
+        )
     elif c.progressive and not seen and c.meter_seen:
-        c.finding("meter_seen", f"{sign} shows the meter")
+        c.finding("meter_seen", f"{slot_label(sign)} shows the meter")

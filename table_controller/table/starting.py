@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 DICE_TIMER: Final = "dice_age"
-# The dealing procedures are over: the stub was counted or racked.
+# After the deal: the stub was counted or racked.
 _DEALT: Final = (mc.PLAYING, mc.SETTLING, mc.COMPLETE)
-# The dice lie open for the round in hand.
+# The dice are uncovered for the current round.
 _ROLLED: Final = (mc.DEALING, mc.STUB_CHECK, *_DEALT)
 
 
@@ -33,19 +33,19 @@ def position_of_total(total: int) -> int:
 
 
 def dice_opened(c: Context, _event: ev.DiceOpened) -> None:
-    """Hands were at the dice: whether they are new ones, and their time begins, only a floorperson can say."""
+    """The shaker was opened: a floorperson must confirm whether the dice were replaced."""
     if c.state.dice == "fresh":
         c.state.dice = "doubtful"
 
 
 def dice_aged(c: Context) -> None:
-    """The dice have been on the table for their whole time: the shaker is not armed any more."""
+    """The time of the dice on the table is over: the shaker is not armed until they are replaced."""
     c.state.dice = "expired"
-    c.finding("dice_expired", "the dice have been on the table for their whole time; they are removed")
+    c.finding("dice_expired", "the time of the dice on the table is over; replace them")
 
 
 def dice_read(c: Context, event: ev.DiceRead) -> None:
-    """The dice lie: the dealer announces their total, and only the same total counts."""
+    """The dice were read: the dealer must announce the same total."""
     round_ = c.state.round
     c.state.lid_off = True
     due = round_.state == mc.STARTING_POSITION and c.state.start == "shaker" and round_.asked_start
@@ -56,23 +56,23 @@ def dice_read(c: Context, event: ev.DiceRead) -> None:
 
 
 def no_roll(c: Context, event: ev.NoRoll) -> None:
-    """No roll: the dice are shaken again, from under the lid: an open shaker cannot be armed."""
+    """No roll: cover the shaker and shake again; an open shaker cannot be armed."""
     c.state.lid_off = True
     if event.trigger == "too_few_shakes":
         if _reshake(c):
-            c.finding("no_roll", f"fewer shakes than the rule asks for ({c.clause('shakes')})")
+            c.finding("no_roll", f"fewer shakes than required ({c.clause('shakes')})")
     else:
         declared_no_roll(c, event.trigger, event.slot)
 
 
 def declared_no_roll(c: Context, trigger: Trigger, slot: str | None) -> None:
-    """A die does not lie flat, or outside: seen by the shaker or by the dealer."""
+    """A die is not flat, or outside, as the shaker or the dealer reports."""
     if _reshake(c):
         irregular(c, trigger, slot=slot)
 
 
 def _reshake(c: Context) -> bool:
-    """Forget the roll; tell whether there was one to forget."""
+    """Forget the roll; return whether a roll was due."""
     round_ = c.state.round
     if round_.state != mc.STARTING_POSITION or c.state.start != "shaker":
         return False
@@ -81,9 +81,9 @@ def _reshake(c: Context) -> bool:
 
 
 def _cover_due(c: Context) -> bool:
-    """Whether the lid must go on before the next roll: it came off, and no round in hand needs the dice that lie there.
+    """Whether the shaker must be covered before the next roll, because the uncovered dice are not in use.
 
-    That is so after no roll, and after a round that was void before the shaker was put aside.
+    So after a no roll, and after a round voided before the shaker was put aside.
     """
     round_ = c.state.round
     rolled = round_.asked_start if round_.state == mc.STARTING_POSITION else round_.state in _ROLLED
@@ -91,12 +91,12 @@ def _cover_due(c: Context) -> bool:
 
 
 def _covered(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    """The next roll may begin; whether the lid is on, the shaker itself looks at when it is armed."""
+    """The dealer covered the shaker; the shaker checks its lid itself when it is armed."""
     c.state.lid_off = False
 
 
 def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """Compare the dealer's total with the dice; a wrong one is corrected before the first card (X7)."""
+    """Compare the announced total with the dice; a wrong one is corrected before the first card (X7)."""
     round_ = c.state.round
     assert round_.total is not None
     if answer.number == round_.total:
@@ -106,25 +106,25 @@ def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _new_dice(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """New dice begin their time; the same ones, put back, go on with theirs."""
+    """New dice start a new timer; the same dice keep theirs."""
     c.state.dice = "fresh"
     if answer.choice == "replaced" and c.edition.dice is not None:
         c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
 
 
-# --- who keeps the shaker ---------------------------------------------------------------------------------------------
+# --- the dealer in charge of the shaker -------------------------------------------------------------------------------
 
 
 def handed_over(c: Context, dealer: str) -> None:
-    """Another dealer stands at the table: nobody has the shaker until that one has taken it."""
+    """A new dealer must take over the shaker."""
     if c.state.start == "shaker":
         c.state.shaker_for = dealer
 
 
 def own_word(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
-    """Return an objection if another than the new dealer would take the shaker."""
+    """Return an objection unless the new dealer answers."""
     if answer.who.credential != c.state.shaker_for:
-        return f"the shaker is taken over by {c.state.shaker_for}, who deals now"
+        return f"the new dealer, {c.state.shaker_for}, must take over the shaker"
     return None
 
 
@@ -141,7 +141,7 @@ def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def number_drawn(c: Context, event: ev.NumberDrawn) -> None:
-    """The generator's number is the position; another than one to seven is none."""
+    """The generator's number is the position; a number outside one to seven opens a hold."""
     round_ = c.state.round
     due = round_.state == mc.STARTING_POSITION and c.state.start == "rng" and round_.asked_start
     if not due or round_.start is not None:
@@ -155,29 +155,29 @@ def number_drawn(c: Context, event: ev.NumberDrawn) -> None:
 
 
 def button_seen(c: Context, event: ev.ButtonSeen) -> None:
-    """The flat button lies at one place, or nobody can say where."""
+    """Record the place that the button sensor reports; None if it is not clear."""
     c.state.button_seen = event.number
 
 
 def _button_moved(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
-    """The dealer says that the button lies where it must; where a sensor looks, the sensor says it."""
+    """The dealer placed the button; where a sensor watches it, the sensor's report counts instead."""
     if prompt.slot is None:
         c.state.button_seen = c.state.button
 
 
 def round_completed(c: Context) -> None:
-    """The button goes one place clockwise after every completed round; clockwise the numbers go down (A8)."""
+    """Move the button one place clockwise after a completed round; clockwise the numbers go down (A8)."""
     if c.state.start == "flat_button":
         c.state.button = dealing.PLACES if c.state.button == 1 else c.state.button - 1
         if c.start_slot is None:
             c.state.button_seen = None
 
 
-# --- going on --------------------------------------------------------------------------------------------------------
+# --- advancing -------------------------------------------------------------------------------------------------------
 
 
 def advance(c: Context) -> None:
-    """Ask for new dice; once the bets are locked, find the position and begin the deal."""
+    """Ask for what the shaker needs; once the bets are locked, find the position and begin the deal."""
     shaker = c.state.start == "shaker"
     unattended = shaker and c.state.shaker_for is not None
     if shaker:
@@ -196,7 +196,7 @@ def advance(c: Context) -> None:
 
 
 def _attend(c: Context) -> None:
-    """Ask for what a shaker needs at any time: dice that may be used, somebody at it, its lid."""
+    """Ask for what a shaker needs at any time: valid dice, a dealer in charge, its lid."""
     if c.state.dice != "fresh":
         choices = ("replaced", "same") if c.state.dice == "doubtful" else ("replaced",)
         c.ask("dice", "floorperson", *choices, slot=c.start_slot, clauses=c.clauses("dice"))
@@ -223,7 +223,7 @@ def _find(c: Context) -> None:
 
 
 def _park(c: Context) -> None:
-    """After the deal the shaker is covered, shaken once and put aside; the round does not end before."""
+    """After the deal, ask to cover the shaker, shake it once and put it aside; the round cannot end before."""
     if c.state.round.state in _DEALT and not c.state.round.parked:
         c.ask("park_shaker", "dealer", slot=c.start_slot, clauses=c.clauses("park"))
 

@@ -1,7 +1,4 @@
-"""What the core knows of one table, as plain data: it can be copied, compared, written down and read back.
-
-No behaviour.
-"""
+"""The state of one table as plain data, which can be copied, compared and stored in snapshots."""
 
 from __future__ import annotations
 
@@ -18,48 +15,48 @@ from table_controller.rulebook.vocabulary import DealingName, DeviceFact, Shuffl
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 
-# Counted up when a field means something else than before. A change of the fields themselves is seen without it.
+# Raised when the meaning of a field changes. A change of the fields themselves is detected without it.
 STATE_VERSION = 2
 
 StartName = Literal["shaker", "rng", "flat_button"]
 
-# Places of a deck besides slots: SLOT is inside a device, SLOT/gate behind a shuffler's gate.
+# Places of a deck outside devices. Inside a device the place is SLOT; behind a shuffler's gate it is SLOT/gate.
 TRAY = "tray"
 HANDS = "hands"
-PLAIN_SHOE = "shoe"  # a dealing shoe that is no device
+PLAIN_SHOE = "shoe"  # a dealing shoe without electronics
 RACK = "rack"
 GONE = "removed"
 GATE = "/gate"
 
 
 class Deck(msgspec.Struct):
-    """One physical deck, or one batch of six; known by its back colour."""
+    """One physical deck, or one batch of six; identified by its back color."""
 
     name: str
     state: str = mc.RECEIVED
     place: str = TRAY
-    verified: bool = False  # found whole by a look or a count, and not found wrong since
+    verified: bool = False  # an inspection or a count found it complete, and none found it wrong since
     preshuffled: bool = False
     two_jokers: bool = False
-    by_hand: bool = False  # dealt by hand at any time: then the shorter interval counts (X10)
+    by_hand: bool = False  # was ever dealt by hand: then the shorter change interval applies (X10)
     shuffled_by: ShufflerFact = "none"  # what shuffled it last
     passed: list[int] = []  # change intervals (h) that have passed
-    rounds: list[int] = []  # dealt from it since it was last found whole
-    doubted: list[int] = []  # dealt before that, where hands counted it and no other check has found it whole since
-    unseen: list[int] = []  # dealt from it since its faces were last looked at; only where that is done every so often
-    confirmed: dict[str, str] = {}  # opening steps, each with the credential that confirmed it
+    rounds: list[int] = []  # rounds dealt from it since it was last found complete
+    doubted: list[int] = []  # rounds before that, if only a hand count found it complete
+    unseen: list[int] = []  # rounds dealt since its last face check, where the submission has one
+    confirmed: dict[str, str] = {}  # opening steps and the credential that confirmed each
     ordered: bool = False  # a floorperson ordered its shuffle
     cut: bool = False  # cut since it was shuffled
-    cover_due: bool = False  # cut, and the cover card is not where it belongs
-    declined: list[int] = []  # seats that did not want to cut
-    cutter: int | None = None  # who cut it last since its shuffle: a seat, or 0 for the dealer
-    idle: bool = False  # spread because the table stood idle, and not stacked again yet
-    look_due: bool = False  # stored while the table stood idle: looked at before it is dealt
-    persons: dict[str, str] = {}  # opening steps, each with the person who confirmed it
+    cover_due: bool = False  # cut, and the cover card is not placed yet
+    declined: list[int] = []  # seats that declined to cut
+    cutter: int | None = None  # who cut it last since its shuffle: a seat, 0 for the dealer
+    idle: bool = False  # spread because the table was idle, and not stacked again yet
+    look_due: bool = False  # stored while the table was idle: players see it before it is dealt
+    persons: dict[str, str] = {}  # opening steps and the person who confirmed each
 
 
 class Way(msgspec.Struct):
-    """The way back to service of a device that failed: the step that is next, in words, and whether it is tested."""
+    """The return to service of a device that failed: its next step, in words, and whether test mode is on."""
 
     dossier: int
     step: str
@@ -67,86 +64,86 @@ class Way(msgspec.Struct):
 
 
 class Slot(msgspec.Struct):
-    """One device's place: its service state and what it holds."""
+    """One device's place: its service state and the cards inside."""
 
     kind: DeviceFact
     state: str = ABSENT
     deck: str | None = None
-    intake: bool = False  # cards lie there, and nobody has said which
-    ran: bool = False  # a cycle was begun on what is inside
-    safe_due: bool = False  # not stopped or locked since the box started: that comes first when it appears
-    way: Way | None = None  # steps that are not done: until they are, nobody returns it to service
+    intake: bool = False  # cards are in the intake, and their deck is not known yet
+    ran: bool = False  # a cycle was started on the cards inside
+    safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
+    way: Way | None = None  # open steps; the device cannot return to service before they are done
 
 
 class Round(msgspec.Struct):
-    """The round in hand. Place 0 is the dealer; seats are 1 to 6."""
+    """The current round. Place 0 is the dealer; seats are 1 to 6."""
 
     number: int = 0
     state: str = mc.IDLE
     deck: str | None = None
     # Wagers.
-    seats: tuple[int, ...] = ()  # with a wager, as the dealer entered them
+    seats: tuple[int, ...] = ()  # seats with a wager, entered by the dealer
     seats_entered: bool = False
-    side: dict[str, list[int]] = {}  # side wagers that bar surrender, each with its seats, as the dealer entered them
-    lammers: list[int] = []  # seats where a lammer was asked for
-    envy: list[int] = []  # seats where one lies
+    side: dict[str, list[int]] = {}  # side wagers that bar surrender, with the seats that the dealer entered
+    lammers: list[int] = []  # seats where the dealer was asked to place a lammer
+    envy: list[int] = []  # seats with a lammer
     started: bool = False  # the Start Game key was pressed
     # Starting position.
     total: int | None = None  # of the dice
     start: int | None = None  # position number 1 to 7
     announced: bool = False
-    asked_start: bool = False  # the shaker is armed, or the generator was told to draw
+    asked_start: bool = False  # the shaker is armed, or the generator has the command to draw
     # The deal.
-    to_deal: list[int] = []  # places that still wait for their cards, in order
-    in_slot: int | None = None  # the place whose stack lies in the delivery slot
-    completing: int | None = None  # the place whose stack lacks the card that was discarded (X2)
-    counting: bool = False  # a manual shoe was told that the round begins
-    ready: int = 0  # cards that a continuous shuffler brought and nobody has dealt yet
-    dealt: int = 0  # cards before the places
-    drawn: int = 0  # what a manual shoe counted in this round
-    burned: int = 0  # of what it counted
-    slip: int = 0  # by how many cards its count and the deal differ, as far as a floorperson knows
+    to_deal: list[int] = []  # places that still need their cards, in order
+    in_slot: int | None = None  # the place whose stack is in the delivery slot
+    completing: int | None = None  # the place whose stack is short by the discarded card (X2)
+    counting: bool = False  # a manual shoe counts the cards of this round
+    ready: int = 0  # cards that a continuous shuffler dispensed and that are not dealt yet
+    dealt: int = 0  # cards dealt to the places
+    drawn: int = 0  # cards that a manual shoe counted in this round
+    burned: int = 0  # of those, how many were burned
+    slip: int = 0  # the difference between its count and the deal that a floorperson already decided about
     face_up: int = 0
-    discarded: int = 0  # found face up, and laid into the rack
+    discarded: int = 0  # cards found face up and moved to the rack
     replacement: int = 0
     # The stub.
     stub_ordered: bool = False
     stub_out: bool = False
-    stub: int | None = None  # as the shoe counted it
-    stub_counts: int = 0  # how often it was counted and found wrong
-    stub_found: int | None = None  # as people counted it, wrongly
+    stub: int | None = None  # counted by the shoe
+    stub_counts: int = 0  # how many counts were wrong
+    stub_found: int | None = None  # the last wrong count by people
     stub_done: bool = False
-    counted: bool = False  # its deck by the shuffler, or its stub or the whole deck by people, and it was right
-    racked: bool = False  # the stacks of places without a wager
+    counted: bool = False  # the shuffler counted the deck, or people counted the stub or deck, and the count was right
+    racked: bool = False  # the stacks of places without a wager are in the rack
     parked: bool = False  # the shaker was covered, shaken once and put aside
     # Play.
     hands_set: bool = False
     decided: dict[int, str] = {}
     folds_taken: bool = False
-    leaving: list[int] = []  # seats whose player has left, until a floorperson has decided
-    dead: list[int] = []  # seats whose hand does not play on
+    leaving: list[int] = []  # seats whose player left, until a floorperson decides
+    dead: list[int] = []  # seats whose hand is out of the round
     late: list[int] = []  # seats that get their additional cards last (686a.9(c))
-    second: list[int] = []  # seats that have them
+    second: list[int] = []  # seats that have their additional cards
     surrendered: list[int] = []
     settled: list[int] = []
     side_settled: list[int] = []
-    judged: list[int] = []  # seats whose hand was looked at for envy
-    envy_hands: list[int] = []  # of them, those that bring it
+    judged: list[int] = []  # seats whose hand was judged for envy
+    envy_hands: list[int] = []  # of those, the hands that pay envy to others
     envy_paid: bool = False
-    hands_racked: list[int] = []  # seats whose hand lies in the rack
-    hands_collected: bool = False  # the hands that envy kept on the table
+    hands_racked: list[int] = []  # seats whose hand is in the rack
+    hands_collected: bool = False  # the hands that stayed on the table for envy were collected
     surrender_collected: list[int] = []  # seats whose surrendered wager was collected
-    # Of the deal, the stub and void or reopened hands.
-    faces_in_stack: int = 0  # cards face up that the shoe has reported of the stack under way
-    stub_off: int | None = None  # the shoe's count of the stub, less the expected number; None: it has not counted
-    stub_disputed: bool = False  # dealer and shoe counted differently, and no floorperson has counted yet
-    incomplete: list[int] = []  # seats whose hand was incomplete when the round became void (W19)
-    reopened: list[int] = []  # seats whose wager is settled anew because the dealer's hand was set wrong
-    envy_cards: int = 0  # cards of the hands that envy kept on the table, while they lie in the rack
+    # The deal, the stub, and void or reopened hands.
+    faces_in_stack: int = 0  # face-up cards that the shoe reported for the stack being dealt
+    stub_off: int | None = None  # the shoe's count of the stub minus the expected number; None: not counted
+    stub_disputed: bool = False  # dealer and shoe counted differently; a floorperson must count
+    incomplete: list[int] = []  # seats whose hand was incomplete when the round was voided (W19)
+    reopened: list[int] = []  # seats settled again because the dealer's hand was set wrong
+    envy_cards: int = 0  # cards of the hands that stayed for envy, once they are in the rack
 
 
 class Spot(msgspec.Struct):
-    """What a sensor last reported of its spot, under the highest number of its own count, before it was locked."""
+    """The newest report of a sensor about its spot, by its own sequence number, before it was locked."""
 
     sequence: int = 0
     lies: Literal["empty", "chip", "unclear"] = "empty"
@@ -156,22 +153,22 @@ class SeatBets(msgspec.Struct):
     """One seat's sensor in this round."""
 
     sequence: int = 0
-    placed: bool = False  # as far as frames have come; says nothing about acceptance
+    placed: bool = False  # by the newest frame received; does not mean accepted
     lock: int = 0  # the command that locks it
     latched: bool = False
-    bet: bool | None = None  # after the latch; None: undecided
-    refused: bool = False  # it holds no latch and will give none: it was not open when it was locked
+    bet: bool | None = None  # by the latch or the floorperson; None: undecided
+    refused: bool = False  # the sensor refused the lock, so it will never confirm
     lit: bool = False
-    doubt: str = ""  # why its confirmation does not decide: unclear, or against what the sensor reported before
-    changes: int = 0  # how often a chip was laid or taken while bets were open, as far as frames have come
+    doubt: str = ""  # why its confirmation is not used: unclear, or it contradicts an earlier report
+    changes: int = 0  # chips placed or removed while bets were open, by the frames received
 
 
 class Progressive(msgspec.Struct):
-    """The progressive bets of the round. The latch is the order."""
+    """The progressive bets of the round. The latch decides which bets count."""
 
     state: str = mc.CLOSED
     seats: dict[int, SeatBets] = {}
-    overdue: bool = False  # the time to confirm is over: who has not is undecided
+    overdue: bool = False  # the time to confirm is over: seats without a latch are undecided
 
     @property
     def accepted(self) -> list[int]:
@@ -180,18 +177,18 @@ class Progressive(msgspec.Struct):
 
 
 class Money(msgspec.Struct):
-    """The money of the meter: its book, and the bets and hits of the round in hand."""
+    """The money of the meter: its book, and the bets and hits of the current round."""
 
     book: MoneyBook = msgspec.field(default_factory=MoneyBook)
-    rate_bp: int | None = None  # as people set it; None: as submitted
+    rate_bp: int | None = None  # set by people; None: the submitted rate
     limit: int | None = None
     bets: dict[int, Bet] = {}  # accepted in this round, by seat
-    hits: dict[int, Hit] = {}  # claimed in this round, by their own numbers
-    settles: bool = False  # the round is void, and its bets are settled all the same
-    envied: dict[int, str] = {}  # seats whose hand was looked at for envy, with the line that it pays; "": none
-    envy_paid: list[int] = []  # seats whose hand was paid to the others
+    hits: dict[int, Hit] = {}  # claimed in this round, by hit id
+    settles: bool = False  # the round is void, but its bets are still settled
+    envied: dict[int, str] = {}  # judged seats with the paytable line that pays envy; "": none
+    envy_paid: list[int] = []  # seats whose hand's envy was paid
     envy: list[EnvyPaid] = []
-    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty while it is open
+    closed: str = ""  # why the meter is closed to play: "people", "unreasonable"; empty: it is open
 
     def is_final(self, hit: Hit) -> bool:
         """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
@@ -199,7 +196,7 @@ class Money(msgspec.Struct):
         return not hit.on_meter or not any(other.state in mc.HIT_UNSURE for other in earlier)
 
     def hit_of(self, seat: int | None) -> Hit | None:
-        """Return the hit that stands for a seat."""
+        """Return the hit of a seat that is not withdrawn."""
         for hit in self.hits.values():
             if hit.seat == seat and hit.state != mc.HIT_WITHDRAWN:
                 return hit
@@ -207,7 +204,7 @@ class Money(msgspec.Struct):
 
 
 class Hold(msgspec.Struct):
-    """An irregularity that is not cleared: what it concerns, and the steps that are still to be done, in order."""
+    """An irregularity that is not cleared: what it concerns, and its open steps in order."""
 
     id: int
     trigger: str
@@ -218,10 +215,10 @@ class Hold(msgspec.Struct):
     deck: str | None = None
     seat: int | None = None
     acknowledges: str = "floorperson"
-    evidence: tuple[str, ...] = ()  # what the acknowledgement says was seen
+    evidence: tuple[str, ...] = ()  # what the acknowledgement confirms
     decides: str = "rule"
-    choices: dict[str, tuple[str, ...]] = {}  # what the decider may answer, and what that orders
-    this_round: bool = False  # it concerns the round in hand, and not only the next
+    choices: dict[str, tuple[str, ...]] = {}  # the decider's possible answers, with the outcomes of each
+    this_round: bool = False  # it concerns the current round, not only the next
 
 
 class Issued(msgspec.Struct):
@@ -232,13 +229,15 @@ class Issued(msgspec.Struct):
     number: int = 0
     deck: str | None = None
     unknown: bool = False
-    told: bool = False  # the device has told what came of it
+    told: bool = False  # the device has reported the result
 
 
 class State(msgspec.Struct):
-    """A whole table."""
+    """The whole state of a table."""
 
-    dealing: DealingName  # the method in use; another than the submission's only while a dead device is signed
+    dealing: (
+        DealingName  # the method in use; differs from the submission only while a device is out of order and signed
+    )
     shuffling: Literal["machine", "hand"]
     start: StartName | None
     slots: dict[str, Slot] = {}
@@ -250,33 +249,33 @@ class State(msgspec.Struct):
     prompts: dict[int, Prompt] = {}
     holds: dict[int, Hold] = {}
     commands: dict[int, Issued] = {}
-    last_deck: str | None = None  # of the last round, or of the last shoe
-    shoe_over: bool = False  # the cover card came out, or a floorperson ordered the shuffle: no further round
+    last_deck: str | None = None  # the deck of the last round or shoe
+    shoe_over: bool = False  # the cover card came out, or a floorperson ordered a shuffle: no further round
     shoe_ordered: bool = False  # a floorperson ordered the shuffle before the cover card came out
     cut_first: int | None = None  # the seat where the cover card came out
-    cover_seat_due: bool = False  # it came out in the deal, and nobody has said before whom (O3)
-    begun: bool = False  # a round was dealt since the table opened or stood idle
+    cover_seat_due: bool = False  # it came out in the deal, and its seat is not entered yet (O3)
+    begun: bool = False  # a round was dealt since the table opened or was idle
     first_seat: int | None = None  # the first player to arrive
-    regulars: list[int] | None = None  # who played the last round of this shoe; None: no round was played from it
+    regulars: list[int] | None = None  # seats that played the last round of this shoe; None: no round yet
     uncounted: int = 0  # rounds since the stub was last counted
-    dice: Literal["none", "fresh", "doubtful", "expired"] = "none"  # doubtful: hands were at them
-    shaker_for: str | None = None  # the new dealer (credential) who has not taken the shaker over yet
-    button: int = 1  # the place where the flat button must lie
+    dice: Literal["none", "fresh", "doubtful", "expired"] = "none"  # doubtful: the shaker was opened
+    shaker_for: str | None = None  # the new dealer's credential until that dealer takes over the shaker
+    button: int = 1  # the place where the flat button must be
     button_seen: int | None = None
-    burn_shoe: int = 0  # cards to burn because the shoe is new
-    burn_dealer: int = 0  # and because the dealer is
-    late_chips: list[int] = []  # seats with a chip that was laid after the lock-out
+    burn_shoe: int = 0  # cards to burn for a new shoe
+    burn_dealer: int = 0  # cards to burn for a new dealer
+    late_chips: list[int] = []  # seats with a chip placed after the lock-out
     next_id: int = 1
-    lost: tuple[int, int] = (0, 0)  # ids from..below that may have gone out before the box last died, unrecorded
-    copy_awaited: bool = False  # the second copy was not reached in this start, and nobody has answered for that
-    copy_kept: bool = False  # a second copy was reached: a start without one needs two people's answer, too
-    spots: dict[int, Spot] = {}  # by seat; a sensor that connects anew has a count of its own
-    lid_off: bool = False  # the shaker was armed or read, and nobody has covered it since
-    signs: dict[str, str] = {}  # every sign that was heard of: why it does not show the meter; empty if it does
-    enrolled: dict[str, tuple[str, str]] = {}  # by slot: serial number and key fingerprint of the device enrolled last
-    revoked: list[tuple[str, str]] = []  # the keys that never serve again at this table
+    lost: tuple[int, int] = (0, 0)  # range of ids that the box may have sent, unrecorded, before its last restart
+    copy_awaited: bool = False  # the second copy is not reached since the start, and no two people confirmed that
+    copy_kept: bool = False  # a second copy was reached before: a start without it needs two people's confirmation
+    spots: dict[int, Spot] = {}  # by seat; forgotten when the sensor reconnects, because its count starts again
+    lid_off: bool = False  # the shaker was armed or read and not covered since
+    signs: dict[str, str] = {}  # why each known sign does not show the meter; empty: it does
+    enrolled: dict[str, tuple[str, str]] = {}  # by slot: serial number and key fingerprint of the enrolled device
+    revoked: list[tuple[str, str]] = []  # keys that this table never accepts again
 
     @property
     def burn_due(self) -> int:
-        """How many cards must be burned before any is dealt: a new shoe and a new dealer are two duties."""
+        """How many cards must be burned before any is dealt; a new shoe and a new dealer each need theirs."""
         return self.burn_shoe + self.burn_dealer

@@ -1,6 +1,6 @@
-"""The steps of a hold: who is asked for each, with what answers, and what an answer does.
+"""The steps of a hold: who must answer each, the possible answers, and what each answer does.
 
-What orders them is elsewhere.
+`irregularities` decides which steps a hold has.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from table_controller.table.events import Answer, Person
     from table_controller.table.state import Deck, Hold
 
-# Who answers each step, and with what. A choice and the acknowledgement are asked of whom the ruling names.
+# Who answers each step, and the answers. The ruling names who chooses and who acknowledges.
 ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "wagers_returned": ("dealer", ("done",)),
     "ante_returned": ("dealer", ("done",)),
@@ -51,7 +51,7 @@ ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 
 
 def advance(c: Context) -> None:
-    """Ask for the next step of every hold, unless it is asked already; what has become needless is left out."""
+    """Ask for the next step of every hold; skip steps that are moot."""
     for hold in list(c.state.holds.values()):
         while _needless(c, hold):
             hold.steps.pop(0)
@@ -62,7 +62,7 @@ def advance(c: Context) -> None:
 
 
 def _settle_or_wait(c: Context) -> None:
-    """A void round settles its progressive bets when it is known which hands are complete, and nothing is in doubt."""
+    """Let a void round settle its progressive bets once the complete hands are known and no decision is open."""
     settling = next((hold for hold in c.state.holds.values() if "optional_settled" in hold.steps), None)
     if settling is not None:
         due = settling.steps[0] == "optional_settled" and not _in_doubt(c)
@@ -70,18 +70,18 @@ def _settle_or_wait(c: Context) -> None:
 
 
 def _in_doubt(c: Context) -> bool:
-    """Tell whether a further irregularity of the round waits for somebody's decision."""
+    """Return whether another hold of the round waits for a decision."""
     return any(hold.this_round and "choose" in hold.steps for hold in c.state.holds.values())
 
 
 def _split(step: str) -> tuple[str, int | None]:
-    """Return what a step asks for, and the seat that it asks it of."""
+    """Return the kind of a step, and its seat if it has one."""
     kind, _, seat = step.partition("/")
     return kind, int(seat) if seat else None
 
 
 def _moving(c: Context, hold: Hold) -> bool:
-    """Tell whether a device in service moves the cards that the next step is about: nobody reaches into it."""
+    """Return whether a device in service is moving the cards of the next step, so that people must wait."""
     deck = _deck_of(c, hold)
     if deck is None or hold.steps[0] not in DECK_STEPS:
         return False
@@ -89,18 +89,18 @@ def _moving(c: Context, hold: Hold) -> bool:
 
 
 def _deck_of(c: Context, hold: Hold) -> Deck | None:
-    """Return the deck that a hold's outcomes are about: the one it names, or the round's."""
+    """Return the deck that a hold concerns: the one it names, or the round's."""
     named = hold.deck or (c.state.round.deck if hold.this_round else None)
     deck = c.state.decks.get(named or "")
     return None if deck is None or deck.state == mc.REMOVED else deck
 
 
 def _needless(c: Context, hold: Hold) -> bool:
-    """Tell whether a hold's next step has nothing to be done about."""
+    """Return whether the next step of a hold is moot."""
     deck = _deck_of(c, hold)
     slot = c.state.slots.get(hold.slot or "")
     match hold.steps[0]:
-        case "let_out":  # hands take the cards out of a machine that does not serve
+        case "let_out":  # people take the cards out of a machine that is not in service
             return deck is None or not c.inside_shuffler(deck) or not c.serves(c.shuffler)
         case "cards_together" | "deck_counted" | "deck_removed":
             return deck is None
@@ -118,7 +118,7 @@ def _needless(c: Context, hold: Hold) -> bool:
 
 
 def _some_hand_complete(c: Context) -> bool:
-    """Tell whether a hand was complete that may have optional wagers to be settled (W19)."""
+    """Return whether any complete hand may have optional wagers to settle (W19)."""
     round_ = c.state.round
     out = (*round_.incomplete, *round_.dead)
     seats = round_.seats if "trips" in c.submission.wagers else c.state.money.bets
@@ -130,9 +130,8 @@ def _ask(c: Context, hold: Hold) -> None:
     role, choices = ASKED[step]
     number, least, most = False, 0, 9999
     if step == "choose":
-        role = (
-            "floorperson" if hold.decides == "floorperson" else "dealer"
-        )  # a player's choice is entered by the dealer
+        # The dealer enters a player's choice.
+        role = "floorperson" if hold.decides == "floorperson" else "dealer"
         choices = tuple(hold.choices)
     elif step == "acknowledge":
         role = hold.acknowledges
@@ -152,13 +151,13 @@ def _ask(c: Context, hold: Hold) -> None:
 
 
 def _count_every(c: Context) -> int:
-    """Return after how many rounds the whole deck must be counted; more than there can be, where nothing asks."""
+    """Return after how many rounds the whole deck must be counted; 9999 where no rule requires it."""
     every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.counted(c.deck) else 1
     return every if every > 1 else 9999
 
 
 def against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[Reason, ...]:
-    """Return why an acknowledgement may not be given: it would return a device whose way back has steps left."""
+    """Return why an acknowledgement is refused: it would return a device whose return to service has open steps."""
     if prompt.hold is None or prompt.kind != "acknowledge":
         return ()
     hold = c.state.holds[prompt.hold]
@@ -169,17 +168,17 @@ def against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[Reason, 
 
 
 def _returns(c: Context, slot: str, who: Person) -> bool:
-    """Whether somebody's acknowledgement brings a device back."""
+    """Whether a person's acknowledgement returns a device to service."""
     return who.role == "floorperson" and mc.may(mc.SERVICE, c.state.slots[slot], "acknowledge")
 
 
 def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
-    """Take the answer to a hold's step."""
+    """Apply the answer to the first step of a hold."""
     assert prompt.hold is not None
     hold = c.state.holds[prompt.hold]
     kind, seat = _split(hold.steps[0])
     assert kind == prompt.kind, "only the first step of a hold is asked for"
-    if prompt.kind != "let_out":  # that one is done when the cards are out
+    if prompt.kind != "let_out":  # done only when the cards are out
         hold.steps.pop(0)
     if prompt.kind == "acknowledge":
         _acknowledge(c, hold, answer.who)
@@ -190,14 +189,11 @@ def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
 
 
 def _nothing(_c: Context, _hold: Hold, _answer: Answer) -> None:
-    """People did it; there is nothing more to know."""
+    """Nothing to record beyond the answer."""
 
 
 def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
-    """A person has decided where the text leaves it to one.
-
-    No choice deals from a bad deck: there is none to choose.
-    """
+    """A person decided where the regulation leaves the decision open. No choice deals from a bad deck."""
     outcomes = hold.choices[answer.choice]
     hold.outcomes += outcomes
     if hold.seat is not None and "return_wagers" in outcomes and "void_round" not in outcomes:
@@ -210,7 +206,7 @@ def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
 
 
 def _completeness_confirmed(c: Context, hold: Hold, seat: int, answer: Answer) -> None:
-    """A hand was complete when the round became void, or there is nothing to settle: its wagers go back too (W19)."""
+    """Return the wagers of a hand that was incomplete when the round was voided (W19)."""
     if answer.choice == "incomplete":
         c.state.round.incomplete.append(seat)
         c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, seat))
@@ -222,9 +218,9 @@ def _replacement_laid(c: Context, _hold: Hold, _answer: Answer) -> None:
 
 
 def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
-    """A main wager lies as it did before it was settled, its hand before its seat: it is settled anew (X18).
+    """A main wager and its hand are back in place, to be settled again (X18).
 
-    Side wagers stay as they are settled: none of them depends on how the dealer's cards were set.
+    Side wagers stay settled: none depends on how the dealer's cards were set.
     """
     c.state.round.settled.remove(seat)
     c.state.round.reopened = sorted({*c.state.round.reopened, seat})
@@ -232,18 +228,18 @@ def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
 
 
 def _put_back(_c: Context, _hold: Hold, _seat: int, _answer: Answer) -> None:
-    """What was taken or paid at one seat lies as it did before; the record keeps who directed it (X18)."""
+    """The wagers of one seat are back in place; the journal records who directed it (X18)."""
 
 
 def _let_out(c: Context, hold: Hold, _answer: Answer) -> None:
-    """On a person's word a shuffler in service gives out a deck that nobody may deal from."""
+    """Have a shuffler in service give out a deck that may not be dealt, once a person agrees."""
     deck = _deck_of(c, hold)
     if deck is not None and c.shuffler is not None:
         c.try_command("clear_out", c.shuffler, deck=deck.name)
 
 
 def _cards_together(c: Context, hold: Hold, answer: Answer) -> None:
-    """The cards are together again, out of device and play: a stack, or a full rack, that must be shuffled."""
+    """All cards of the deck are together, out of the device and out of play; the deck must be shuffled."""
     deck = _deck_of(c, hold)
     assert deck is not None
     decks.together(c, deck)
@@ -252,7 +248,7 @@ def _cards_together(c: Context, hold: Hold, answer: Answer) -> None:
 
 
 def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
-    """A held deck was counted whole, completed or not: it may be shuffled. Or it leaves."""
+    """A held deck was counted and is complete, so it may be shuffled; or it is removed."""
     deck = _deck_of(c, hold)
     assert deck is not None
     if answer.choice == "remove":
@@ -266,7 +262,7 @@ def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
 
 
 def _undecided(hold: Hold) -> bool:
-    """Tell whether a hold keeps its deck back, and people have not yet counted or removed it."""
+    """Return whether a hold keeps its deck and people have not counted or removed it yet."""
     return "hold_deck" in hold.outcomes and any(
         step in ("choose", "deck_counted", "deck_removed") for step in hold.steps
     )
@@ -275,13 +271,13 @@ def _undecided(hold: Hold) -> bool:
 def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:
     deck = _deck_of(c, hold)
     assert deck is not None
-    if c.under_way and deck.name == c.state.round.deck:  # removed before the deal: the round has no cards
+    if c.under_way and deck.name == c.state.round.deck:  # removed before the deal, so the round has no cards
         order(c, hold, ("void_round", "return_wagers"))
     decks.removed(c, deck)
 
 
 def _shoe_emptied(c: Context, _hold: Hold, _answer: Answer) -> None:
-    """What lay in the shoe, and in its delivery slot, lies on the table."""
+    """The cards from the shoe and its delivery slot are on the table."""
     c.state.round.in_slot = None
 
 
@@ -295,7 +291,7 @@ def _sign_seen(c: Context, hold: Hold, _answer: Answer) -> None:
 
 
 def _rack_shuffled(c: Context, _hold: Hold, _answer: Answer) -> None:
-    """The rack alone was shuffled and cut and lies in the shoe; what follows is shuffled as a whole (O13)."""
+    """The shuffled and cut rack is in the shoe; after this round the whole batch is shuffled (O13)."""
     deck = c.deck
     if deck is not None:
         c.state.book.move(deck.name, book.RACK, dealing.source_account(c), c.state.book.at(deck.name, book.RACK))
@@ -307,7 +303,7 @@ def _card_burned(c: Context, _hold: Hold, _answer: Answer) -> None:
 
 
 def _device_cleared(c: Context, hold: Hold, answer: Answer) -> None:
-    """The cause is gone, or the device is given up: then the text wants it covered or signed."""
+    """The fault is cleared, or the device is taken out of service and must be covered or signed."""
     assert hold.slot is not None
     if answer.choice == "give_up":
         service.given_up(c, hold.slot)
@@ -338,10 +334,7 @@ _ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]]
 
 
 def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
-    """The named role has acknowledged: the hold is over. A device still has to report before it serves.
-
-    What was faulty goes back only on a floorperson's word.
-    """
+    """End the hold. Only a floorperson's acknowledgement returns a faulty device, which must then report well."""
     del c.state.holds[hold.id]
     c.out.append(Cleared(hold.id, who.credential))
     if hold.slot is not None and _returns(c, hold.slot, who) and not c.held(slot=hold.slot):

@@ -1,4 +1,4 @@
-"""What is left after the deal: out of the shoe, one card laid aside where a game wants it, counted or racked unseen."""
+"""The stub: taken out of the shoe after the deal, a replacement card set aside, then counted or racked unseen."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from table_controller.rulebook import rulings
 from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
 from table_controller.table.irregularities import irregular
+from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
     from table_controller.table.state import Deck
 
-# What the dealer may have found after a stub that is wrong even when counted again.
+# What the dealer may find after a stub that is wrong in two counts.
 FINDINGS: Final = ("not_misdealt", "misdealt_total_right", "misdealt_total_wrong")
 
 
 def count_due(c: Context) -> bool:
-    """Tell whether people must count the stub of this deal: every round, or the fifth uncounted one (X14)."""
+    """Return whether people must count the stub of this deal: every round, or every so many rounds (X14)."""
     rule = c.edition.stub
     if rule is None or c.counted(c.deck):
         return False
@@ -32,14 +33,14 @@ def count_due(c: Context) -> bool:
 
 
 def expected(c: Context) -> int:
-    """Return how many cards must be left: all that were not dealt, laid aside or discarded in this deal (X2)."""
+    """Return how many cards must be left: all not dealt, set aside or discarded in this deal (X2)."""
     round_ = c.state.round
     discarded = round_.discarded if c.submission.settings.get("discard_in_stub") != "void" else 0
     return c.edition.cards.count - dealing.first_deal(c) - round_.replacement - discarded
 
 
 def stub_out(c: Context, event: ev.StubOut) -> None:
-    """A shoe gave the stub out and counted it."""
+    """A shoe gave out the stub and counted it."""
     round_, deck = c.state.round, c.deck or c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered or round_.stub is not None:
         irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
@@ -58,11 +59,15 @@ def stub_out(c: Context, event: ev.StubOut) -> None:
 
 
 def _differs(c: Context, event: ev.StubOut, deck: Deck) -> None:
-    c.finding("stub_differs", f"{event.slot} counted {event.count} cards left, {expected(c)} expected", deck.name)
+    c.finding(
+        "stub_differs",
+        f"{slot_label(event.slot)} counted a stub of {event.count} cards, {expected(c)} expected",
+        deck.name,
+    )
 
 
 def _counted_late(c: Context, event: ev.StubOut, deck: Deck) -> None:
-    """The shoe's count comes when the stub lies in the rack already: if it is another, the floorperson decides."""
+    """The shoe's count arrives when the stub is already in the rack; if it differs, the floorperson decides."""
     c.state.round.stub, c.state.round.stub_out = event.count, True
     if c.under_way and event.count != expected(c):
         _differs(c, event, deck)
@@ -70,13 +75,13 @@ def _counted_late(c: Context, event: ev.StubOut, deck: Deck) -> None:
 
 
 def count_lost(c: Context) -> None:
-    """The shoe has given the stub out, and nobody heard how many cards it counted: people count them."""
+    """The shoe gave out the stub but its count was not received: people must count."""
     c.state.round.stub_out = True
     c.state.round.stub_counts += 1
 
 
 def advance(c: Context) -> None:
-    """After the deal: stub out, replacement card, count or rack, then the stacks that nobody plays."""
+    """After the deal: stub out, replacement card, count or rack, then the stacks of places without a wager."""
     if c.state.round.state != mc.STUB_CHECK or c.stopped:
         return
     automated = c.state.dealing == "automated_shoe"
@@ -95,7 +100,7 @@ def advance(c: Context) -> None:
 
 
 def _out(c: Context) -> bool:
-    """Have the shoe give its stub out; tell whether it has, or whether hands must take it out."""
+    """Have the shoe give out its stub; return whether it did, or whether people must take it out."""
     round_ = c.state.round
     if c.shoe is None or round_.stub_out or not c.serves(c.shoe):
         return True
@@ -106,12 +111,12 @@ def _out(c: Context) -> bool:
 
 def _replacement_due(c: Context) -> bool:
     rule = c.edition.deal.replacement_card[c.state.dealing]
-    wanted = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
-    return c.progressive and wanted and not c.state.round.replacement
+    required = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
+    return c.progressive and required and not c.state.round.replacement
 
 
 def replacement_missing(c: Context) -> bool:
-    """Tell whether a void round settles progressive bets, and no card lies there for the joker (687a.11(f)(1))."""
+    """Return whether a void round settles progressive bets without a replacement card (687a.11(f)(1))."""
     bets = any(bet.state == "open" for bet in c.state.money.bets.values())
     return bets and not c.state.round.replacement
 
@@ -121,7 +126,7 @@ def _unwagered(c: Context) -> bool:
 
 
 def _count_or_rack(c: Context) -> None:
-    """Ask for the count where it is due, or where the shoe's own count was wrong; else the stub is racked unseen."""
+    """Ask for the count if it is due or the shoe's own count was wrong; else have the stub racked unseen."""
     round_ = c.state.round
     if round_.stub_disputed:
         c.ask("stub_recount", "floorperson", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
@@ -134,17 +139,16 @@ def _count_or_rack(c: Context) -> None:
 
 
 def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """The dealer counted the stub: right, to be counted once more, or wrong (X5).
+    """The dealer counted the stub: right, or wrong and to be counted again (X5).
 
-    Where a shoe counted it as well, the dealer alone does not decide: of two counts that differ the floorperson's own
-    does.
+    If the shoe's count differs from the dealer's, the floorperson counts and decides.
     """
     round_ = c.state.round
     assert answer.number is not None
     off = answer.number - expected(c)
     if round_.stub_off is not None and off != round_.stub_off:
         round_.stub_disputed = True
-        seen = f"the shoe counted {round_.stub_off:+} against the expected stub, {answer.who.credential} {off:+}"
+        seen = f"difference from the expected stub: shoe {round_.stub_off:+}, {answer.who.credential} {off:+}"
         c.finding("stub_counts_differ", seen, c.state.round.deck)
     elif off:
         round_.stub_counts += 1
@@ -154,7 +158,7 @@ def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """The floorperson counted the stub that dealer and shoe had counted differently: this count decides."""
+    """The floorperson counted the stub after dealer and shoe disagreed: this count decides."""
     round_ = c.state.round
     round_.stub_disputed = False
     if answer.number == expected(c):
@@ -165,7 +169,7 @@ def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 
 def _right(c: Context) -> None:
-    """The stub is as it must be; hands that nobody counted may still hide a missing card."""
+    """The stub count is right; hands that were not counted may still hide a missing card."""
     round_, deck = c.state.round, c.deck
     assert deck is not None
     _racked(c)
@@ -179,7 +183,7 @@ def _rack_stub(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _racked(c: Context) -> None:
-    """The stub lies in the rack, its faces unseen."""
+    """The stub is in the rack, its faces unseen."""
     c.state.round.stub_done = True
     assert c.deck is not None
     source = book.STUB if c.state.round.stub is not None else dealing.source_account(c)
@@ -191,7 +195,7 @@ def _replaced(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def lay_replacement(c: Context) -> None:
-    """One card lies face down on its own place."""
+    """Set one card aside, face down."""
     c.state.round.replacement = 1
     assert c.deck is not None
     source = book.STUB if c.state.round.stub is not None else dealing.source_account(c)
@@ -199,7 +203,7 @@ def lay_replacement(c: Context) -> None:
 
 
 def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    """The unseen stacks of places without a wager lie in the rack."""
+    """The unseen stacks of places without a wager are in the rack."""
     c.state.round.racked = True
     assert c.deck is not None
     stacks = c.submission.seats - len(c.state.round.seats)
@@ -207,9 +211,9 @@ def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
-    """The dealer has looked at the hands.
+    """Record what the dealer found in the hands after a wrong stub.
 
-    Where no count was due, or no rule speaks of this stub, a misdeal has a rule of its own and the rest has none.
+    A misdeal with a right total falls under its own rule where no rule covers this stub.
     """
     assert c.deck is not None
     finding = cast("Finding", answer.choice)

@@ -1,4 +1,4 @@
-"""One table to look at: edition, choices, state, and what follows from them. Nothing is changed or decided here."""
+"""A read-only view of one table: edition, submission, state, and what follows from them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,27 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck, Hold, State
 
 SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
-# A manual shoe needs no electronics: with its device out of order and signed, cards are still dealt from a plain one.
+# A manual shoe needs no electronics: with its device out of order and signed, cards are dealt from a plain shoe.
 _MANUAL_SHOES: Final = ("manual_shoe", "dealing_shoe")
-# The steps of an irregularity that are about the cards of a deck.
+# The steps of a hold that concern the cards of a deck.
 DECK_STEPS: Final = ("let_out", "shoe_emptied", "cards_together", "deck_counted", "deck_removed")
 START_KINDS: Final = {"shaker": "shaker", "rng": "rng", "flat_button": "button"}
+_KIND_LABELS: Final = {
+    "/sign": "sign page",
+    "rng": "number generator",
+    "shaker": "dice shaker",
+    "button": "button sensor",
+}
+
+
+def slot_label(slot: str) -> str:
+    """Return a slot's name for people: `shuffler.1` is Shuffler 1."""
+    kind, _, number = slot.partition(".")
+    return f"{_KIND_LABELS.get(kind, kind.replace('_', ' ')).capitalize()} {number}".rstrip()
 
 
 class View:
-    """What permits and rules may ask of a table."""
+    """What permits and rules need to know about a table."""
 
     def __init__(self, edition: Edition, submission: Submission, state: State) -> None:
         self.edition = edition
@@ -39,12 +51,12 @@ class View:
         self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
         self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
         self._meter = meter_rules(edition, submission)
-        # What stands where never changes while a table is open.
+        # The slots never change while a table is open.
         self._slot_of = {slot.kind: name for name, slot in reversed(state.slots.items())}
 
     @property
     def meter(self) -> MeterRules | None:
-        """The rules of the meter as they are in force: the table's, and what people set where it leaves room."""
+        """The rules of the meter in force: the paytable's, with the rate and limit that people set."""
         rules, money = self._meter, self.state.money
         if rules is None or (money.rate_bp is None and money.limit is None):
             return rules
@@ -64,25 +76,25 @@ class View:
 
     @property
     def shoe(self) -> str | None:
-        """The slot of the shoe that cards are dealt from, by the submission's method; None if that is no device."""
+        """The slot of the shoe that cards are dealt from; None if the shoe is not a device or not in use."""
         dealing = self.state.dealing
         if dealing != self.submission.dealing or dealing not in SHOES:
             return None
         slot = self.slot_of("shoe")
         if dealing not in _MANUAL_SHOES:
             return slot
-        # A round that was opened from a plain shoe is dealt from it, also if the device comes back meanwhile.
+        # A round opened from a plain shoe is dealt from it, even if the device returns to service meanwhile.
         plain = self.under_way and self.deck is not None and self.deck.place == PLAIN_SHOE
         return None if plain or self.signed(slot) else slot
 
     @property
     def source(self) -> str | None:
-        """The slot that cards are dealt from: a shoe, or the continuous shuffler, which is one (O7)."""
+        """The slot that cards are dealt from: a shoe, or the continuous shuffler, which serves as one (O7)."""
         return self.shuffler if self.state.dealing == "continuous_shuffler" else self.shoe
 
     @property
     def feeds_itself(self) -> bool:
-        """Whether cards are dealt from the very machine that shuffles them."""
+        """Whether cards are dealt from the machine that shuffles them."""
         source = self.source
         return source is not None and source == self.shuffler
 
@@ -97,15 +109,15 @@ class View:
         return None if self.state.start is None else self.slot_of(START_KINDS[self.state.start])
 
     def serves(self, slot: str | None) -> bool:
-        """Tell whether a slot is in service."""
+        """Return whether a slot is in service."""
         return slot is not None and self.state.slots[slot].state == IN_SERVICE
 
     def signed(self, slot: str | None) -> bool:
-        """Tell whether a slot is out of order and covered or signed."""
+        """Return whether a slot is out of order and covered or signed."""
         return slot is not None and self.state.slots[slot].state == SIGNED
 
     def in_flight(self, slot: str | None, *acts: str) -> bool:
-        """Tell whether a command (one of these, if any are named) to a slot has not ended."""
+        """Return whether a command to a slot (one of `acts`, if given) has not ended."""
         return bool(self.state.commands) and any(
             i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
         )
@@ -114,10 +126,10 @@ class View:
 
     @property
     def meter_seen(self) -> bool:
-        """Whether players can see the amount of the meter, and no other: every sign of the table shows it.
+        """Whether players can see the amount of the meter: every sign of the table shows it.
 
-        The panel's page stands for a sign where the table has none, or none that is not out of order and covered.
-        Where that page is open, nobody knows: it says nothing about a glass at the table.
+        The panel's page replaces a sign where the table has none, or only covered ones that are out of order. The box
+        cannot know whether that page is open on a display at the table.
         """
         own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.signed(name)]
         if own:
@@ -126,7 +138,7 @@ class View:
 
     @property
     def rate_differs(self) -> bool:
-        """Whether the rate in force is another than the Rules Submission's, where the text leaves it open."""
+        """Whether the rate in force differs from the Rules Submission's, where the regulation leaves the rate open."""
         rules, set_bp = self.edition.progressive, self.state.money.rate_bp
         open_ = self.progressive and rules is not None and rules.rate == "submission"
         return open_ and set_bp is not None and set_bp != self.submission.progressive_rate_bp
@@ -135,56 +147,56 @@ class View:
 
     @property
     def deck(self) -> Deck | None:
-        """The deck of the round in hand."""
+        """The deck of the current round."""
         return self.state.decks.get(self.state.round.deck or "")
 
     def decks_at_table(self) -> list[Deck]:
-        """Return the decks that were not removed."""
+        """Return the decks that are not removed."""
         return [deck for deck in self.state.decks.values() if deck.state != mc.REMOVED]
 
     def next_deck(self) -> Deck | None:
-        """Return the deck of the next round: the one in place, or one that is on its way there."""
-        wanted = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
-        coming = [deck for deck in self.state.decks.values() if deck.state in wanted]
+        """Return the deck of the next round: the one in place, or the next to be put there."""
+        states = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
+        coming = [deck for deck in self.state.decks.values() if deck.state in states]
         coming.sort(key=lambda deck: (not self.in_place(deck), deck.name == self.state.last_deck))
         return coming[0] if coming else None
 
     def playable(self, deck: Deck) -> bool:
-        """Tell whether cards may be dealt from a deck as far as its shuffle and cut are concerned."""
+        """Return whether a deck is shuffled and cut, so that it may be dealt."""
         if deck.state == mc.READY:
             return True
         last = self.under_way and deck.name == self.state.round.deck  # a round that has begun is finished (O16)
         return self.by_shoe and deck.state == mc.IN_PLAY and (last or not self.state.shoe_over)
 
     def in_place(self, deck: Deck) -> bool:
-        """Tell whether a deck is where the dealing method deals from."""
+        """Return whether a deck is where the dealing method deals from."""
         return deck.place == (self.source or (PLAIN_SHOE if self.state.dealing in SHOES else HANDS))
 
     def inside_shuffler(self, deck: Deck) -> bool:
-        """Tell whether a deck is in the shuffler, or behind its gate."""
+        """Return whether a deck is in the shuffler or behind its gate."""
         return self.shuffler is not None and deck.place.removesuffix(GATE) == self.shuffler
 
     def expired(self, deck: Deck) -> bool:
-        """Tell whether a deck was in use for its whole interval: the hand's, if it was ever dealt by hand (X10)."""
+        """Return whether a deck's change interval has passed; the shortest one if it was ever dealt by hand (X10)."""
         hours = self.edition.change_hours[self.state.dealing]
         if deck.by_hand:
             hours = min(self.edition.change_hours.values())
         return hours in deck.passed
 
     def faces_due(self, deck: Deck) -> bool:
-        """Tell whether the faces of a deck must be looked at before it is shuffled again."""
+        """Return whether the faces of a deck must be checked before its next shuffle."""
         every = self.submission.face_check_rounds
         return every is not None and len(deck.unseen) >= every
 
     def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
-        """Tell whether an open irregularity names this slot, or this deck."""
+        """Return whether a hold concerns this slot or this deck."""
         return bool(self.state.holds) and any(
             (slot is not None and hold.slot == slot) or (deck is not None and self.names(hold, deck))
             for hold in self.state.holds.values()
         )
 
     def names(self, hold: Hold, deck: str) -> bool:
-        """Tell whether a hold is about a deck: the one it says, or the round's if something is still due about that."""
+        """Return whether a hold concerns a deck: the one it names, or the round's if a step about its cards is open."""
         if hold.deck is not None or not hold.this_round:
             return hold.deck == deck
         return deck == self.state.round.deck and any(step in DECK_STEPS for step in hold.steps)
@@ -198,23 +210,23 @@ class View:
 
     @property
     def uncollected(self) -> bool:
-        """Whether every wager is settled and the cards of the round are not collected: a hand can still be looked at.
+        """Whether every wager is settled and the cards are not collected, so that a hand can still be checked.
 
-        A game of one shoe for many rounds has no such moment: its hands go to the rack one by one, and the round ends.
+        Never so where one shoe serves many rounds: its hands go to the rack one by one.
         """
         complete = self.state.round.state == mc.COMPLETE and not self.by_shoe
         return complete and self.deck is not None and self.deck.state == mc.IN_PLAY
 
     @property
     def settles_void(self) -> bool:
-        """Whether the round is void and its optional wagers are settled all the same (687a.13(d))."""
+        """Whether the round is void but its optional wagers are still settled (687a.13(d))."""
         return self.state.round.state == mc.VOID and any(
             hold.this_round and "settle_optional_wagers" in hold.outcomes for hold in self.state.holds.values()
         )
 
     @property
     def decisions_made(self) -> bool:
-        """Whether every player who has to decide in this round has done so: raised or folded, over or under."""
+        """Whether every player of this round has decided: raised or folded, over or under."""
         round_ = self.state.round
         return round_.state in (mc.PLAYING, mc.SETTLING) and all(
             seat in round_.decided or seat in round_.dead for seat in round_.seats
@@ -222,17 +234,17 @@ class View:
 
     @property
     def stopped(self) -> bool:
-        """Whether an irregularity makes the round stand still."""
+        """Whether a hold stops the current round."""
         return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
 
     def facts(self, *, slot: str | None, deck: str | None, finding: StubFinding | None) -> Facts:
-        """Return the facts that the rulebook's conditions may ask for."""
+        """Return the facts that the rulebook's conditions use."""
         held = self.state.slots[slot].deck if slot else None
         named = deck or held or (None if slot else self.state.round.deck)
         in_hand = self.under_way or (slot is None and self.settles_void)
         which: DeckFact = "in_play" if in_hand and named == self.state.round.deck else "other"
         if slot and self.under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
-            which = "in_play"  # a device without cards serves the round in hand
+            which = "in_play"  # a device without cards serves the current round
         shuffled = self.state.decks.get(named or "") or self.deck
         return Facts(
             dealing=self.state.dealing,
@@ -245,7 +257,7 @@ class View:
         )
 
     def clauses(self, duty: str) -> tuple[str, ...]:
-        """Return the clauses of a duty in this edition, as cards are dealt now."""
+        """Return the clauses of a duty in this edition for the dealing method in use."""
         return clauses_of(self.edition, duty, self.state.dealing, self.state.start)
 
     def clause(self, duty: str) -> str:
@@ -253,12 +265,12 @@ class View:
         return next(iter(self.clauses(duty)), "")
 
     def citation(self, duty: str) -> str:
-        """Return the clause that orders a duty as the end of a sentence; empty where the chapter has no such duty."""
+        """Return the clause of a duty in parentheses, to end a sentence; empty where the chapter has no such duty."""
         clause = self.clause(duty)
         return f" ({clause})" if clause else ""
 
     def lifted(self, clause: str) -> bool:
-        """Tell whether a device approved to reshuffle by itself, in use, lifts a clause (X12)."""
+        """Return whether a device in use that is approved to reshuffle by itself lifts a clause (X12)."""
         if not self.submission.reshuffles or self.state.shuffling != "machine":
             return False
         return any(
@@ -266,7 +278,7 @@ class View:
         )
 
     def counted(self, deck: Deck | None) -> bool:
-        """Tell whether the stub of a deck need not be counted: a shuffler counted it, and the text asks no more."""
+        """Return whether the stub of a deck need not be counted, because a shuffler counted the deck."""
         stub = self.edition.stub
         return stub is None or (
             stub.only_without_counting_shuffler and deck is not None and deck.shuffled_by == "counting"

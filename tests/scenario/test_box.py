@@ -415,4 +415,4 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
 
 
 def _broken(_: ev.Event) -> Any:
-    raise AssertionError("a step that does not come to an end")
+    raise AssertionError("a step that does not end")

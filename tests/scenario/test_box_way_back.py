@@ -63,12 +63,12 @@ async def test_a_fault_of_the_machine_binds_by_itself_and_every_refusal_names_th
         if step != "begin":
             await walk(bench, talk, until=step)
         await talk.say("SlotOrdered", slot=SLOT, act="clear", by="T1")
-        assert f"next in dossier 1: {step}: " in against(
+        assert f"next, in fault report 1: {step}: " in against(
             await talk.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1")
         )
         permit = bench.box.running().table.permit("return_to_service", SLOT)
         assert "steps_open" in [reason.key for reason in permit], "shown wherever permits are"
-        assert f"next in dossier 1: {step}: " in against(await acknowledge(bench, talk))
+        assert f"next, in fault report 1: {step}: " in against(await acknowledge(bench, talk))
         bench.box.running().submit(ev.SlotOrdered(SLOT, "acknowledge", ev.Person("floorperson", "F1")))
         await asyncio.sleep(1.0)
         assert not bench.box.running().table.context.serves(SLOT)
@@ -284,7 +284,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_fault_of_the_machine_and_binds
         machine.inject("mend")
         await talk.say("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
         told = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
-        assert "next in dossier 1: begin: " in against(told), "wiped is not back in service"
+        assert "next, in fault report 1: begin: " in against(told), "wiped is not back in service"
         assert (await tell(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
         assert bench.box.testing == {SHOE_SLOT: 1}

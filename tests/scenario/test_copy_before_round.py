@@ -81,8 +81,8 @@ async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal
         assert "copy_not_reached" in str(said)
         for by, second in (("F1", "A1"), ("T1", "F1"), ("D1", "T1")):
             told = await talk.say("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
-            assert "confirm_copy_absent is for a floorperson" in str(told), told
-        assert "no document" in str(await talk.say("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
+            assert "confirm_copy_absent needs two people: a floorperson" in str(told), told
+        assert "name the document" in str(await talk.say("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
         assert "copy_not_reached" in against(box)
         await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
         assert "copy_not_reached" not in against(box)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
 
-BAD_DECK = "deck blue was found wrong at its inspection"
+BAD_DECK = "deck blue failed its inspection"
 MANY = 500
 
 

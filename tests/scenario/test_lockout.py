@@ -418,7 +418,7 @@ async def test_a_sensor_that_contradicts_what_it_reported_is_undecided_over_the_
         monkeypatch.setattr(twin, "memory", type(twin.memory)(open=True, round=1, sequence=0))  # it forgets its bet
         ended = await t.lock()
         assert list(ended.findings) == [3]
-        assert "confirmed 0 as its last change, and had reported change 1" in ended.findings[3]
+        assert "confirmed 0 as its last change, but had reported change 1" in ended.findings[3]
         assert ended.bets == [1, 6]
         await t.finish()
         assert t.found("seat_decided")[0].startswith("seat 3: the sensor confirmed 0 as its last change")

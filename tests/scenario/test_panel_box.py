@@ -93,8 +93,8 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         assert (await floor.say("slot", slot=SLOT, order="clear", by=by)).status == 200
         early = await floor.say("slot", slot=SLOT, order="acknowledge", by=by)
         assert early.status == 409, "not before its way is gone"
-        (reason,) = [each for each in early.json["reasons"] if "step" in each["text"]]
-        assert "next in dossier 1: clear: " in reason["evidence"]
+        (reason,) = [each for each in early.json["reasons"] if "return to service" in each["text"]]
+        assert "next, in fault report 1: clear: " in reason["evidence"]
 
 
 async def _order(browser: Browser, call: str, **more: Any) -> Any:

@@ -61,9 +61,9 @@ class Evidence:
         that a clause forbids.
         """
         prompt = table.state.prompts.get(event.prompt) if isinstance(event, ev.Answer) else None
-        if prompt is None or "is no answer here" in sentence:
+        if prompt is None or "is not an answer to this question" in sentence:
             return
-        if not sentence.startswith("this is for the") or prompt.role == "floorperson":
+        if not sentence.endswith(" must answer this") or prompt.role == "floorperson":
             self.refused.update(prompt.clauses)
 
     def see_reasons(self, reasons: tuple[Reason, ...]) -> None:

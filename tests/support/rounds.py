@@ -6,7 +6,9 @@ from typing import Any
 
 from table_controller import rulebook
 from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement import Result, Round, Seat, Terms, settle
+from table_controller.rulebook.settlement.round import Result, Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.terms import Terms
 
 TABLES_688A = {"ace_high": "688a-acehigh-1", "fortune": "688a-fortune-1", "progressive": "688a-progressive-4"}
 TABLES_687A = {

@@ -10,7 +10,16 @@ from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.cards import JOKER, NOTATION, parse
-from table_controller.rulebook.hands import asia, house_way, pai_gow, saigon
+from table_controller.rulebook.hands import (
+    asia,
+    asia_house_way,
+    house_way,
+    pai_gow,
+    pai_gow_house_way,
+    saigon,
+    saigon_house_way,
+)
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from tests.support.clauses import clauses
 
 
@@ -56,7 +65,7 @@ def ranks(hand: tuple[int, ...]) -> str:
     ],
 )
 def test_standard_5_2(cards: str, low: str) -> None:
-    hands = house_way.standard_5_2(parse(cards))
+    hands = pai_gow_house_way.standard_5_2(parse(cards))
     assert pai_gow.foul(hands) is None
     assert ranks(hands[1]) == low
 
@@ -88,28 +97,28 @@ def test_standard_5_2(cards: str, low: str) -> None:
     ],
 )
 def test_standard_4_2_1(cards: str, medium: str, low: str) -> None:
-    hands = house_way.standard_4_2_1(parse(cards))
+    hands = asia_house_way.standard_4_2_1(parse(cards))
     assert asia.foul(hands, asia.strength()) is None
     assert (ranks(hands[1]), ranks(hands[2])) == (medium, low)
 
 
 @clauses("680a.11(c)")
 def test_highest_point_count() -> None:
-    three, showdown = house_way.highest_point_count(parse("As Ad 3h 4c Jk"))
+    three, showdown = saigon_house_way.highest_point_count(parse("As Ad 3h 4c Jk"))
     assert (saigon.qualifies(three), saigon.point_count(showdown)) == (True, 5)
 
 
 def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
     eights = parse("8s 8h 8d 8c Ks 5d 2c")
-    (high, low) = house_way.standard_5_2(eights)
+    (high, low) = pai_gow_house_way.standard_5_2(eights)
     assert len(low) == 2
     assert pai_gow.strength(low) == pai_gow.strength(parse("8s 8h"))
-    (high, low) = house_way.standard_5_2(eights, {"fours_kept_to": "8"})
+    (high, low) = pai_gow_house_way.standard_5_2(eights, {"fours_kept_to": "8"})
     assert pai_gow.strength(high) >= pai_gow.strength(parse("8s 8h 8d 8c 2c"))
     jacks = parse("Js Jh 5d 5c As 9d 2c")
-    (high, low) = house_way.standard_5_2(jacks)
+    (high, low) = pai_gow_house_way.standard_5_2(jacks)
     assert sorted(low) == sorted(parse("As 9d"))
-    (high, low) = house_way.standard_5_2(jacks, {"with_second_pair_to": "4"})
+    (high, low) = pai_gow_house_way.standard_5_2(jacks, {"with_second_pair_to": "4"})
     assert pai_gow.strength(low) == pai_gow.strength(parse("5d 5c"))
 
 
@@ -117,7 +126,7 @@ def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
 def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) -> None:
     rng = random.Random(seed)
-    for name, policy in house_way.HOUSE_WAYS[game].items():
+    for name, policy in HOUSE_WAYS[game].items():
         chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
         for _ in range(700):
             hands = policy(tuple(rng.sample(range(53), 7)), chosen)
@@ -137,7 +146,7 @@ def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])
 def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> None:
     rng = random.Random(seed)
-    for policy in house_way.HOUSE_WAYS[game].values():
+    for policy in HOUSE_WAYS[game].values():
         for _ in range(1500):
             cards = tuple(rng.sample(range(53), 7))
             hands = policy(cards)
@@ -152,4 +161,4 @@ def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> 
 def test_every_game_that_sets_hands_has_house_ways_by_name() -> None:
     for game in rulebook.GAMES:
         sets = bool(rulebook.edition(game).hand.split) and rulebook.edition(game).hand.dealer_hand
-        assert (game in house_way.HOUSE_WAYS) is sets
+        assert (game in HOUSE_WAYS) is sets

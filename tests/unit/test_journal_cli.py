@@ -283,7 +283,7 @@ def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
     capsys: pytest.CaptureFixture[str], pai_gow: Recorded
 ) -> None:
     whole = said(capsys, "tail", "-n", "100000", str(pai_gow.folder))
-    assert re.search(r"noted: dealt since deck red was last found whole.* \(deck red\): rounds 4", whole)
+    assert re.search(r"noted: dealt since deck red was last found complete.* \(deck red\): rounds 4", whole)
     for number in range(1, 9):
         shown = said(capsys, "show", str(pai_gow.folder), str(number))
         later = "Found later, and this round is named in it" in shown

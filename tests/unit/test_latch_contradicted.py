@@ -143,7 +143,7 @@ def test_an_unclear_confirmation_leaves_the_seat_undecided_at_once(lies: m.Lies)
     table = Locking().call().latch(3, lies)
     assert table.decision == "undecided"
     (found,) = findings(table.decided, "seat_undecided")
-    assert "neither clearly one chip nor nothing" in found.text
+    assert "neither clearly one chip nor none" in found.text
 
 
 @pytest.mark.parametrize(("last", "lies"), [(4, m.Lies.EMPTY), (5, m.Lies.CHIP), (4, m.Lies.EDGE)])

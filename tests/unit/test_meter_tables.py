@@ -25,8 +25,8 @@ from table_controller.ledger.money import (
 )
 from table_controller.rulebook import GAMES, default_submission, edition
 from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement import Seat
 from table_controller.rulebook.settlement.pai_gow import by_hand
+from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
 from tests.support.meters import PROGRESSIVES, opened, rules_of
 from tests.support.rounds import terms
@@ -266,7 +266,7 @@ def test_a_bet_goes_back_once() -> None:
     book = opened(rules)
     bet, _ = meter.accept(book, rules, 1, 1, ())
     meter.give_back(book, bet, 1, ("688a.13(l)",))
-    with pytest.raises(AssertionError, match="goes back once"):
+    with pytest.raises(AssertionError, match="returned once"):
         meter.give_back(book, bet, 1, ("688a.13(l)",))
     assert book.at(BETS) == 0
 

@@ -18,9 +18,13 @@ from table_controller.cli import USAGE, main
 from table_controller.rulebook import load
 from table_controller.rulebook.cards import JOKER, parse
 from table_controller.rulebook.hands import dj_wild, holds, over_under, pai_gow
-from table_controller.rulebook.payback import classes, counts, figures, published, second_hand, simulate, two_hands
+from table_controller.rulebook.payback import asia as asia_payback
+from table_controller.rulebook.payback import classes, counts, figures, published, second_hand
 from table_controller.rulebook.payback import over_under as three_cards
-from table_controller.rulebook.settlement import Round, Seat, settle
+from table_controller.rulebook.payback import pai_gow as pai_gow_payback
+from table_controller.rulebook.payback import saigon as saigon_payback
+from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.rounds import terms
 from tools import hand_figures
 
@@ -51,7 +55,7 @@ def _canonical(cards: tuple[int, ...]) -> tuple[int, ...]:
 def test_patterns_are_all_hands_once(size: int, least: int) -> None:
     found: Counter[tuple[tuple[int, ...], int]] = Counter()
     for pattern in classes.patterns(size, least):
-        found[pattern.held, pattern.long] += pattern.ways
+        found[pattern.held, pattern.long] += pattern.multiplicity
     every: Counter[tuple[tuple[int, ...], int]] = Counter()
     for cards in combinations(range(52), size):
         held = Counter(card >> 2 for card in cards)
@@ -105,26 +109,26 @@ def test_the_recorded_counts_without_joker_are_the_well_known_ones() -> None:
 def test_suits_of_two_hands_are_counted_as_by_hand(
     dealer: tuple[int, int], player: tuple[int, int], shared: int
 ) -> None:
-    first, second = (two_hands._Side([], size, longest) for size, longest in (dealer, player))
+    first, second = (pai_gow_payback._Side([], size, longest) for size, longest in (dealer, player))
     ways = 0
     for own in product(range(4), repeat=first.size):
         if max(map(own.count, range(4))) <= first.longest:
             for other in product(range(4), repeat=second.size):
                 short = max(map(other.count, range(4))) <= second.longest
                 ways += short and all(own[at] != other[at] for at in range(shared))
-    assert two_hands._suited(first, second, shared) == ways
+    assert pai_gow_payback._suited(first, second, shared) == ways
 
 
 def test_ace_high_hands_of_one_side_are_those_of_the_seven_card_count() -> None:
-    number = {joker: two_hands._single(two_hands._side(joker=joker)) for joker in (False, True)}
+    number = {joker: pai_gow_payback._single(pai_gow_payback._side(joker=joker)) for joker in (False, True)}
     assert number == {False: 12_944_820, True: 1_485_960}
-    chances = two_hands.ace_high()
+    chances = pai_gow_payback.ace_high()
     assert chances.dealer_with_joker < Fraction(number[True], comb(53, 7))
     assert sum(chances) == Fraction(number[False] + number[True], comb(53, 7))
 
 
 def test_saigons_chances_add_up_and_agree_with_rounds(seed: int) -> None:
-    chances = two_hands.saigon_ante()
+    chances = saigon_payback.saigon_ante()
     assert sum(chances) == 1
     rng = random.Random(seed)
     at, rounds = terms("saigon_5_card"), 1500
@@ -212,15 +216,17 @@ def test_a_player_who_sees_the_dealers_hands_does_the_best_there_is(seed: int) -
             rest = [card for card in cards if card not in pair]
             if pai_gow.foul((rest, pair)) is None:
                 outcomes.append((pai_gow.strength(rest) > high) + (pai_gow.strength(pair) > low) - 1)
-        assert simulate.best_result(cards, high, low) == max(outcomes)
+        assert pai_gow_payback.best_result(cards, high, low) == max(outcomes)
 
 
 def test_simulations_are_seeded_and_tick_every_round() -> None:
     ticks: list[int] = []
-    first = simulate.face_up_main(30, 7, ticks.append)
+    first = pai_gow_payback.face_up_main(30, 7, ticks.append)
     assert sum(ticks) == 30
-    assert simulate.face_up_main(30, 7, ticks.append) == first != simulate.face_up_main(30, 8, ticks.append)
-    assert simulate.asia_main(10, 7, ticks.append) == simulate.asia_main(10, 7, ticks.append)
+    assert (
+        pai_gow_payback.face_up_main(30, 7, ticks.append) == first != pai_gow_payback.face_up_main(30, 8, ticks.append)
+    )
+    assert asia_payback.asia_main(10, 7, ticks.append) == asia_payback.asia_main(10, 7, ticks.append)
     assert 0 < first.half_width < 1
 
 
@@ -371,7 +377,9 @@ def test_dealer_hands_are_counted_as_by_dealing_them_all() -> None:
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize(("table", "work"), [("688a-main", simulate.face_up_main), ("575-main", simulate.asia_main)])
+@pytest.mark.parametrize(
+    ("table", "work"), [("688a-main", pai_gow_payback.face_up_main), ("575-main", asia_payback.asia_main)]
+)
 def test_other_rounds_fall_into_the_recorded_interval(table: str, work: Any) -> None:
     (row,) = (row for row in DATA["paybacks"] if row["table"] == table)
     again = work(15_000, 99, lambda _: None)

@@ -102,74 +102,74 @@ BESIDES: Final = {
 }
 # Of a refusal: the clause, who may clear it, and with what evidence; at the first table of `BARS`.
 TOLD: Final = """
-slot_not_in_service | 688a.13(m) | floorperson | cause cleared, acknowledged, and a good report of the device
-device_busy | 688a.13(m) | technician | the command's outcome, asked of the device
-dead_device_unsigned | 688a.13(m) | floorperson | cover or sign seen
-device_not_signed | 688a.13(m) | floorperson | given up, and cover or sign seen
-device_not_back | 688a.13(m) | floorperson | returned to service
-shuffler_missing | 688a.13(k) | floorperson | returned to service, or given up and signed
-shoe_missing | 688a.13(l) | floorperson | returned to service, or given up and signed
-start_device_missing | 688a.5(i)(1)(iii) | floorperson | returned to service, or another method
-sensor_missing | 688a.2(d)(1) | floorperson | a sensor at every seat, in service
-hand_without_shuffler | 688a.9(a)(1) | floorperson | the shuffler in service, or dealing from a shoe
-button_barred | 575.5(g)(3) | floorperson | both in use, or another method
-not_cleared | 688a.13(m) | technician | the cause cleared, or the device repaired
-steps_open | 688a.13(m) | technician | every step done, by its evidence; next in dossier 4: one card
-holds_cards | 688a.13(m) | dealer | the cards taken out
-irregularity | 688a.13(m) | floorperson | its steps done and acknowledged
-any_irregularity | 688a.7(c) | floorperson | its steps done and acknowledged
-not_stacked | 688a.4(a) | dealer | inspection, spread, wash and stack
-deck_not_shuffled | 688a.5(a)/2 | dealer | a whole cycle of the shuffler
-stored_deck | 688a.3(b)(2) | dealer | the round ended
-deck_not_ready | 688a.5(a)/1 | dealer | shuffle and cut
-deck_not_named | 688a.5(a)/2 | floorperson | the irregularity that names it
-deck_not_in_play | 688a.5(a)/1 | floorperson | the deck of this round
-deck_unverified | X8 | floorperson | a right count, or another deck
-deck_expired | 688a.3(c)(2) | floorperson | a new deck, opened
-faces_due | 680a.3(a) | floorperson | every face seen
-deck_used_last | 688a.3(b)(3) | dealer | the other deck
-other_deck_outside | 688a.3(b)(2) | dealer | the other deck in the shuffler, or removed
-two_decks_barred | 688a.3(b) | floorperson | one deck removed, or the shuffler in use
-second_batch_missing | 686a.3(b) | floorperson | a second batch, opened, or shuffling by hand
-look_due | 688a.5(g) | dealer | the look of the first player
-shoe_occupied | 688a.10(a)(1) | dealer | the shoe emptied
-not_in_place | 688a.10(a)(1) | dealer | the deck in the shoe, or in the hand
-rack_taken | 688a.3(b)(4) | dealer | the rack cleared
-shoe_over | 686a.7(d) | dealer | the batch shuffled
-burn_due | 686a.7(c)/1 | dealer | the burn confirmed
-dealer_burn_due | 686a.7(c)/2 | dealer | the burn confirmed
-count_due | 680a.10(d) | dealer | the deck counted
-round_open | 688a.7(c) | dealer | the round ended
-prompt_open | 688a.7(c) | dealer | the answer
-bets_not_verified | 688a.10(a)(2)(ii)/1 | dealer | every sensor's latch, chips = bets
-seats_not_entered | 688a.7(d) | dealer | the seats, entered
-dice_not_fresh | 688a.2(c)(1)(i)/2 | floorperson | new dice
-shaker_unattended | 688a.2(c)(1) | dealer | the new dealer's own word
-not_starting | 688a.5(i) | dealer | no more bets, and bets locked
-start_unknown | 688a.5(i) | dealer | dice, number or button
-not_dealing | 688a.10(a)(2) | dealer | the steps before the deal
-stack_not_taken | 688a.10(c) | dealer | the stack taken
-wrong_stack | 688a.10(c) | dealer | the next stack of the deal
-deal_not_over | 688a.10(d) | dealer | the deal finished
-not_latched | 688a.11(h)(4)(i)(B)(2) | dealer | the sensor's latch
-not_booked | 688a.12(d)/2 | dealer | the bet, accepted
-bets_latched | 688a.10(a)(2)(ii)/1 | dealer | the round ended
-not_settling | 688a.11(e) | dealer | the reveal
-pay_irregular | 688a.7(c) | floorperson | its steps done and acknowledged
-not_claimed | 688a.11(h)(4)(i)(A) | dealer | the claim
-hand_not_confirmed | 688a.11(h)(4)(i)(B)(1) | dealer | the hand, verified
-light_not_seen | 688a.11(h)(4)(i)(B)(2) | dealer | the light, or the bet's record seen by a floorperson
-not_validated | 688a.11(h)(4)(i)(B)(3) | floorperson | the validation
-amount_provisional | 688a.11(h)(4)(i)(B)(3) | floorperson | the earlier claim, validated or withdrawn
-not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | the hand pay
-hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | the documentation
-bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | every bet settled, every hit paid
-copy_not_reached | 688a.2(d) | floorperson | the copy reached, or its absence confirmed by floorperson and technician
-meter_in_play | 688a.2(d) | dealer | the round ended
-meter_not_seen | 688a.2(d) | floorperson | every meter sign in service and showing the amount; without one, the /sign page on a display at the table (/sign: stale)
-meter_closed | 688a.2(d) | floorperson | opened by two people with a document: a floorperson and a technician, after an unreasonable contribution
-rate_differs | 687a.12(c)/1 | technician | the meter closed, the rate set by two people with the Rules Submission, the meter opened
-meter_not_closed | 688a.2(d) | floorperson | the meter closed by two people
+slot_not_in_service | 688a.13(m) | floorperson | return the device to service
+device_busy | 688a.13(m) | technician | wait until the device reports the outcome
+dead_device_unsigned | 688a.13(m) | floorperson | cover the device or put up the sign
+device_not_signed | 688a.13(m) | floorperson | take the device out of service and cover or sign it
+device_not_back | 688a.13(m) | floorperson | return the device to service
+shuffler_missing | 688a.13(k) | floorperson | return it to service, or take it out of service and sign it
+shoe_missing | 688a.13(l) | floorperson | return it to service, or take it out of service and sign it
+start_device_missing | 688a.5(i)(1)(iii) | floorperson | return it to service, or order another method
+sensor_missing | 688a.2(d)(1) | floorperson | have a sensor in service at every seat
+hand_without_shuffler | 688a.9(a)(1) | floorperson | return the shuffler to service, or deal from a shoe
+button_barred | 575.5(g)(3) | floorperson | use both, or order another method
+not_cleared | 688a.13(m) | technician | clear the fault, or repair the device
+steps_open | 688a.13(m) | technician | do every step; next, in fault report 4: one card
+holds_cards | 688a.13(m) | dealer | take the cards out
+irregularity | 688a.13(m) | floorperson | do its steps and acknowledge it
+any_irregularity | 688a.7(c) | floorperson | do its steps and acknowledge it
+not_stacked | 688a.4(a) | dealer | inspect, spread, wash and stack the deck
+deck_not_shuffled | 688a.5(a)/2 | dealer | let the shuffler finish a whole cycle
+stored_deck | 688a.3(b)(2) | dealer | finish the round
+deck_not_ready | 688a.5(a)/1 | dealer | shuffle and cut the deck
+deck_not_named | 688a.5(a)/2 | floorperson | report the irregularity of this deck
+deck_not_in_play | 688a.5(a)/1 | floorperson | use the deck of this round
+deck_unverified | X8 | floorperson | count the deck and find it complete, or use another
+deck_expired | 688a.3(c)(2) | floorperson | open a new deck
+faces_due | 680a.3(a) | floorperson | look at every face
+deck_used_last | 688a.3(b)(3) | dealer | use the other deck
+other_deck_outside | 688a.3(b)(2) | dealer | put the other deck into the shuffler, or have it removed
+two_decks_barred | 688a.3(b) | floorperson | remove one deck, or use the shuffler
+second_batch_missing | 686a.3(b) | floorperson | open a second batch, or order shuffling by hand
+look_due | 688a.5(g) | dealer | let the first player see the deck
+shoe_occupied | 688a.10(a)(1) | dealer | empty the shoe
+not_in_place | 688a.10(a)(1) | dealer | put the deck into the shoe, or take it in hand
+rack_taken | 688a.3(b)(4) | dealer | clear the rack
+shoe_over | 686a.7(d) | dealer | shuffle the batch
+burn_due | 686a.7(c)/1 | dealer | burn a card and confirm it
+dealer_burn_due | 686a.7(c)/2 | dealer | burn a card and confirm it
+count_due | 680a.10(d) | dealer | count the deck
+round_open | 688a.7(c) | dealer | finish the round
+prompt_open | 688a.7(c) | dealer | answer it
+bets_not_verified | 688a.10(a)(2)(ii)/1 | dealer | wait for every sensor, then collect a chip for each bet
+seats_not_entered | 688a.7(d) | dealer | enter the seats
+dice_not_fresh | 688a.2(c)(1)(i)/2 | floorperson | replace the dice
+shaker_unattended | 688a.2(c)(1) | dealer | the new dealer must confirm it
+not_starting | 688a.5(i) | dealer | call no more bets and wait for the lock-out
+start_unknown | 688a.5(i) | dealer | roll the dice, draw the number, or place the button
+not_dealing | 688a.10(a)(2) | dealer | finish no more bets, lock-out and starting position
+stack_not_taken | 688a.10(c) | dealer | take the stack
+wrong_stack | 688a.10(c) | dealer | deal the next stack
+deal_not_over | 688a.10(d) | dealer | finish the deal
+not_latched | 688a.11(h)(4)(i)(B)(2) | dealer | wait for the sensor
+not_booked | 688a.12(d)/2 | dealer | wait until the bet is accepted
+bets_latched | 688a.10(a)(2)(ii)/1 | dealer | finish the round
+not_settling | 688a.11(e) | dealer | reveal the dealer's hand
+pay_irregular | 688a.7(c) | floorperson | do its steps and acknowledge it
+not_claimed | 688a.11(h)(4)(i)(A) | dealer | enter the winning hand
+hand_not_confirmed | 688a.11(h)(4)(i)(B)(1) | dealer | verify that the hand wins
+light_not_seen | 688a.11(h)(4)(i)(B)(2) | dealer | check the light; if it is off, a floorperson looks up the bet
+not_validated | 688a.11(h)(4)(i)(B)(3) | floorperson | confirm the jackpot
+amount_provisional | 688a.11(h)(4)(i)(B)(3) | floorperson | confirm or refuse the earlier claim
+not_from_table | 688a.11(h)(4)(i)(B)(4)/1 | floorperson | order the hand pay
+hand_pay_open | 688a.11(h)(4)(i)(B)(4)/2 | floorperson | enter the slip number
+bets_not_settled | 688a.11(h)(4)(i)(A) | dealer | settle every bet and pay every hit
+copy_not_reached | 688a.2(d) | floorperson | connect the copy, or confirm its absence together with a technician
+meter_in_play | 688a.2(d) | dealer | finish the round
+meter_not_seen | 688a.2(d) | floorperson | get every meter sign to show the amount; without one, open the /sign page on a display at the table (Sign page: stale)
+meter_closed | 688a.2(d) | floorperson | two people open it, with a document; after an unreasonable contribution: a floorperson and a technician
+rate_differs | 687a.12(c)/1 | technician | two people close the meter, set the rate of the Rules Submission, and open the meter
+meter_not_closed | 688a.2(d) | floorperson | two people close it, with a document
 """  # noqa: E501 - a table that is read
 SAID: Final = {
     key: rest for key, *rest in ([part.strip() for part in line.split("|")] for line in TOLD.strip().splitlines())

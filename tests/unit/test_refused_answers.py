@@ -53,7 +53,7 @@ def test_show_marks_it_with_the_reason_and_lists_the_answer_that_counted(folder:
     (first, second) = [line for line in lines if SAID in line]
     assert first.partition(SAID)[2].startswith(": REFUSED ")
     assert "(floorperson F1): " in first
-    assert first.endswith("is for the dealer to answer")
+    assert first.endswith("the dealer must answer this")
     assert second.partition(SAID)[2].startswith(": no win (dealer D1)")
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
-from table_controller.rulebook.settlement import Seat, Terms
+from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
 from tests.support.rounds import only, seat, settled, terms
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.settlement.terms import Terms
 
 MAIN = "asia_poker"
 DEALER = "Ks Kh 9d 7c | Qd Jc | 8d"

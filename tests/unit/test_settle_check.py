@@ -8,7 +8,9 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement import Round, Seat, Terms, settle
+from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.terms import Terms
 from tests.support.clauses import clauses
 from tests.support.rounds import seat, settled, terms
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
-from table_controller.rulebook.settlement import Result, Seat, Terms
+from table_controller.rulebook.settlement.round import Result, Seat
 from tests.support.clauses import clauses
 from tests.support.rounds import only, seat, settled, terms
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.settlement.terms import Terms
 
 POOR = "Qd Jc 8c 6c 4d"  # queen high
 

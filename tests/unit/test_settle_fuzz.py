@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,8 +12,12 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
-from table_controller.rulebook.settlement import Round, Seat, Terms, settle, settle_void
+from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle, settle_void
 from tests.support.rounds import terms
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.settlement.terms import Terms
 
 ROUNDS = 150
 

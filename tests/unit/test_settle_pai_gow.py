@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
 from table_controller.rulebook import paytables
-from table_controller.rulebook.settlement import Seat, Terms
+from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
 from tests.support.rounds import only, seat, settled, terms
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.settlement.terms import Terms
 
 MAIN = "face_up_pai_gow_poker"
 DEALER = "Ks Kh 9d 7c 4s | Qd Jc"  # a pair of kings, queen high

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 import pytest
 
 from firmware_bridge.errors import BadHand
-from table_controller.rulebook.settlement import Seat, Terms
+from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
 from tests.support.rounds import only, seat, settled, terms
+
+if TYPE_CHECKING:
+    from table_controller.rulebook.settlement.terms import Terms
 
 NO = "As 2d 2h 2c Ad"  # no three of these make ten
 SEVEN = "Ks Kh Kd 4s 3s"  # thirty, and a Point Count of 7

@@ -8,7 +8,8 @@ import pytest
 from table_controller import rulebook
 from table_controller.rulebook import Facts, Ruling
 from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement import Result, Round, Seat, settle_void
+from table_controller.rulebook.settlement.round import Result, Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle_void
 from tests.support.clauses import clauses
 from tests.support.rounds import only, terms
 

@@ -30,7 +30,7 @@ GENERATOR: dict[str, Any] = {
 @pytest.mark.parametrize("who", [TECH, AUDITOR])
 def test_a_change_of_dealers_is_told_by_those_at_the_table(who: ev.Person) -> None:
     floor = Floor("over_under").start("blue", "red")
-    assert "taken over by a dealer" in refused(floor.step(ev.DealerChanged(who)))
+    assert "only a dealer can take over" in refused(floor.step(ev.DealerChanged(who)))
     assert floor.state.burn_due == 0
     floor.step(ev.DealerChanged(DEALER))
     assert floor.state.burn_due == 1
@@ -148,7 +148,7 @@ def test_a_deck_that_was_found_wrong_twice_is_free_once_it_was_counted_for_both(
 def test_a_device_whose_report_was_not_good_can_be_asked_again() -> None:
     floor = Floor("asia_poker").start("blue", "red")
     floor.step(ev.SlotChanged("shaker.1", "doubt"))
-    assert "is for: floorperson" in refused(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", TECH)))
+    assert "only a floorperson can" in refused(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", TECH)))
     assert acts(floor.step(ev.SlotOrdered("shaker.1", "acknowledge", FLOOR))) == ["return_to_service"]
     assert floor.state.slots["shaker.1"].state == "unverified", "only its report makes it serve"
     assert "device_busy" in floor.keys("return_to_service", "shaker.1")
@@ -354,7 +354,7 @@ def test_rounds_before_a_count_by_hand_are_listed_until_another_check_finds_the_
     floor.insert, floor.twist = True, _counts(floor.edition.cards.count - 1)
     (finding,) = findings(floor.play(until=lambda d: isinstance(d, Found)), "affected_rounds")
     assert (finding.deck, finding.rounds) == (batch, (1, 2))
-    assert "by a count by hand alone" in finding.text
+    assert "if only a hand count found it complete" in finding.text
 
 
 @pytest.mark.parametrize("counts", [True, False])

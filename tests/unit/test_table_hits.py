@@ -58,7 +58,7 @@ def test_a_hand_is_paid_by_a_line_of_the_selected_table_and_by_no_other(table: s
     own = {award.hand for award in rules.awards}
     others = {award.hand for name in PROGRESSIVES for award in rules_of(name).awards} - own
     for hand in sorted({*others, "five_aces_and_a_king"}):
-        assert "is no answer here" in refused(floor.step(ev.Answer(asked.id, hand, DEALER)))
+        assert "is not an answer to this question" in refused(floor.step(ev.Answer(asked.id, hand, DEALER)))
     assert not floor.state.money.hits
     award = rules.awards[0]
     (claimed,) = of(HitClaimed, floor.say("progressive", award.hand))
@@ -200,7 +200,7 @@ def test_the_cards_of_a_hand_pay_stay_on_the_table_until_it_is_documented() -> N
     assert floor.phase == mc.SETTLING
     (reason,) = (r for r in floor.table.permit("collect", deck=deck) if r.key == "hand_pay_open")
     assert (reason.clause, reason.clears) == ("688a.11(h)(4)(i)(B)(4)/2", "floorperson")
-    assert "for the floorperson" in refused(floor.say("hand_pay", number=77, who=DEALER))
+    assert "the floorperson must answer this" in refused(floor.say("hand_pay", number=77, who=DEALER))
     assert "a number" in refused(floor.say("hand_pay", number=0))
     (booked,) = of(Booked, floor.say("hand_pay", number=77))
     assert (booked.entry.document, booked.entry.hit) == ("slip 77", hit.id)

@@ -66,7 +66,7 @@ def held(cards: Sequence[int]) -> int:
 
 def special(number: Sequence[int], jokers: int) -> int:
     """Return the two hands that only Asia Poker knows, from how many cards of each rank there are."""
-    found = holds.BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
+    features = holds.BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
     if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
-        found |= holds.BIT["four_8s_plus_three_of_a_kind"]
-    return found
+        features |= holds.BIT["four_8s_plus_three_of_a_kind"]
+    return features

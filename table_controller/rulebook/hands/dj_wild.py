@@ -44,11 +44,11 @@ def paid_class(cards: Sequence[int]) -> tuple[Class, Column]:
     return wild, "natural" if natural else "with_wild"
 
 
-def held(found: Class) -> int:
+def held(hand_class: Class) -> int:
     """Return the bits of a class for a paytable: the class alone, and whether it is three of a kind or less."""
-    found_bit = holds.BIT.get(found.name.lower(), 0)
-    low = holds.BIT["three_of_a_kind_or_less"] if found <= Class.THREE_OF_A_KIND else 0
-    return found_bit | low
+    class_bit = holds.BIT.get(hand_class.name.lower(), 0)
+    low = holds.BIT["three_of_a_kind_or_less"] if hand_class <= Class.THREE_OF_A_KIND else 0
+    return class_bit | low
 
 
 def progressive_hand(cards: Sequence[int], replacement: int | None) -> tuple[int, ...]:

@@ -41,9 +41,9 @@ def bits(*words: str) -> int:
     return sum(BIT[word] for word in words)
 
 
-def words(found: int) -> tuple[str, ...]:
+def words(features: int) -> tuple[str, ...]:
     """Return what a hand holds in words."""
-    return tuple(word for word in WORDS if found & BIT[word])
+    return tuple(word for word in WORDS if features & BIT[word])
 
 
 def of_groups(held: Sequence[int], wild: int) -> int:
@@ -53,7 +53,7 @@ def of_groups(held: Sequence[int], wild: int) -> int:
 
 
 def _lacking(group: tuple[int, ...], largest: Sequence[int]) -> int:
-    return sum(max(0, wanted - had) for wanted, had in zip(group, largest, strict=False))
+    return sum(max(0, needed - had) for needed, had in zip(group, largest, strict=False))
 
 
 def by_rank_limited(key: int) -> int:
@@ -76,19 +76,19 @@ def by_rank_wild(key: int) -> int:
 def by_suit(key: int) -> int:
     """Return what five or more cards of one suit hold, wild cards among them."""
     mask, wild = suited_parts(key)
-    found = BIT["flush"]
+    features = BIT["flush"]
     if _FIVE.best(mask, wild):
-        found |= BIT["straight_flush"]
-        found |= BIT["straight_flush_with_joker"] if wild else 0
+        features |= BIT["straight_flush"]
+        features |= BIT["straight_flush_with_joker"] if wild else 0
     if _FIVE.best(mask, 0):
-        found |= BIT["natural_straight_flush"]
+        features |= BIT["natural_straight_flush"]
     if _lacks_of_royal(mask) <= wild:
-        found |= BIT["royal_flush"]
-        found |= BIT["royal_flush_with_joker" if wild else "royal_flush_natural"]
+        features |= BIT["royal_flush"]
+        features |= BIT["royal_flush_with_joker" if wild else "royal_flush_natural"]
     if _SEVEN.best(mask, wild):
-        found |= BIT["seven_card_straight_flush_any"]
-        found |= BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
-    return found
+        features |= BIT["seven_card_straight_flush_any"]
+        features |= BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
+    return features
 
 
 def _lacks_of_royal(mask: int) -> int:

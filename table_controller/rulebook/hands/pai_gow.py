@@ -42,8 +42,8 @@ def is_ace_high(cards: Sequence[int]) -> bool:
 
 def held(cards: Sequence[int], *, fully_wild: bool = False) -> int:
     """Return what seven cards hold for Fortune and Progressive; the joker is limited unless the table frees it (F6)."""
-    found = holds.fully_wild(cards) if fully_wild else holds.limited(cards)
-    return found | _MATCH_BIT if found & _ROYAL_BIT and _royal_match(cards) else found
+    features = holds.fully_wild(cards) if fully_wild else holds.limited(cards)
+    return features | _MATCH_BIT if features & _ROYAL_BIT and _royal_match(cards) else features
 
 
 def _royal_match(cards: Sequence[int]) -> bool:

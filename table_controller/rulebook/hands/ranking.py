@@ -45,12 +45,12 @@ _TO_THE_ACE: Final = 15
 _SECOND_BEST: Final = 14
 
 
-def strength(found: Class, ranks: Sequence[int]) -> int:
+def strength(hand_class: Class, ranks: Sequence[int]) -> int:
     """Return the number of a class with these ranks."""
     packed = 0
     for rank in ranks:
         packed = packed << _NIBBLE | rank + _LIFT
-    return found << _BELOW | packed << _NIBBLE * (_PLACES - len(ranks))
+    return hand_class << _BELOW | packed << _NIBBLE * (_PLACES - len(ranks))
 
 
 def class_of(worth: int) -> Class:
@@ -58,9 +58,9 @@ def class_of(worth: int) -> Class:
     return Class(worth >> _BELOW)
 
 
-def led_by(worth: int, found: Class, lead: int) -> bool:
+def led_by(worth: int, hand_class: Class, lead: int) -> bool:
     """Whether a strength is of this class, with this rank first."""
-    return worth >> _BELOW - _NIBBLE == found << _NIBBLE | lead + _LIFT
+    return worth >> _BELOW - _NIBBLE == hand_class << _NIBBLE | lead + _LIFT
 
 
 def ranks_of(worth: int) -> list[int]:
@@ -94,8 +94,8 @@ def kinds(held: Sequence[int], wild: int = 0, top: Class = Class.FIVE_ACES) -> i
             return strength(Class.FULL_HOUSE, (lead, second[1]))
         return strength(Class.THREE_OF_A_KIND, (lead, *singles[:2]))
     if most == 2 and second[0] == 2:
-        rest = [rank for rank in singles if rank != second[1]]
-        return strength(Class.TWO_PAIR, (lead, second[1], *rest[:1]))
+        remaining = [rank for rank in singles if rank != second[1]]
+        return strength(Class.TWO_PAIR, (lead, second[1], *remaining[:1]))
     if most == 2:
         return strength(Class.PAIR, (lead, *singles[:3]))
     return strength(Class.HIGH_CARD, (lead, *singles[:4]))
@@ -111,8 +111,8 @@ class Runs:
         self.length = length
         down = [(_window(top, length), top + _LIFT) for top in range(ACE - 1, length - 2, -1)]
         wheel = (1 << ACE | _window(length - 2, length - 1), _SECOND_BEST if wheel_second else length)
-        rest = [wheel, *down] if wheel_second else [*down, wheel]
-        self.all: Final = ((_window(ACE, length), _TO_THE_ACE), *rest)
+        remaining = [wheel, *down] if wheel_second else [*down, wheel]
+        self.all: Final = ((_window(ACE, length), _TO_THE_ACE), *remaining)
 
     def best(self, mask: int, wild: int) -> int | None:
         """Return the mark of the best straight from these ranks, wild cards filling gaps; None: there is none."""
@@ -161,14 +161,14 @@ _PLURAL: Final = ("2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s", "10s", "jacks"
 
 def describe(worth: int, length: int = 5) -> str:
     """Return a strength in words, as a floorperson would say it; `length` is that of its straights."""
-    found, ranks = class_of(worth), ranks_of(worth)
-    words = _WORDS.get(found)
+    hand_class, ranks = class_of(worth), ranks_of(worth)
+    words = _WORDS.get(hand_class)
     if words is not None:
         return words(ranks)
-    name = found.name.lower().replace("_", " ")
-    if found in (Class.STRAIGHT, Class.STRAIGHT_FLUSH):
+    name = hand_class.name.lower().replace("_", " ")
+    if hand_class in (Class.STRAIGHT, Class.STRAIGHT_FLUSH):
         return f"{name}, {_sequence(ranks[0] + _LIFT, length)}"
-    if found is Class.FLUSH:
+    if hand_class is Class.FLUSH:
         return f"flush, {'-'.join(RANKS[rank] for rank in ranks)}"
     return name
 

@@ -38,10 +38,10 @@ def values(card: int) -> tuple[int, ...]:
 
 def totals(cards: Iterable[int]) -> set[int]:
     """Return every total that cards can make."""
-    found = {0}
+    sums = {0}
     for card in cards:
-        found = {total + value for total in found for value in values(card)}
-    return found
+        sums = {total + value for total in sums for value in values(card)}
+    return sums
 
 
 def qualifies(three: Sequence[int]) -> bool:
@@ -67,7 +67,7 @@ def settings(cards: Sequence[int]) -> Iterator[Set]:
 
 def best_set(cards: Sequence[int]) -> Set:
     """Return a qualifying setting if there is one, and of these the highest Point Count; else the highest there is."""
-    return max(settings(cards), key=lambda found: (found.qualifies, found.point_count))
+    return max(settings(cards), key=lambda setting: (setting.qualifies, setting.point_count))
 
 
 def held(cards: Sequence[int]) -> int:

@@ -26,19 +26,19 @@ _BY_SIZE: Final = [
 
 def hands(size: int, *, joker: bool) -> Iterator[tuple[tuple[int, ...], int]]:
     """Return one hand of each class with the number of hands in it; with `joker`, also those that hold it."""
-    for cards, ways in _natural(size):
-        yield cards, ways
+    for cards, multiplicity in _natural(size):
+        yield cards, multiplicity
     if joker:
-        for cards, ways in _natural(size - 1):
-            yield (*cards, JOKER), ways
+        for cards, multiplicity in _natural(size - 1):
+            yield (*cards, JOKER), multiplicity
 
 
 def _natural(size: int) -> Iterator[tuple[tuple[int, ...], int]]:
     for sizes in _partitions(size, _SUITS, size):
         for masks in _masks(sizes):
-            ways = factorial(_SUITS) // prod(factorial(number) for number in Counter(masks).values())
+            multiplicity = factorial(_SUITS) // prod(factorial(number) for number in Counter(masks).values())
             cards = [rank << 2 | suit for suit, mask in enumerate(masks) for rank in _ranks(mask)]
-            yield tuple(cards), ways
+            yield tuple(cards), multiplicity
 
 
 def _partitions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
@@ -48,8 +48,8 @@ def _partitions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
             yield ()
         return
     for first in range(min(size, most), -1, -1):
-        for rest in _partitions(size - first, parts - 1, first):
-            yield first, *rest
+        for others in _partitions(size - first, parts - 1, first):
+            yield first, *others
 
 
 def _masks(sizes: tuple[int, ...], before: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -59,8 +59,8 @@ def _masks(sizes: tuple[int, ...], before: int | None = None) -> Iterator[tuple[
         return
     for mask in _BY_SIZE[sizes[0]]:
         if before is None or before.bit_count() > sizes[0] or mask <= before:
-            for rest in _masks(sizes[1:], mask):
-                yield mask, *rest
+            for others in _masks(sizes[1:], mask):
+                yield mask, *others
 
 
 def _ranks(mask: int) -> list[int]:
@@ -72,7 +72,7 @@ class Pattern(NamedTuple):
 
     held: tuple[int, ...]
     long: int
-    ways: int
+    multiplicity: int
 
 
 def patterns(size: int, least: int) -> Iterator[Pattern]:
@@ -85,12 +85,12 @@ def patterns(size: int, least: int) -> Iterator[Pattern]:
         held = tuple(number[rank] for rank in range(len(RANKS)))
         unsuited = prod(comb(_SUITS, count) for count in number.values())
         for long in _long_suits(list(number), least):
-            ways = _SUITS * prod(
+            multiplicity = _SUITS * prod(
                 comb(_SUITS - 1, count - 1 if long >> rank & 1 else count) for rank, count in number.items()
             )
-            if ways:
-                unsuited -= ways
-                yield Pattern(held, long, ways)
+            if multiplicity:
+                unsuited -= multiplicity
+                yield Pattern(held, long, multiplicity)
         if unsuited:
             yield Pattern(held, 0, unsuited)
 

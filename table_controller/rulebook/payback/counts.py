@@ -49,22 +49,22 @@ class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
 
 def five_cards(tick: Tick) -> FiveCards:
     """Tally all 2,869,685 five-card hands."""
-    found = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
-    for number, (cards, ways) in enumerate(hands(5, joker=True)):
+    tallies = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
+    for number, (cards, multiplicity) in enumerate(hands(5, joker=True)):
         held = holds.limited(cards)
-        found.limited[held | JOKER_BIT if JOKER in cards else held] += ways
-        found.dj_wild[dj_wild.paid_class(cards)] += ways
+        tallies.limited[held | JOKER_BIT if JOKER in cards else held] += multiplicity
+        tallies.dj_wild[dj_wild.paid_class(cards)] += multiplicity
         if JOKER not in cards:
-            found.natural[held] += ways
-            found.twos_wild[holds.twos_wild(cards)] += ways
+            tallies.natural[held] += multiplicity
+            tallies.twos_wild[holds.twos_wild(cards)] += multiplicity
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
-    return found
+    return tallies
 
 
 def seven_cards(tick: Tick) -> SevenCards:
     """Tally all 154,143,080 seven-card hands."""
-    found = SevenCards(limited=Counter(), fully_wild=Counter())
+    tallies = SevenCards(limited=Counter(), fully_wild=Counter())
     limited, wild, suited = Memo(holds.by_rank_limited), Memo(holds.by_rank_wild), Memo(holds.by_suit)
     number = 0
     for joker in (0, 1):
@@ -72,23 +72,23 @@ def seven_cards(tick: Tick) -> SevenCards:
         for pattern in patterns(7 - joker, 5 - joker):
             key = ranks_key(pattern.held, joker)
             by_suit = mark | (suited[suited_key(pattern.long, joker)] if pattern.long else 0)
-            ways = pattern.ways
+            multiplicity = pattern.multiplicity
             if pattern.long and _may_match(pattern, joker):
                 # King and queen beside the royal have three suits each: of nine ways, three are one suit.
-                found.limited[limited[key] | by_suit | _MATCH_BIT] += ways // 3
-                found.fully_wild[wild[key] | by_suit | _MATCH_BIT] += ways // 3
-                ways -= ways // 3
-            found.limited[limited[key] | by_suit | asia.special(pattern.held, joker)] += ways
-            found.fully_wild[wild[key] | by_suit] += ways
+                tallies.limited[limited[key] | by_suit | _MATCH_BIT] += multiplicity // 3
+                tallies.fully_wild[wild[key] | by_suit | _MATCH_BIT] += multiplicity // 3
+                multiplicity -= multiplicity // 3
+            tallies.limited[limited[key] | by_suit | asia.special(pattern.held, joker)] += multiplicity
+            tallies.fully_wild[wild[key] | by_suit] += multiplicity
             if number % _EVERY == 0:
                 tick(min(_EVERY, SEVEN_STEPS - number))
             number += 1
-    return found
+    return tallies
 
 
 def _may_match(pattern: Pattern, joker: int) -> bool:
     """Whether the long suit is a royal and the two cards beside it are a king and a queen."""
     if pattern.long & ~_ROYAL or pattern.long.bit_count() + joker != 5:
         return False
-    beside = [number - (pattern.long >> rank & 1) for rank, number in enumerate(pattern.held)]
-    return all(number == (rank in _MATCH) for rank, number in enumerate(beside))
+    other_cards = [number - (pattern.long >> rank & 1) for rank, number in enumerate(pattern.held)]
+    return all(number == (rank in _MATCH) for rank, number in enumerate(other_cards))

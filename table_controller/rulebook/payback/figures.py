@@ -10,7 +10,7 @@ import msgspec
 
 from table_controller.rulebook.hands import dj_wild
 from table_controller.rulebook.hands.ranking import Class, class_of
-from table_controller.rulebook.payback import counts, over_under, second_hand, simulate, two_hands
+from table_controller.rulebook.payback import asia, counts, over_under, pai_gow, saigon, second_hand, simulate
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
 from table_controller.rulebook.texts import paytables
@@ -87,10 +87,10 @@ def returned(pay: Pay) -> Fraction:
 def by_lines(table: Paytable, tally: Mapping[int, int]) -> list[tuple[Line, Fraction]]:
     """Return every line that pays with its chance: hands go to the first line that they hold."""
     lines: Counter[str] = Counter()
-    for held, ways in tally.items():
+    for held, multiplicity in tally.items():
         line = first_line(table, held)
         if line is not None:
-            lines[line.label] += ways
+            lines[line.label] += multiplicity
     total = sum(tally.values())
     return [(line, Fraction(lines[line.label], total)) for line in table.lines]
 
@@ -151,17 +151,17 @@ def _over_under(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _five_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = counts.five_cards(tick)
-    yield from _single("saigon_5_card", "bonus", found.limited, _FIVE)
-    total = found.dj_wild.total()
+    tallies = counts.five_cards(tick)
+    yield from _single("saigon_5_card", "bonus", tallies.limited, _FIVE)
+    total = tallies.dj_wild.total()
     for table in _of("dj_wild", "trips"):
         back = Fraction(0)
-        for (reached, column), ways in found.dj_wild.items():
+        for (reached, column), multiplicity in tallies.dj_wild.items():
             line = first_line(table, dj_wild.held(reached))
-            back += Fraction(ways, total) * returned(line_pay(line, column)) if line else 0
+            back += Fraction(multiplicity, total) * returned(line_pay(line, column)) if line else 0
         yield Figure(game="dj_wild", wager="trips", table=table.id, computed=back, method=_FIVE)
     for table in _of("dj_wild", "progressive"):
-        back = _progressive(table, found.natural, rate=Fraction(0), stake=False)
+        back = _progressive(table, tallies.natural, rate=Fraction(0), stake=False)
         yield Figure(
             game="dj_wild", wager="progressive", table=table.id, computed=back,
             method=_NATURAL, assuming="no rate, stake or envy",
@@ -169,19 +169,19 @@ def _five_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = counts.seven_cards(tick)
+    tallies = counts.seven_cards(tick)
     game = "face_up_pai_gow"
-    yield from _single("asia_poker", "bonus", found.limited, _SEVEN)
-    for figure, table in zip(_single(game, "fortune", found.limited, _SEVEN), _of(game, "fortune"), strict=True):
+    yield from _single("asia_poker", "bonus", tallies.limited, _SEVEN)
+    for figure, table in zip(_single(game, "fortune", tallies.limited, _SEVEN), _of(game, "fortune"), strict=True):
         yield msgspec.structs.replace(figure, assuming="no envy")
-        envy = 5 * _envy(table, found.limited, 500)
+        envy = 5 * _envy(table, tallies.limited, 500)
         yield msgspec.structs.replace(figure, computed=figure.computed + envy, assuming="$5, envy for 5 others")
     for table in _of(game, "progressive"):
-        tally = found.fully_wild if table.fully_wild_joker else found.limited
+        tally = tallies.fully_wild if table.fully_wild_joker else tallies.limited
         rate = Fraction((table.rate_percent or 0) + (table.reserve_percent or 0), 100)
         back = _progressive(table, tally, rate=rate, stake=bool(table.stake_returned))
         assert table.unit_cents is not None
-        envy = _envy(table, found.limited, table.unit_cents)
+        envy = _envy(table, tallies.limited, table.unit_cents)
         figure = Figure(game=game, wager="progressive", table=table.id, computed=back, method=_SEVEN)
         yield msgspec.structs.replace(figure, assuming="no envy") if envy else figure
         if envy:
@@ -189,22 +189,22 @@ def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _saigon_ante(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = two_hands.saigon_ante()
+    chances_ = saigon.saigon_ante()
     whole, half = (returned(line_pay(line)) for line in next(_of("saigon_5_card", "ante")).lines)
     yield Figure(
         game="saigon_5_card", wager="ante", table="680a-ante",
-        computed=found.wins * whole + found.wins_half * half + found.pushes,
+        computed=chances_.wins * whole + chances_.wins_half * half + chances_.pushes,
         method=_PAIRS, assuming="both take the highest Point Count",
     )  # fmt: skip
     tick(1)
 
 
 def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
-    found = two_hands.ace_high()
+    chances_ = pai_gow.ace_high()
     chances = {
-        "both_ace_high": found.both,
-        "dealer_ace_high_with_joker": found.dealer_with_joker,
-        "dealer_ace_high_no_joker": found.dealer_no_joker,
+        "both_ace_high": chances_.both,
+        "dealer_ace_high_with_joker": chances_.dealer_with_joker,
+        "dealer_ace_high_no_joker": chances_.dealer_no_joker,
     }
     for table in _of("face_up_pai_gow", "ace_high"):
         back = sum((chances[line.hand] * returned(line_pay(line)) for line in table.lines), Fraction(0))
@@ -225,40 +225,40 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
         odds = line_pay(line).odds or (0, 1)
         raised = facing.lower * (3 + odds[0]) - facing.higher * 4  # Ante 1, Raise 2, Blind 1
         folded = -2 * dealer_hands
-        net += facing.ways * max(raised, folded)
-        wagered += facing.ways * dealer_hands * (4 if raised > folded else 2)
-        hands += facing.ways
-        beaten[reached] += facing.ways * facing.higher
+        net += facing.multiplicity * max(raised, folded)
+        wagered += facing.multiplicity * dealer_hands * (4 if raised > folded else 2)
+        hands += facing.multiplicity
+        beaten[reached] += facing.multiplicity * facing.higher
     yield Figure(
         game="dj_wild", wager="ante", table="687a-main", computed=1 + Fraction(net, wagered),
         method=_PAIRS, assuming="best play, Blind equal to Ante; all three together",
     )  # fmt: skip
     for table in _of("dj_wild", "bad_beat"):
         back = Fraction(0)
-        for reached, ways in beaten.items():
+        for reached, multiplicity in beaten.items():
             paid = first_line(table, dj_wild.held(reached))
-            back += Fraction(ways, hands * dealer_hands) * returned(line_pay(paid)) if paid else 0
+            back += Fraction(multiplicity, hands * dealer_hands) * returned(line_pay(paid)) if paid else 0
         figure = Figure(game="dj_wild", wager="bad_beat", table=table.id, computed=back, method=_PAIRS)
         yield msgspec.structs.replace(figure, assuming="the player's hand")
         yield msgspec.structs.replace(figure, computed=2 * back, assuming="either hand")
 
 
-def _simulated(found: simulate.Simulated, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
+def _simulated(mean: simulate.Simulated, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
     return Figure(
-        game=game, wager=wager, table=table, computed=Fraction(found.payback), half_width=Fraction(found.half_width),
-        method=f"simulated, {found.rounds:,} rounds of six players, seed {effort.seed}", assuming=assuming,
+        game=game, wager=wager, table=table, computed=Fraction(mean.payback), half_width=Fraction(mean.half_width),
+        method=f"simulated, {mean.rounds:,} rounds of six players, seed {effort.seed}", assuming=assuming,
     )  # fmt: skip
 
 
 def _asia_main(effort: Effort, tick: Tick) -> Iterator[Figure]:
-    found = simulate.asia_main(effort.rounds, effort.seed, tick)
-    yield _simulated(found, effort, "asia_poker", "asia_poker", "575-main", "all by standard_4_2_1")
+    simulated = asia.asia_main(effort.rounds, effort.seed, tick)
+    yield _simulated(simulated, effort, "asia_poker", "asia_poker", "575-main", "all by standard_4_2_1")
 
 
 def _face_up_main(effort: Effort, tick: Tick) -> Iterator[Figure]:
-    found = simulate.face_up_main(effort.rounds, effort.seed, tick)
+    simulated = pai_gow.face_up_main(effort.rounds, effort.seed, tick)
     assuming = "dealer by standard_5_2, best play"
-    yield _simulated(found, effort, "face_up_pai_gow", "face_up_pai_gow_poker", "688a-main", assuming)
+    yield _simulated(simulated, effort, "face_up_pai_gow", "face_up_pai_gow_poker", "688a-main", assuming)
 
 
 def _steps(number: int) -> Callable[[Effort], int]:
@@ -289,13 +289,13 @@ STUDIES: Final = (
 )  # fmt: skip
 
 
-def of_wager(found: Iterable[Figure], game: str | None, wager: str | None) -> list[Figure]:
+def of_wager(all_figures: Iterable[Figure], game: str | None, wager: str | None) -> list[Figure]:
     """Return the figures of a game or one wager of it, as the chapters print them; wagers settled together are one."""
     together = {"over_23": "ante", "under_18": "ante", "blind": "ante", "raise": "ante"}
     order = [table.id for each in GAMES for table in paytables(each)]
     chosen = [
         figure
-        for figure in found
+        for figure in all_figures
         if game is None or (figure.game == game and (wager is None or figure.wager == together.get(wager, wager)))
     ]
     return sorted(chosen, key=lambda figure: order.index(figure.table))

@@ -17,11 +17,11 @@ _BATCH: Final = Counter({value: 4 * _DECKS * VALUES.count(value) for value in VA
 
 def totals() -> dict[int, Fraction]:
     """Return the chance of every total of three cards."""
-    found: dict[int, Fraction] = dict.fromkeys(range(6, 34), Fraction(0))
+    chances: dict[int, Fraction] = dict.fromkeys(range(6, 34), Fraction(0))
     for first, chance in _next(_BATCH).items():
         for total, then in _after(first).items():
-            found[total] += chance * then
-    return found
+            chances[total] += chance * then
+    return chances
 
 
 class Required(NamedTuple):
@@ -62,9 +62,9 @@ def _next(left: Counter[int]) -> dict[int, Fraction]:
 
 def _after(first: int) -> dict[int, Fraction]:
     """Return the chance of every total, given the first card's value."""
-    found: dict[int, Fraction] = defaultdict(Fraction)
+    chances: dict[int, Fraction] = defaultdict(Fraction)
     left = _BATCH - Counter([first])
     for second, chance in _next(left).items():
         for third, then in _next(left - Counter([second])).items():
-            found[first + second + third] += chance * then
-    return found
+            chances[first + second + third] += chance * then
+    return chances

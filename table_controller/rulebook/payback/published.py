@@ -36,13 +36,13 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def published() -> dict[str, Published]:
     """Return what is stated, by paytable."""
     try:
-        found = msgspec.convert(tomllib.loads(read("published.toml").decode()), _File).published
-        values = [each.value for each in found]
+        entries = msgspec.convert(tomllib.loads(read("published.toml").decode()), _File).published
+        values = [each.value for each in entries]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, ValueError) as error:
         raise BadRulebook(f"published.toml cannot be read: {error}") from error
     known = {table.id for game in GAMES for table in paytables(game)}
-    named = [each.table for each in found]
+    named = [each.table for each in entries]
     wrong = [name for name in named if name not in known or named.count(name) > 1]
     if wrong or not all(0 < value < 2 for value in values):
         raise BadRulebook(f"published.toml: {', '.join(wrong) or 'a percentage out of bounds'}")
-    return {each.table: each for each in found}
+    return {each.table: each for each in entries}

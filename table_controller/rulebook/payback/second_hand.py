@@ -36,7 +36,7 @@ class Facing(NamedTuple):
     """A class of player hands and how the dealer's hands compare to each of them."""
 
     cards: tuple[int, ...]
-    ways: int
+    multiplicity: int
     strength: int
     lower: int  # dealer hands
     equal: int
@@ -45,16 +45,16 @@ class Facing(NamedTuple):
 
 def facing(tick: Callable[[int], None]) -> Iterator[Facing]:
     """Return every class of player hands with its dealer hands."""
-    classes = [(cards, ways, dj_wild.strength(cards)) for cards, ways in hands(5, joker=True)]
+    classes = [(cards, multiplicity, dj_wild.strength(cards)) for cards, multiplicity in hands(5, joker=True)]
     alike = Memo(_alike)
     holding: dict[int, Counter[int]] = defaultdict(Counter)  # a set of cards -> strengths of the hands that hold it
-    for number, (cards, ways, strength) in enumerate(classes):
+    for number, (cards, multiplicity, strength) in enumerate(classes):
         for _, chosen in _subsets(cards):
-            holding[alike[chosen]][strength] += ways
+            holding[alike[chosen]][strength] += multiplicity
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
-    upto = {chosen: _cumulated(found, _orbit(chosen)) for chosen, found in holding.items()}
-    for number, (cards, ways, strength) in enumerate(classes):
+    upto = {chosen: _cumulated(tally, _orbit(chosen)) for chosen, tally in holding.items()}
+    for number, (cards, multiplicity, strength) in enumerate(classes):
         lower, not_higher = 0, -1  # a hand is equal to itself, and the dealer cannot have it
         for sign, chosen in _subsets(cards):
             strengths, counts = upto[alike[chosen]]
@@ -62,7 +62,7 @@ def facing(tick: Callable[[int], None]) -> Iterator[Facing]:
             not_higher += sign * counts[bisect_right(strengths, strength)]
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
-        yield Facing(cards, ways, strength, lower, not_higher - lower, DEALER_HANDS - not_higher)
+        yield Facing(cards, multiplicity, strength, lower, not_higher - lower, DEALER_HANDS - not_higher)
 
 
 def _subsets(cards: tuple[int, ...]) -> Iterator[tuple[int, int]]:
@@ -89,10 +89,10 @@ def _orbit(chosen: int) -> int:
     return factorial(4) // prod(factorial(number) for number in Counter(_suits(chosen)).values())
 
 
-def _cumulated(found: Counter[int], orbit: int) -> tuple[list[int], list[int]]:
+def _cumulated(tally: Counter[int], orbit: int) -> tuple[list[int], list[int]]:
     """Return the strengths in order, and how many hands lie below each; of one set, where `found` has all alike."""
-    strengths = sorted(found)
+    strengths = sorted(tally)
     counts = [0]
     for strength in strengths:
-        counts.append(counts[-1] + found[strength] // orbit)
+        counts.append(counts[-1] + tally[strength] // orbit)
     return strengths, counts

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _MAIN = "asia_poker"
 
 
-def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     """Settle the seats in the order given."""
     chosen = terms.submission
     strength = asia.strength(
         wheel_lowest_straight_flush=chosen.wheel_lowest_straight_flush,
         wheel_lowest_straight=chosen.wheel_lowest_straight,
     )
-    dealer = told.dealer_setting or terms.set_by_house_way(told.dealer)
+    dealer = played.dealer_setting or terms.set_by_house_way(played.dealer)
     for seat in seats:
         if seat.fate == "gave_up":
             yield lost(seat, _MAIN, ("575.11(d)/2",))

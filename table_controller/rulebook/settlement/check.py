@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import Terms
 
 
-def check(terms: Terms, told: Round, *, void: bool = False, settles: bool = True) -> None:
+def check(terms: Terms, played: Round, *, void: bool = False, settles: bool = True) -> None:
     """Raise BadHand with everything that cannot be; in a void round hands may be incomplete and decisions missing.
 
     `settles`: whether wagers are settled by the cards, which a void round seldom does.
     """
-    said = [*_seats(terms, told)]
-    for seat in told.seats:
+    problems = [*_seats(terms, played)]
+    for seat in played.seats:
         where = f"seat {seat.number}"
-        said += [f"{where}: {each}" for each in _wagers(terms, seat)]
-        said += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
-        said += [f"{where}: {each}" for each in _hand(terms, told, seat, void=void)]
-        said += [f"{where}: {each}" for each in _joker(terms, told, seat)] if settles else []
-    said += [*_dealer(terms, told, void=void)]
-    said += [*_cards(terms, told)]
-    if said:
-        raise BadHand("; ".join(said))
+        problems += [f"{where}: {each}" for each in _wagers(terms, seat)]
+        problems += [] if void else [f"{where}: {each}" for each in _decision(terms, seat)]
+        problems += [f"{where}: {each}" for each in _hand(terms, played, seat, void=void)]
+        problems += [f"{where}: {each}" for each in _joker(terms, played, seat)] if settles else []
+    problems += [*_dealer(terms, played, void=void)]
+    problems += [*_cards(terms, played)]
+    if problems:
+        raise BadHand("; ".join(problems))
 
 
-def _seats(terms: Terms, told: Round) -> Iterator[str]:
-    numbers = [seat.number for seat in told.seats]
+def _seats(terms: Terms, played: Round) -> Iterator[str]:
+    numbers = [seat.number for seat in played.seats]
     for number in dict.fromkeys(numbers):
         if not 1 <= number <= terms.submission.seats:
             yield f"there is no seat {number}; this table has {terms.submission.seats}"
@@ -68,11 +68,11 @@ def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
 def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
     """Wagers whose amount is prescribed, and those that odds could not pay in whole cents."""
     table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
-    wanted = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
+    expected = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
-        wanted = ante
-    if wanted is not None and cents != wanted:
-        yield f"{wager.name} = {cents} cents must be {wanted} ({wager.clause})"
+        expected = ante
+    if expected is not None and cents != expected:
+        yield f"{wager.name} = {cents} cents must be {expected} ({wager.clause})"
     for line in table.lines:
         for pay in (line.pay, line.natural, line.with_wild):
             if pay and pay.odds and cents * pay.odds[0] % pay.odds[1]:
@@ -83,10 +83,10 @@ def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]
 def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
     edition = terms.edition
     choices = [wager for wager in edition.wagers if wager.decision]
-    made = [wager.name for wager in choices if wager.name in seat.wagers]
-    if seat.fate == "plays" and choices and len(made) != 1:
-        wanted = " or ".join(wager.name for wager in choices)
-        yield f"a player who stays places {wanted} ({choices[0].clause})"
+    decided = [wager.name for wager in choices if wager.name in seat.wagers]
+    if seat.fate == "plays" and choices and len(decided) != 1:
+        expected = " or ".join(wager.name for wager in choices)
+        yield f"a player who stays places {expected} ({choices[0].clause})"
     if seat.fate == "gave_up":
         rule = edition.surrender
         if rule is None:
@@ -95,8 +95,8 @@ def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
         barred = [name for name in rule.barred_by if name in seat.wagers]
         if barred:
             yield f"no surrender with {', '.join(barred)} ({rule.clause})"
-        if made:
-            yield f"{', '.join(made)} and yet given up ({rule.clause})"
+        if decided:
+            yield f"{', '.join(decided)} and yet given up ({rule.clause})"
     if seat.fate == "void" and not _hand_may_be_void(terms):
         yield f"{edition.title} has no rule that voids one hand alone"
     if seat.fate == "abandoned" and not _may_be_abandoned(terms):
@@ -115,30 +115,30 @@ def _may_be_abandoned(terms: Terms) -> bool:
 # --- cards ------------------------------------------------------------------------------------------------------------
 
 
-def _hand(terms: Terms, told: Round, seat: Seat, *, void: bool) -> Iterator[str]:
+def _hand(terms: Terms, played: Round, seat: Seat, *, void: bool) -> Iterator[str]:
     size, number = terms.edition.hand.cards, len(seat.cards)
     if void or seat.fate in ("void", "abandoned"):
         if number > size:
             yield f"{number} cards, and a hand has {size}"
-    elif number != size and (number or _is_looked_at(terms, told, seat)):
+    elif number != size and (number or _is_looked_at(terms, played, seat)):
         yield f"{number} card{'s' * (number != 1)}, and a hand has {size}"
     if seat.setting is not None:
         yield from _setting(terms, seat.setting, seat.cards)
 
 
-def _joker(terms: Terms, told: Round, seat: Seat) -> Iterator[str]:
+def _joker(terms: Terms, played: Round, seat: Seat) -> Iterator[str]:
     """A joker that the progressive looks at, for the seat's own bet or for another's envy, needs its replacement."""
-    bets = any("progressive" in other.wagers for other in told.seats)
-    if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and told.replacement is None:
+    bets = any("progressive" in other.wagers for other in played.seats)
+    if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and played.replacement is None:
         yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
 
 
-def _is_looked_at(terms: Terms, told: Round, seat: Seat) -> bool:
+def _is_looked_at(terms: Terms, played: Round, seat: Seat) -> bool:
     """Whether the cards of a seat still matter."""
     if seat.fate == "plays":
         return True
     if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still bring envy (F11)
-        return any(qualifying(terms, other) for other in told.seats if other.number != seat.number)
+        return any(qualifying(terms, other) for other in played.seats if other.number != seat.number)
     if terms.edition.game == "dj_wild":
         return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
     return "bonus" in seat.wagers
@@ -154,18 +154,18 @@ def _setting(terms: Terms, hands: Setting, cards: Sequence[int]) -> Iterator[str
         yield "five cards are set into three and two (680a.11(b)(1))"
 
 
-def _dealer(terms: Terms, told: Round, *, void: bool) -> Iterator[str]:
-    hand, number = terms.edition.hand, len(told.dealer)
-    wanted = hand.cards if hand.dealer_hand else 0
-    if number != wanted and not (void and number < wanted):
-        yield f"dealer: {number} cards, and the hand has {wanted}"
-    if told.dealer_setting is not None:
-        yield from (f"dealer: {each}" for each in _setting(terms, told.dealer_setting, told.dealer))
-        if _is_foul(terms, told.dealer_setting):
+def _dealer(terms: Terms, played: Round, *, void: bool) -> Iterator[str]:
+    hand, number = terms.edition.hand, len(played.dealer)
+    expected = hand.cards if hand.dealer_hand else 0
+    if number != expected and not (void and number < expected):
+        yield f"dealer: {number} cards, and the hand has {expected}"
+    if played.dealer_setting is not None:
+        yield from (f"dealer: {each}" for each in _setting(terms, played.dealer_setting, played.dealer))
+        if _is_foul(terms, played.dealer_setting):
             yield "dealer: the hands are foul; they are set again in the house way"
-    if told.replacement is not None and terms.edition.game != "dj_wild":
+    if played.replacement is not None and terms.edition.game != "dj_wild":
         yield f"{terms.edition.title} has no replacement card"
-    if told.replacement == JOKER and any(JOKER in seat.cards for seat in told.seats):
+    if played.replacement == JOKER and any(JOKER in seat.cards for seat in played.seats):
         yield f"{NOTATION[JOKER]} cannot replace itself"
 
 
@@ -175,8 +175,8 @@ def _is_foul(terms: Terms, hands: Setting) -> bool:
     return terms.edition.game == "face_up_pai_gow" and pai_gow.foul(hands) is not None
 
 
-def _cards(terms: Terms, told: Round) -> Iterator[str]:
-    dealt = [*told.dealer, *(card for seat in told.seats for card in seat.cards)]
-    dealt += [] if told.replacement is None else [told.replacement]
+def _cards(terms: Terms, played: Round) -> Iterator[str]:
+    dealt = [*played.dealer, *(card for seat in played.seats for card in seat.cards)]
+    dealt += [] if played.replacement is None else [played.replacement]
     deck = terms.edition.cards
     yield from misfits(dealt, jokers=deck.jokers, copies=deck.decks)

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 _REQUIRED = ("ante", "blind", "raise")
 
 
-def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     """Settle the seats in the order given; what was folded was collected before the dealer's hand was seen (c)."""
     for seat in sorted(seats, key=lambda seat: seat.number):  # asked from the far left clockwise (b)
         if seat.fate == "gave_up":
             yield from _folded(seat)
-    dealer = dj_wild.strength(told.dealer)
+    dealer = dj_wild.strength(played.dealer)
     for seat in seats:
         if seat.fate == "plays":
             yield from _required(terms, seat, dealer)
-        yield from optional(terms, told, seat, "progressive", "trips")
+        yield from optional(terms, played, seat, "progressive", "trips")
         if seat.fate == "plays" and "bad_beat" in seat.wagers:
             yield _bad_beat(terms, seat, dealer)
-    yield from _envy(terms, told, seats)
+    yield from _envy(terms, played, seats)
 
 
 def _folded(seat: Seat) -> Iterator[Result]:
@@ -53,24 +53,24 @@ def _required(terms: Terms, seat: Seat, dealer: int) -> Iterator[Result]:
             yield by_line(terms, seat, wager, line, ("687a.11(e)(1)", pays), (), hand)
 
 
-def optional(terms: Terms, told: Round, seat: Seat, *wagers: str) -> Iterator[Result]:
+def optional(terms: Terms, played: Round, seat: Seat, *wagers: str) -> Iterator[Result]:
     """Settle Progressive and Trips on the player's cards alone, as a round that is void still does (687a.13(d))."""
     if "progressive" in wagers and "progressive" in seat.wagers:
-        yield _progressive(terms, told, seat)
+        yield _progressive(terms, played, seat)
     if "trips" in wagers and "trips" in seat.wagers:
-        found, column = dj_wild.paid_class(seat.cards)
-        line = first_line(terms.table("trips"), dj_wild.held(found))
+        hand_class, column = dj_wild.paid_class(seat.cards)
+        line = first_line(terms.table("trips"), dj_wild.held(hand_class))
         survived = ("687a.11(b)(1)",) if seat.fate == "gave_up" else ()
         won = (*survived, "687a.11(f)(2)(ii)", "687a.12(d)")
         hand = f"{describe(dj_wild.strength(seat.cards))}, {column.replace('_', ' ')}"
         yield by_line(terms, seat, "trips", line, won, (*survived, "687a.11(f)(2)(i)"), hand, column)
 
 
-def _progressive(terms: Terms, told: Round, seat: Seat) -> Result:
+def _progressive(terms: Terms, played: Round, seat: Seat) -> Result:
     survived = ("687a.11(b)(3)",) if seat.fate == "gave_up" else ()
     if survived and not terms.submission.folded_progressive:
         return lost(seat, "progressive", survived, see=("W21",))
-    cards = dj_wild.progressive_hand(seat.cards, told.replacement)
+    cards = dj_wild.progressive_hand(seat.cards, played.replacement)
     twos = terms.setting("progressive_wilds") == "twos"
     line = first_line(terms.table("progressive"), dj_wild.progressive_held(cards, twos_wild=twos))
     won = (*survived, "687a.11(f)(1)(ii)", "687a.12(c)/1")
@@ -88,7 +88,7 @@ def _bad_beat(terms: Terms, seat: Seat, dealer: int) -> Result:
     return by_line(terms, seat, "bad_beat", line, won, ("687a.11(f)(3)(i)",), hand, see=("W15",))
 
 
-def _envy(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+def _envy(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     """Pay each progressive bettor for every other player's royal or straight flush (W10)."""
     bettors = [seat for seat in seats if "progressive" in seat.wagers and seat.fate in ("plays", "gave_up")]
     if not bettors:
@@ -98,7 +98,7 @@ def _envy(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
     for of in seats:
         if not of.cards or (of.fate == "gave_up" and not terms.submission.folded_progressive):
             continue
-        cards = dj_wild.progressive_hand(of.cards, told.replacement)
+        cards = dj_wild.progressive_hand(of.cards, played.replacement)
         line = first_line(table, dj_wild.progressive_held(cards, twos_wild=twos))
         if line is None or line.envy_cents is None:
             continue

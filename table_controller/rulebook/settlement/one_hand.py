@@ -12,10 +12,12 @@ import msgspec
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards as notation
 from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, pai_gow, poker5, saigon
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.load import edition
-from table_controller.rulebook.settlement import Result, Round, Seat, Terms, settle
+from table_controller.rulebook.settlement.round import Result, Round, Seat
+from table_controller.rulebook.settlement.round_settlement import settle
+from table_controller.rulebook.settlement.terms import Terms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import GAMES
@@ -102,9 +104,9 @@ def words(game: str, cards: Sequence[Card]) -> str:
         return f"{describe(dj_wild.strength(cards))}, {column.replace('_', ' ')}"
     best = describe(poker5.best(cards))
     if game == "saigon_5_card":
-        found = saigon.best_set(cards)
-        told = f"qualifies, Point Count {found.point_count}" if found.qualifies else "does not qualify"
-        return f"{told}; {best}"
+        best_set = saigon.best_set(cards)
+        points = f"qualifies, Point Count {best_set.point_count}" if best_set.qualifies else "does not qualify"
+        return f"{points}; {best}"
     return best
 
 
@@ -117,27 +119,27 @@ def _held(game: str, cards: Sequence[Card]) -> tuple[str, ...]:
     return tuple(reversed(holds.words(of_seven[game](cards))))
 
 
-def _setting(game: str, cards: Sequence[Card], told: tuple[tuple[Card, ...], ...] | None) -> tuple[SetHand, ...]:
-    ways = HOUSE_WAYS.get(game)
-    if ways is None:
+def _setting(game: str, cards: Sequence[Card], given: tuple[tuple[Card, ...], ...] | None) -> tuple[SetHand, ...]:
+    policies = HOUSE_WAYS.get(game)
+    if policies is None:
         return ()
     if game == "saigon_5_card":
-        found = saigon.as_set(*(told or next(iter(ways.values()))(cards)))
-        three = "qualifies" if found.qualifies else "does not qualify"
+        set_cards = saigon.as_set(*(given or next(iter(policies.values()))(cards)))
+        three = "qualifies" if set_cards.qualifies else "does not qualify"
         return (
-            SetHand(notation.show(found.three), three),
-            SetHand(notation.show(found.showdown), f"Point Count {found.point_count}"),
+            SetHand(notation.show(set_cards.three), three),
+            SetHand(notation.show(set_cards.showdown), f"Point Count {set_cards.point_count}"),
         )
     strength = asia.strength() if game == "asia_poker" else pai_gow.strength
     length = 4 if game == "asia_poker" else 5
-    hands = told or next(iter(ways.values()))(cards)
+    hands = given or next(iter(policies.values()))(cards)
     return tuple(SetHand(notation.show(hand), describe(strength(hand), length)) for hand in hands)
 
 
-def _foul(game: str, told: tuple[tuple[Card, ...], ...] | None) -> str | None:
-    if told is None or game == "saigon_5_card":
+def _foul(game: str, given: tuple[tuple[Card, ...], ...] | None) -> str | None:
+    if given is None or game == "saigon_5_card":
         return None
-    return asia.foul(told, asia.strength()) if game == "asia_poker" else pai_gow.foul(told)
+    return asia.foul(given, asia.strength()) if game == "asia_poker" else pai_gow.foul(given)
 
 
 # --- a wager on it ----------------------------------------------------------------------------------------------------
@@ -160,13 +162,13 @@ def _results(
         for setting in game.settings
         if setting.default is None and setting.needs == wager.name and setting.name not in stated
     }
-    found = []
+    results = []
     for table in _tables(ask, game, wager):
         at = _terms(game, wager, table, {**assumed, **ask.settings})
         seat = Seat(number=1, cards=cards, setting=setting, wagers=_wagers(ask, game, wager, table))
-        told = Round(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
-        found += [result for result in settle(at, told) if result.wager == wager.name and result.envy_of is None]
-    return tuple(found), tuple(f"{name} = {value}" for name, value in assumed.items())
+        played = Round(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
+        results += [result for result in settle(at, played) if result.wager == wager.name and result.envy_of is None]
+    return tuple(results), tuple(f"{name} = {value}" for name, value in assumed.items())
 
 
 def _dealer(ask: Ask, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
@@ -185,8 +187,8 @@ def _tables(ask: Ask, game: Edition, wager: Wager) -> list[Paytable]:
     every = [table for table in paytables(game.game) if table.id in wager.tables]
     if ask.paytable is None:
         return every
-    wanted = ask.paytable.lower()
-    named = [table for table in every if table.id.lower() == wanted or table.id.lower().endswith(f"-{wanted}")]
+    asked = ask.paytable.lower()
+    named = [table for table in every if table.id.lower() == asked or table.id.lower().endswith(f"-{asked}")]
     if len(named) != 1:
         raise BadHand(f"{ask.paytable} is no paytable of {wager.name}; there are {', '.join(wager.tables)}")
     return named

@@ -24,26 +24,26 @@ _HAND_CLAUSES = {
 _ENVY_CLAUSES = {"fortune": ("688a.11(h)(2)(ii)", "688a.12(c)/2"), "progressive": ("688a.11(h)(2)(ii)", "688a.12(d)/3")}
 
 
-def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     """Settle the seats in the order given; envy comes after all of them (F9)."""
-    dealer = told.dealer_setting or terms.set_by_house_way(told.dealer)
+    dealer = played.dealer_setting or terms.set_by_house_way(played.dealer)
     for seat in seats:
         if seat.fate == "gave_up":
             yield lost(seat, _MAIN, ("688a.11(d)/2",), see=("F11",))
             continue
-        yield _main(terms, told, seat, dealer)
+        yield _main(terms, played, seat, dealer)
         if "ace_high" in seat.wagers:
-            yield ace_high(terms, told, seat)
+            yield ace_high(terms, played, seat)
         for wager in ("fortune", "progressive"):
             if wager in seat.wagers:
                 yield by_hand(terms, seat, wager)
     yield from _envy(terms, seats)
 
 
-def _main(terms: Terms, told: Round, seat: Seat, dealer: Setting) -> Result:
+def _main(terms: Terms, played: Round, seat: Seat, dealer: Setting) -> Result:
     hands = seat.setting or terms.set_by_house_way(seat.cards)
     hand = f"{_words(hands)}; dealer {_words(dealer)}"
-    if pai_gow.is_ace_high(told.dealer):  # before anything else, fouls included (F12)
+    if pai_gow.is_ace_high(played.dealer):  # before anything else, fouls included (F12)
         return kept(seat, _MAIN, ("688a.11(f)(2)(iii)",), hand, see=("F12",))
     foul = pai_gow.foul(hands)
     if foul is not None:
@@ -57,14 +57,14 @@ def _main(terms: Terms, told: Round, seat: Seat, dealer: Setting) -> Result:
     return by_line(terms, seat, _MAIN, line, ("688a.11(f)(3)", "688a.12(a)"), (), hand)
 
 
-def ace_high(terms: Terms, told: Round, seat: Seat) -> Result:
+def ace_high(terms: Terms, played: Round, seat: Seat) -> Result:
     """Settle Ace High: by the dealer's hand, more if the player's is ace high too."""
     held = 0
-    if pai_gow.is_ace_high(told.dealer):
-        held = holds.BIT["dealer_ace_high_with_joker" if JOKER in told.dealer else "dealer_ace_high_no_joker"]
+    if pai_gow.is_ace_high(played.dealer):
+        held = holds.BIT["dealer_ace_high_with_joker" if JOKER in played.dealer else "dealer_ace_high_no_joker"]
         held |= holds.BIT["both_ace_high"] if pai_gow.is_ace_high(seat.cards) else 0
     line = first_line(terms.table("ace_high"), held)
-    hand = f"{describe(pai_gow.strength(seat.cards))}; dealer {describe(pai_gow.strength(told.dealer))}"
+    hand = f"{describe(pai_gow.strength(seat.cards))}; dealer {describe(pai_gow.strength(played.dealer))}"
     won = ("688a.11(h)(1)(i)(B)", "688a.12(b)")
     return by_line(terms, seat, "ace_high", line, won, ("688a.11(h)(1)(i)(A)",), hand)
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import Terms
 
 
-def settle(terms: Terms, told: Round, seats: list[Seat]) -> Iterator[Result]:
+def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     """Settle the seats in the order given."""
-    dealer = saigon.as_set(*(told.dealer_setting or terms.set_by_house_way(told.dealer)))
+    dealer = saigon.as_set(*(played.dealer_setting or terms.set_by_house_way(played.dealer)))
     for seat in seats:
         player = saigon.as_set(*(seat.setting or terms.set_by_house_way(seat.cards)))
         yield _ante(terms, seat, player, dealer)
@@ -48,6 +48,6 @@ def _won(terms: Terms, seat: Seat, clause: str, *, five: bool, hand: str) -> Res
     return by_line(terms, seat, "ante", line, (clause, "680a.12(b)" if five else "680a.12(a)"), (), hand)
 
 
-def words(found: saigon.Set) -> str:
+def words(set_cards: saigon.Set) -> str:
     """Return a setting in words."""
-    return f"qualifies, Point Count {found.point_count}" if found.qualifies else "does not qualify"
+    return f"qualifies, Point Count {set_cards.point_count}" if set_cards.qualifies else "does not qualify"

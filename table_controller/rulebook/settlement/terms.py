@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.rulebook.hands import holds
-from table_controller.rulebook.hands.house_way import HOUSE_WAYS
+from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from table_controller.rulebook.settlement.round import Result
 from table_controller.rulebook.texts import paytables
 

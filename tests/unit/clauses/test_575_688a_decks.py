@@ -61,7 +61,7 @@ def test_two_decks_are_played_only_with_an_automated_shuffler(game: str) -> None
 def test_two_decks_have_two_back_colours_and_the_dealer_says_so(game: str) -> None:
     table = floor(game, two_decks=True).start("blue")
     before = table.table.snapshot()
-    assert "two decks differ by back colour" in refused(table.step(ev.DeckReceived("blue", DEALER)))
+    assert "two decks must differ by back color" in refused(table.step(ev.DeckReceived("blue", DEALER)))
     assert table.table.snapshot() == before
     table.step(ev.DeckReceived("red", DEALER))
     asked = table.prompt("opening/composition")
@@ -85,7 +85,7 @@ def test_one_color_in_another_spelling_is_no_second_color(game: str, name: str) 
 @pytest.mark.parametrize("name", ["", " ", "--", "\u200b"])
 def test_a_deck_without_a_color_is_no_deck(game: str, name: str) -> None:
     table = floor(game, two_decks=True).start("blue")
-    assert refused(table.step(ev.DeckReceived(name, DEALER))) == "a deck is called by its back colour"
+    assert refused(table.step(ev.DeckReceived(name, DEALER))) == "name the deck by its back color"
 
 
 @both("575.3(b)(1)", "688a.3(b)(1)")
@@ -99,7 +99,7 @@ def test_a_color_comes_back_only_when_no_irregularity_names_it_in_any_spelling(g
         table.twist = silent("acknowledge")
         table.play(*(e for i, cmd in table.state.commands.items() for e in table.answer(Command(i, cmd.slot, cmd.act))))
     assert table.hold().deck == "red"
-    assert "an irregularity still names" in refused(table.step(ev.DeckReceived("Red", DEALER)))
+    assert "an irregularity of the earlier deck" in refused(table.step(ev.DeckReceived("Red", DEALER)))
 
 
 @both("575.3(b)(2)", "688a.3(b)(2)")

@@ -50,8 +50,8 @@ def test_the_dealer_inspects_and_another_person_verifies(game: str) -> None:
     prompt = table.prompt("opening/verify_inspection/floorperson")
     assert prompt.clauses == (f"{table.edition.chapter}.4(a)",)
     no = refused(table.say(prompt.kind, who=ev.Person("floorperson", DEALER.credential)))
-    assert no == "D1 has confirmed inspect as dealer; another person confirms this"
-    assert refused(table.say(prompt.kind, who=DEALER)) == "this is for the floorperson to answer"
+    assert no == "D1 confirmed inspect as dealer; another person must confirm this"
+    assert refused(table.say(prompt.kind, who=DEALER)) == "the floorperson must answer this"
     assert table.deck().state == mc.RECEIVED
     table.say(prompt.kind)
     assert (table.deck().state, table.deck().verified) == (mc.INSPECTED, True)

@@ -52,7 +52,7 @@ def test_hands_are_set_once_and_then_nobody_touches_them(game: str) -> None:
     table.say("hands_set")
     assert table.prompt("reveal").clauses == (f"{chapter}.11(c)",)
     again = refused(table.step(ev.Answer(asked.id, "done", DEALER)))
-    assert again == f"question {asked.id} is answered already, or was never asked"
+    assert again == f"question {asked.id} is no longer open"
     assert not table.prompts("hands_set")
 
 
@@ -98,7 +98,7 @@ def test_surrender_is_open_from_the_dealers_set_hand_until_the_own_one_is_shown(
     assert f"{table.edition.chapter}.11(d)/1" in asked.clauses
     table.say("settled", "settled")
     assert "may not surrender now" in refused(table.declare("surrender", seat=6)), "its hand was shown"
-    assert "needs a seat whose hand is played" in refused(table.declare("surrender", seat=2))
+    assert "needs a seat whose hand is in play" in refused(table.declare("surrender", seat=2))
     table.declare("surrender", seat=1)
     assert table.round_.surrendered == [1], "at once, though seat 3 is next"
     table.say("surrender_collected")
@@ -111,7 +111,7 @@ def test_a_player_with_a_side_wager_may_not_surrender(game: str) -> None:
     asked = table.prompt("settled")
     assert (asked.seat, asked.choices) == (6, ("settled",))
     assert "may not surrender now" in refused(table.declare("surrender", seat=6))
-    assert "is no answer here" in refused(table.say("settled", "surrendered"))
+    assert "is not an answer to this question" in refused(table.say("settled", "surrendered"))
     table.say("settled")
     table.say("side_settled")
     assert (table.prompt("settled").seat, table.prompt("settled").choices) == (3, ("settled", "surrendered"))
@@ -137,7 +137,7 @@ def test_side_wagers_are_entered_before_the_deal_and_only_for_seats_in_the_round
     name = "bonus" if game == ASIA else "ace_high"
     kind = f"side_wagers/{name}"
     no = refused(table.say(kind, "done", seats=(2,)))
-    assert no == f"seat 2 has no wager; only who has one may place another ({table.edition.chapter}.7(d))"
+    assert no == f"seat 2 has no main wager, so it cannot have a side wager ({table.edition.chapter}.7(d))"
     table.say(kind, "done", seats=(3,))
     assert table.round_.side == {name: [3]}
 
@@ -150,7 +150,7 @@ def test_a_surrendered_wager_is_collected_at_once_before_its_hand_is_counted(gam
     assert (asked.seat, asked.role, asked.clauses) == (6, "dealer", (f"{table.edition.chapter}.11(d)/2",))
     assert not table.prompts("settled")
     assert not table.prompts("surrender_count")
-    assert "for the dealer" in refused(table.step(ev.Answer(asked.id, "done", FLOOR)))
+    assert "the dealer must answer this" in refused(table.step(ev.Answer(asked.id, "done", FLOOR)))
     table.say("surrender_collected")
     assert table.prompt("surrender_count").seat == 6
 

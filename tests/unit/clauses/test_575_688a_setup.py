@@ -31,7 +31,7 @@ def test_seven_stacks_of_seven_and_a_stub_of_four_fit_six_seats_only(game: str) 
     table.play(ev.OpenRound(DEALER))
     table.step(ev.NoMoreBets(DEALER))
     clause = f"{edition.chapter}.2(a)"
-    said = f"seats are numbers from 1 to 6, each once, and at least one ({clause})"
+    said = f"enter at least one seat from 1 to 6, each once ({clause})"
     assert refused(table.say("seats", seats=(1, 7))) == said
 
 
@@ -64,7 +64,7 @@ def test_one_known_way_to_find_the_position_is_in_use_and_changes_between_rounds
 @both("575.2(c)(1)", "688a.2(c)(1)")
 def test_a_new_dealer_takes_the_shaker_over_before_it_is_armed(game: str) -> None:
     table = floor(game).start().to(mc.BETTING)
-    assert refused(table.step(ev.DealerChanged(FLOOR))) == "a table is taken over by a dealer"
+    assert refused(table.step(ev.DealerChanged(FLOOR))) == "only a dealer can take over a table"
     table.step(ev.DealerChanged(OTHER_DEALER))
     asked = table.prompt("take_shaker")
     assert (asked.role, asked.slot) == ("dealer", "shaker.1")
@@ -74,7 +74,7 @@ def test_a_new_dealer_takes_the_shaker_over_before_it_is_armed(game: str) -> Non
     assert table.phase == mc.STARTING_POSITION
     assert "arm_dice" not in acts(decided)
     assert "shaker_unattended" in table.keys("arm_dice", "shaker.1")
-    assert refused(table.say("take_shaker")) == "the shaker is taken over by D2, who deals now"
+    assert refused(table.say("take_shaker")) == "the new dealer, D2, must take over the shaker"
     decided = table.say("take_shaker", who=OTHER_DEALER)
     assert acts(decided) == ["arm_dice"]
 

@@ -35,7 +35,7 @@ def test_the_dealer_says_which_seated_players_have_chips_there_before_anything_i
     assert "seats_not_entered" in table.keys("arm_dice", "shaker.1")
     assert "seats_not_entered" in table.keys("dispense", "shoe.1", "blue", cards=7)
     for wrong in ((0,), (7,), (2, 2)):
-        assert "numbers from 1 to 6" in refused(table.say("seats", seats=wrong))
+        assert "seat from 1 to 6" in refused(table.say("seats", seats=wrong))
     decided = table.say("seats", seats=(5, 2))
     assert acts(decided) == ["arm_dice"]
     assert table.round_.seats == (2, 5)
@@ -48,7 +48,7 @@ def test_a_seat_is_bound_until_the_round_is_over(game: str) -> None:
     table.declare("player_leaves", seat=3)
     asked = table.prompt("player_left")
     assert (asked.role, asked.seat, asked.choices) == ("floorperson", 3, ("abandoned", "plays_on"))
-    assert refused(table.say("player_left", who=DEALER)) == "this is for the floorperson to answer"
+    assert refused(table.say("player_left", who=DEALER)) == "the floorperson must answer this"
     assert table.round_.seats == (1, 3, 6), "leaving takes nobody out of the round"
     table.say("player_left", "plays_on", who=FLOOR)
     settled = [p.seat for p in of(Prompt, table.settle()) if p.kind == "settled"]
@@ -75,13 +75,13 @@ def test_after_no_more_bets_nothing_is_placed_raised_or_withdrawn(game: str) -> 
     table.step(ev.Answer(first.id, "done", DEALER, None, (2, 5)))
     for again in ((2,), (2, 5, 6)):
         said = refused(table.step(ev.Answer(first.id, "done", DEALER, None, again)))
-        assert said == f"question {first.id} is answered already, or was never asked"
+        assert said == f"question {first.id} is no longer open"
         assert table.round_.seats == (2, 5)
-    assert "no wagers are open" in refused(table.step(ev.NoMoreBets(DEALER)))
+    assert "no bets are open" in refused(table.step(ev.NoMoreBets(DEALER)))
     assert "round_open" in {
         reason.key for d in table.step(ev.OpenRound(DEALER)) for reason in getattr(d, "reasons", ())
     }
-    assert refused(table.step(ev.NoMoreBets(FLOOR))) == "no more bets is the dealer's call"
+    assert refused(table.step(ev.NoMoreBets(FLOOR))) == "only the dealer can call no more bets"
 
 
 @clauses("688a.7(c)", "688a.2(d)(2)")

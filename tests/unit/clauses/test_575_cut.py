@@ -43,7 +43,7 @@ def test_the_dealer_cuts_at_least_ten_cards_below_the_top_and_then_loads_the_sho
     assert (asked.role, asked.choices, asked.seat) == ("dealer", ("cut",), None), "nobody else is offered it"
     assert (asked.least, asked.most) == (10, 52)
     for depth in (0, 9, 53):
-        assert refused(table.say("cut", number=depth)) == "this question asks for a number from 10 to 52"
+        assert refused(table.say("cut", number=depth)) == "enter a number from 10 to 52"
     assert table.deck().state == mc.SHUFFLED
     table.say("cut", number=10)
     assert table.prompt("put_in_shoe").clauses == ("575.8(a)",)
@@ -64,12 +64,11 @@ def test_after_the_cut_the_position_is_found_and_then_the_cards_are_dealt() -> N
 @clauses("575.5(d)")
 def test_a_floorperson_may_have_the_cards_recut_until_the_first_one_is_dealt() -> None:
     table = waiting_for_the_cut()
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (575.5(d))"
+    assert refused(table.order("recut", deck="blue")) == "recut: this deck is not cut and ready (575.5(d))"
     table.twist = lambda _: None
     table.settle()
     assert (
-        refused(table.step(ev.Ordered("recut", DEALER, deck="blue")))
-        == "recut is for a floorperson to order (575.5(d))"
+        refused(table.step(ev.Ordered("recut", DEALER, deck="blue"))) == "only a floorperson can order recut (575.5(d))"
     )
     for phase in (mc.IDLE, mc.BETTING, mc.STARTING_POSITION):
         table.to(phase)
@@ -84,7 +83,7 @@ def test_a_floorperson_may_have_the_cards_recut_until_the_first_one_is_dealt() -
                 table.step(event)
         assert table.deck().place == "shoe.1"
     table.to(mc.DEALING)
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (575.5(d))"
+    assert refused(table.order("recut", deck="blue")) == "recut: this deck is not cut and ready (575.5(d))"
 
 
 @clauses("575.5(e)")
@@ -115,7 +114,7 @@ def test_at_an_idle_table_the_cards_are_spread_looked_at_washed_and_shuffled_aga
 def test_the_rack_is_emptied_too_and_a_table_in_play_is_not_idle() -> None:
     table = floor(ASIA, "manual_shoe", machine=False).start("blue")
     table.to(mc.BETTING)
-    assert refused(table.order("table_idle")) == "table_idle: the table is not idle"
+    assert refused(table.order("table_idle")) == "table_idle: a round or an irregularity is open"
     table.twist = silent("hand_shuffle")
     table.play(ev.NoMoreBets(DEALER))
     assert table.deck().place == "rack"

@@ -59,7 +59,7 @@ def test_every_player_is_asked_from_the_far_left_to_raise_or_fold() -> None:
     for seat, choice in ((1, "raise"), (4, "fold"), (6, "raise")):
         prompt = floor.prompt("decide")
         assert (prompt.seat, prompt.choices, prompt.clauses) == (seat, ("raise", "fold"), ("687a.11(b)", "687a.11(a)"))
-        assert "no answer here" in refused(floor.step(ev.Answer(prompt.id, "check", DEALER)))
+        assert "is not an answer to this question" in refused(floor.step(ev.Answer(prompt.id, "check", DEALER)))
         floor.say("decide", choice)
     assert floor.round_.decided == {1: "raise", 4: "fold", 6: "raise"}
 
@@ -87,7 +87,7 @@ def test_the_dealer_reveals_and_announces_only_when_all_have_raised_or_folded() 
         floor.say("decide")
     prompt = floor.prompt("reveal")
     assert (prompt.role, prompt.clauses) == ("dealer", ("687a.11(d)",))
-    assert "for the dealer" in refused(floor.step(ev.Answer(prompt.id, "done", FLOOR)))
+    assert "the dealer must answer this" in refused(floor.step(ev.Answer(prompt.id, "done", FLOOR)))
     floor.say("reveal")
     assert floor.phase == mc.SETTLING
 

@@ -71,7 +71,7 @@ def test_a_stub_that_the_shoe_counts_wrong_is_not_racked_unseen(game: str, deali
     floor = table(game, dealing).start()
     ignore(floor, "give_stub", "stub").to(mc.STUB_CHECK)
     decided = floor.step(ev.StubOut("shoe.1", seen))
-    assert findings(decided, "stub_differs")[0].text == f"shoe.1 counted {seen} cards left, {LEFT} expected"
+    assert findings(decided, "stub_differs")[0].text == f"Shoe 1 counted a stub of {seen} cards, {LEFT} expected"
     assert asked(floor) == ["stub"], "people count it"
 
 
@@ -98,7 +98,7 @@ def test_without_a_counting_shuffler_every_fifth_stub_is_counted(game: str, deal
     prompt = floor.prompt("stub")
     assert (floor.phase, prompt.role, prompt.number) == (mc.STUB_CHECK, "dealer", True)
     assert clause_of(game, dealing) in prompt.clauses
-    assert "asks for a number" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER)))
+    assert "enter a number" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER)))
     assert asked(floor) == ["stub"], "the fifth uncounted round waits"
     assert ("not_settling" in floor.keys("pay"), floor.state.uncounted) == (True, 4)
 

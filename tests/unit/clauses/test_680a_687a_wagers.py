@@ -8,7 +8,7 @@ import pytest
 
 from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.settlement import Terms
+from table_controller.rulebook.settlement.terms import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.chapters import GAMES, asked, each, furniture, ignore, table, why
@@ -109,7 +109,7 @@ def test_by_entering_the_seats_the_dealer_says_that_chips_lie_there_and_no_cash(
     assert "chips_only" in prompt.evidence
     assert f"{CHAPTERS[game]}.7(a)" in prompt.clauses
     for who in (FLOOR, TECH, AUDITOR):
-        assert "for the dealer" in refused(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
+        assert "the dealer must answer this" in refused(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
     assert floor.round_.seats == ()
 
 
@@ -119,15 +119,15 @@ def test_only_seated_players_wager_and_their_seats_are_bound_until_the_round_end
     prompt = floor.prompt("seats")
     assert ("seated" in prompt.evidence, f"{CHAPTERS[game]}.7(b)/1" in prompt.clauses) == (True, True)
     floor.play(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4)))
-    assert "answered already" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4, 6))))
+    assert "no longer open" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4, 6))))
     assert (asked(floor), floor.round_.seats) == (["dealt"], (2, 4))
     floor.twist = lambda _: None
     floor.to(mc.PLAYING)
-    assert "needs a seat whose hand is played" in refused(floor.declare("player_leaves", seat=3))
+    assert "needs a seat whose hand is in play" in refused(floor.declare("player_leaves", seat=3))
     floor.declare("player_leaves", seat=4)
     left = floor.prompt("player_left")
     assert (left.role, left.seat, left.choices) == ("floorperson", 4, ("abandoned", "plays_on"))
-    assert "for the floorperson" in refused(floor.step(ev.Answer(left.id, "abandoned", DEALER)))
+    assert "the floorperson must answer this" in refused(floor.step(ev.Answer(left.id, "abandoned", DEALER)))
     ignore(floor, "player_left")
     floor.settle()
     assert floor.phase == mc.SETTLING, "the round does not end over the head of a player who left"
@@ -144,21 +144,21 @@ def test_only_seated_players_wager_and_their_seats_are_bound_until_the_round_end
 def test_after_the_call_nothing_is_placed_raised_or_withdrawn(game: str) -> None:
     floor = ignore(furniture(game).start(), "seats", "dealt").to(mc.BETTING)
     for who in (FLOOR, TECH):
-        assert "dealer's call" in refused(floor.step(ev.NoMoreBets(who)))
+        assert "only the dealer can call" in refused(floor.step(ev.NoMoreBets(who)))
     assert floor.phase == mc.BETTING
     floor.play(ev.NoMoreBets(DEALER))
     assert floor.phase == mc.NO_MORE_BETS
-    assert "no wagers are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
+    assert "no bets are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     first = floor.prompt("seats").id
     floor.play(ev.Answer(first, "done", DEALER, seats=(1, 2)))
     for changed in ((1, 2, 3), (1,)):
-        assert "answered already" in refused(floor.step(ev.Answer(first, "done", DEALER, seats=changed)))
+        assert "no longer open" in refused(floor.step(ev.Answer(first, "done", DEALER, seats=changed)))
     floor.twist = lambda _: None
     for phase in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING):
         floor.to(phase)
         assert (floor.round_.seats, floor.prompts("seats")) == ((1, 2), [])
-        assert "no wagers are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
+        assert "no bets are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
     reasons = why(floor, "open_bets", deck="blue")
     assert reasons["round_open"] == f"{CHAPTERS[game]}.7(c)"
 

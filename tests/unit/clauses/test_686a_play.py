@@ -8,7 +8,7 @@ import pytest
 
 from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.settlement import Terms
+from table_controller.rulebook.settlement.terms import Terms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Found, WagersReturned
@@ -73,7 +73,7 @@ def test_a_verbal_wager_counts_when_the_dealer_has_confirmed_and_converted_the_c
     assert "seated" not in prompt.evidence, "this chapter does not ask for a seat"
     assert "686a.6(a)" in prompt.clauses
     for who in (FLOOR, TECH):
-        assert "for the dealer" in refused(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
+        assert "the dealer must answer this" in refused(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
 
 
 @clauses("686a.6(b)")
@@ -87,7 +87,7 @@ def test_who_sat_out_a_round_waits_for_the_shuffle_or_is_readmitted() -> None:
     for barred in (3, 4):  # who paused, and who came later
         answer = ev.Answer(floor.prompt("seats").id, "done", DEALER, seats=(1, barred))
         said = refused(floor.step(answer))
-        assert said == f"seat {barred} sat out a round and waits for the shuffle, or is readmitted (686a.6(b))"
+        assert said == f"seat {barred} sat out a round: wait for the shuffle, or a floorperson readmits it (686a.6(b))"
     assert "floorperson" in refused(floor.step(ev.Ordered("readmit", DEALER, seat=3)))
     assert "no such seat" in refused(floor.order("readmit", seat=9))
     floor.order("readmit", seat=3)
@@ -123,11 +123,11 @@ def test_ante_and_bonus_close_with_the_first_card() -> None:
     assert early.trigger == "drawn_without_deal", "a card that is drawn while wagers are open stops the table"
     floor = table("over_under").start("blue", "red").to(mc.BETTING)
     for who in (FLOOR, TECH):
-        assert "dealer's call" in refused(floor.step(ev.NoMoreBets(who)))
+        assert "only the dealer can call" in refused(floor.step(ev.NoMoreBets(who)))
     ignore(floor, "dealt")
     floor.play(ev.NoMoreBets(DEALER))
     assert (floor.phase, floor.round_.seats) == (mc.DEALING, (1, 3, 6))
-    assert "no wagers are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
+    assert "no bets are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
     assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     assert floor.prompts("seats") == []
 
@@ -138,7 +138,7 @@ def test_a_wager_stays_until_it_is_decided_even_of_a_player_who_leaves() -> None
     prompt = floor.prompt("seats")
     assert "686a.6(c)/2" in prompt.clauses
     floor.play(ev.Answer(prompt.id, "done", DEALER, seats=(1, 3)), until=lambda _: floor.phase == mc.PLAYING)
-    assert "answered already" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(1,))))
+    assert "no longer open" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(1,))))
     floor.twist = lambda _: None
     floor.declare("player_leaves", seat=3)
     left = floor.prompt("player_left")
@@ -221,7 +221,7 @@ def test_a_surrendered_ante_is_collected_at_once_and_no_other_player_is_asked_be
     assert (asked(floor), prompt.seat, prompt.role) == (["surrender_collected"], 1, "dealer")
     assert prompt.clauses == ("686a.7(g)(3)", "686a.7(g)#2")
     for who in (FLOOR, TECH):
-        assert "for the dealer" in refused(floor.step(ev.Answer(prompt.id, "done", who)))
+        assert "the dealer must answer this" in refused(floor.step(ev.Answer(prompt.id, "done", who)))
     floor.say("surrender_collected")
     assert (asked(floor), floor.prompt("decide").seat) == (["decide"], 3)
     floor.say("decide", "over_23")
@@ -345,7 +345,7 @@ def test_a_dead_hand_gets_the_ante_alone_back_where_the_submission_has_it_so() -
     floor.say("ante_returned")
     confirms = floor.prompt("acknowledge")
     assert (confirms.role, confirms.evidence) == ("floorperson", ("hand_confirmed",))
-    assert "for the floorperson" in refused(floor.step(ev.Answer(confirms.id, "acknowledged", DEALER)))
+    assert "the floorperson must answer this" in refused(floor.step(ev.Answer(confirms.id, "acknowledged", DEALER)))
     floor.say("acknowledge")
     assert 3 in floor.round_.dead
     floor.settle()

@@ -178,7 +178,9 @@ def test_the_round_of_the_cover_card_is_finished_and_none_follows_from_this_shoe
 @pytest.mark.parametrize("role", ["technician", "auditor"])
 def test_whoever_neither_deals_nor_watches_the_deal_cannot_end_a_shoe(role: ev.Role) -> None:
     floor = furniture("over_under").start().to(mc.DEALING)
-    assert "said by the dealer or a floorperson" in refused(floor.step(ev.CoverCardOut(who=ev.Person(role, "X1"))))
+    assert "only the dealer or a floorperson can report" in refused(
+        floor.step(ev.CoverCardOut(who=ev.Person(role, "X1")))
+    )
     assert not floor.state.shoe_over
     for who in (DEALER, FLOOR):
         other = furniture("over_under").start().to(mc.DEALING)

@@ -111,7 +111,7 @@ def test_when_the_game_begins_the_first_player_to_arrive_is_offered_the_cut() ->
     assert (asked(floor), floor.prompt("first_arrival").clauses) == (["first_arrival"], ("686a.5(c)(1)", "686a.5(c)"))
     for wrong in ((), (7,), (1, 2)):
         answer = ev.Answer(floor.prompt("first_arrival").id, "done", DEALER, seats=wrong)
-        assert "one seat is asked for" in refused(floor.step(answer))
+        assert "enter one seat" in refused(floor.step(answer))
     floor.say("first_arrival", seats=(4,))
     prompt = floor.prompt("cut")
     assert prompt.seat == 4
@@ -287,8 +287,8 @@ def test_a_continuous_shuffler_lifts_cut_cover_card_and_idle_spread() -> None:
         assert not {"cut", "cover_back", "cover_seat", "first_arrival", "put_in_shoe", "collected"} & kinds
         told = [act for _, decided in floor.log for act in acts(decided)]
         assert told[0] == "shuffle", "nothing is dealt that it has not shuffled"
-        assert "lifts it" in refused(floor.order("table_idle"))
-        assert "lifts the cut" in refused(floor.order("recut", deck="blue"))
+        assert "not needed with the approved device" in refused(floor.order("table_idle"))
+        assert "no cut is needed" in refused(floor.order("recut", deck="blue"))
     approved = table("over_under", reshuffles=True).start("blue", "red")
     approved.round()
     assert "cut" not in {getattr(d, "kind", None) for _, decided in approved.log for d in decided}

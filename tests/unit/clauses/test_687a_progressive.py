@@ -134,7 +134,7 @@ def test_a_sensor_that_does_not_confirm_keeps_the_cards_back_until_the_floorpers
     floor.step(ev.Due("lock"))
     undecided = floor.prompt("seat_undecided")
     assert (undecided.role, undecided.seat, undecided.clauses) == ("floorperson", 3, (LOCKOUT[dealing],))
-    assert "for the floorperson" in refused(floor.step(ev.Answer(undecided.id, "bet", DEALER)))
+    assert "the floorperson must answer this" in refused(floor.step(ev.Answer(undecided.id, "bet", DEALER)))
     floor.play(ev.Answer(undecided.id, "no_bet", FLOOR), until=lambda _: floor.phase == mc.PLAYING)
     assert floor.state.progressive.accepted == [1]
 

@@ -50,7 +50,7 @@ def test_a_stack_that_no_machine_shuffled_is_offered_to_be_cut(preshuffled: bool
 def test_the_first_to_arrive_is_offered_the_cut_first_and_the_dealer_cuts_if_nobody_will() -> None:
     table = at_the_cut()
     assert not table.prompts("cut"), "first it is entered who came first"
-    assert refused(table.say("first_arrival", seats=(4, 5))) == "one seat is asked for, 1 to 6"
+    assert refused(table.say("first_arrival", seats=(4, 5))) == "enter one seat, 1 to 6"
     table.say("first_arrival", seats=(4,))
     offered = []
     while table.prompt("cut").seat is not None:
@@ -85,7 +85,7 @@ def test_the_cut_is_at_least_ten_cards_from_either_end() -> None:
     asked = table.prompt("cut")
     assert (asked.least, asked.most, asked.clauses[0]) == (10, 43, "688a.5(e)/1")
     for depth in (9, 44):
-        assert refused(table.say("cut", number=depth)) == "this question asks for a number from 10 to 43"
+        assert refused(table.say("cut", number=depth)) == "enter a number from 10 to 43"
     assert table.deck().state == mc.SHUFFLED
     table.say("cut", number=43)
     assert table.deck().cut
@@ -117,7 +117,7 @@ def test_a_recut_is_offered_to_whoever_cut_last_and_then_to_the_next() -> None:
     table.to(mc.BETTING)
     assert (
         refused(table.step(ev.Ordered("recut", DEALER, deck="blue")))
-        == "recut is for a floorperson to order (688a.5(f))"
+        == "only a floorperson can order recut (688a.5(f))"
     )
     table.order("recut", deck="blue")
     assert (table.deck().state, table.deck().place) == (mc.SHUFFLED, "tray")
@@ -141,7 +141,7 @@ def test_the_dealer_recuts_what_the_dealer_cut_and_nobody_recuts_after_the_first
     table.twist = lambda _: None
     table.settle()
     table.to(mc.DEALING)
-    assert refused(table.order("recut", deck="blue")) == "recut: no deck that was cut waits to be dealt (688a.5(f))"
+    assert refused(table.order("recut", deck="blue")) == "recut: this deck is not cut and ready (688a.5(f))"
 
 
 @clauses("688a.5(g)", "688a.5(g)(1)")

@@ -168,4 +168,4 @@ def test_where_the_least_fortune_wager_is_five_dollars_every_one_qualifies() -> 
     table.side = {"fortune": (3,)}
     table.round()
     assert table.prompt("lammers").choices == ("laid",)
-    assert "is no answer here" in refused(table.say("lammers", "too_small"))
+    assert "is not an answer to this question" in refused(table.say("lammers", "too_small"))

@@ -1,0 +1,1 @@
+"""Asia Poker (chapter 575)."""

@@ -1,0 +1,1 @@
+"""DJ Wild Stud Poker (chapter 687a)."""

@@ -1,0 +1,1 @@
+"""Over/Under (chapter 686a)."""

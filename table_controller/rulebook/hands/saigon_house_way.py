@@ -1,0 +1,19 @@
+"""House way of Saigon 5 Card: five cards set into three and two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from table_controller.rulebook.hands import saigon
+from table_controller.rulebook.hands.house_way import AS_PRINTED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from table_controller.rulebook.hands.house_way import Setting
+
+
+def highest_point_count(cards: Sequence[int], _chosen: Mapping[str, str] = AS_PRINTED) -> Setting:
+    """Set five cards into three and two: qualify if possible, with the highest Point Count that this leaves (S4)."""
+    best = saigon.best_set(cards)
+    return best.three, best.showdown

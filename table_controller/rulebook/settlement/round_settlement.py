@@ -1,0 +1,100 @@
+"""Settles a whole round: `settle` for a round played to its end, `settle_void` for a void one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from table_controller.rulebook.settlement import asia, dj_wild, over_under, pai_gow, saigon
+from table_controller.rulebook.settlement.check import check
+from table_controller.rulebook.settlement.terms import kept, lost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from table_controller.rulebook.lookup import Ruling
+    from table_controller.rulebook.settlement.round import Result, Round, Seat
+    from table_controller.rulebook.settlement.terms import Terms
+
+_GAMES: Final[dict[str, Callable[[Terms, Round, list[Seat]], Iterator[Result]]]] = {
+    "asia_poker": asia.settle,
+    "saigon_5_card": saigon.settle,
+    "over_under": over_under.settle,
+    "dj_wild": dj_wild.settle,
+    "face_up_pai_gow": pai_gow.settle,
+}
+# Rules that void one hand by its player's choice, and what the others call them.
+_ALONE: Final = ("player_may_void", "player_option_dead_hand")
+
+
+def settle(terms: Terms, played: Round) -> tuple[Result, ...]:
+    """Settle a round that was played to its end; BadHand if it cannot be as it was told."""
+    check(terms, played)
+    seats = in_order(terms, played)
+    playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
+    results = [*_set_aside(terms, seats), *_GAMES[terms.edition.game](terms, played, playing)]
+    return tuple(_within_limit(terms, played, results))
+
+
+def settle_void(terms: Terms, played: Round, ruling: Ruling) -> tuple[Result, ...]:
+    """Return every wager of a void round but those that its ruling still settles; also progressive bets in the tray."""
+    settles = "settle_optional_wagers" in ruling.outcomes
+    check(terms, played, void=True, settles=settles)
+    results = []
+    for seat in in_order(terms, played):
+        # All hands are void, also those folded before: optional wagers are settled on the cards alone.
+        whole = msgspec.structs.replace(seat, fate="plays")
+        settled = set()
+        if settles and len(seat.cards) == terms.edition.hand.cards:  # else there is nothing to settle (W19)
+            for result in dj_wild.optional(terms, played, whole, "progressive", "trips"):
+                results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
+                settled.add(result.wager)
+        unsettled = [wager for wager in seat.wagers if wager not in settled]
+        results += [kept(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
+    return tuple(results)
+
+
+def in_order(terms: Terms, played: Round) -> list[Seat]:
+    """Return the seats in the order of settlement. Seat 1 is farthest to the dealer's left."""
+    far_left = terms.edition.settle_order.start == "far_left"
+    if terms.edition.game == "dj_wild":
+        far_left = terms.setting("settle_direction") == "far_left_clockwise"
+    return sorted(played.seats, key=lambda seat: seat.number, reverse=not far_left)
+
+
+def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
+    """Settle hands that are out of the round: void or dead alone, or left by their player."""
+    chapter = terms.edition.chapter
+    for seat in seats:
+        if seat.fate == "abandoned":
+            for wager in seat.wagers:
+                yield lost(seat, wager, (f"{chapter}.7(b)/2",))
+        elif seat.fate == "void":
+            row = next(row for row in terms.edition.irregularities if set(_ALONE) & set(row.outcomes))
+            only_ante = terms.submission.settings.get("dead_hand_returns") == "ante"
+            for wager in seat.wagers:
+                goes_back = wager == "ante" or not only_ante
+                yield (kept(seat, wager, row.clauses, void=True, see=row.see) if goes_back
+                       else lost(seat, wager, row.clauses, see=row.see))  # fmt: skip
+
+
+def _within_limit(terms: Terms, played: Round, results: list[Result]) -> Iterator[Result]:
+    """Cut what is paid to the table's payout limit, in the order of settlement; wagers that come back are no payout."""
+    rule, most = terms.edition.payout_limit, terms.submission.payout_limit_cents
+    if rule is None or most is None:
+        yield from results
+        return
+    owners = {seat.number: seat.owner for seat in played.seats}
+    paid: Counter[object] = Counter()
+    for result in results:
+        to = result.seat if rule.scope == "player_hand" else owners[result.seat]
+        pays = min(result.paid_cents, most - paid[to])
+        paid[to] += pays
+        if pays == result.paid_cents:
+            yield result
+        else:
+            yield msgspec.structs.replace(
+                result, paid_cents=pays, cut_cents=result.paid_cents - pays, clauses=(*result.clauses, rule.clause)
+            )
