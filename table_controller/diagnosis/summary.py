@@ -84,14 +84,14 @@ def _slot(history: History, slot: str) -> SlotSummary:
     cards = history.uses.get(slot, Use()).cards
     failures = [fault for fault in mine if fault.kind == "failure"]
 
-    def median(field: str) -> int | None:
+    def median_wait(field: str) -> int | None:
         waits = [fault.waited(getattr(fault, field)) for fault in mine]
         return middle([wait for wait in waits if wait is not None])
 
     return SlotSummary(
         slot, cards, len(mine) - len(failures), len(failures), between(mine, cards), between(failures, cards),
         sum(fault.repeats is not None for fault in mine),
-        median("acknowledged_ns"), median("cleared_ns"), median("returned_ns"), _follows(history, slot),
+        median_wait("acknowledged_ns"), median_wait("cleared_ns"), median_wait("returned_ns"), _follows(history, slot),
     )  # fmt: skip
 
 
