@@ -221,16 +221,16 @@ def _given_up(r: Readings, segment: str) -> str:
 
 def _of_counts(r: Readings) -> list[Cause]:
     d = r.dossier
-    told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
+    counted = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     first = r.path.legs[1].stretches[0].segment
     spread = r.spread(first)
     if r.gives_up() and spread is not None:
         slow = f"cards came through {first} in up to {spread:.2f} times the least time; late ones were taken for none"
         return [Cause(Why.WORN_ROLLER, first, (slow,)), Cause(Why.SLIPPED_CARD, None, ("the counts disagree",))]
     hidden = r.path.legs[0].hidden
-    if told is None or told.counted_in is None or told.counted_out is None:
+    if counted is None or counted.counted_in is None or counted.counted_out is None:
         return [Cause(Why.SLIPPED_CARD, hidden, ("a card is not where it was put",))]
-    went_in, came_out = told.counted_in, told.counted_out
+    went_in, came_out = counted.counted_in, counted.counted_out
     counts = f"{went_in} cards were counted in, {came_out} out"
     slipped = Cause(Why.SLIPPED_CARD, hidden, (counts,))
     pair = Cause(Why.UNSEEN_PAIR, r.path.legs[0].stretches[0].segment, (counts,))

@@ -73,7 +73,7 @@ class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the machine said. `leg`: 0 towards its store, 1 out of it. Counts are its own, None where it cannot tell."""
 
     what: What
-    said: str  # the message's name
+    said: str = msgspec.field(name="said")  # the message's name
     leg: int | None = None
     segment: str | None = None
     card: int | None = None  # from 1 within its phase
@@ -96,7 +96,7 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Ended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How an earlier motion of the same machine ended, and what it counted."""
 
-    said: str
+    said: str = msgspec.field(name="said")
     counted_in: int | None = None
     counted_out: int | None = None
 

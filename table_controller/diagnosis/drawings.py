@@ -75,9 +75,9 @@ def heat(
             if not count:
                 drawn.append(f'<rect class="none" {box}/>')
                 continue
-            said = escape(about.get((row, column), f"{row}, {column}: {count}"))
+            tip = escape(about.get((row, column), f"{row}, {column}: {count}"))
             drawn.append(
-                f'<g><title>{said}</title><rect {box} style="fill: rgba(var(--heat), {0.2 + 0.5 * count / most:.2f})"/>'
+                f'<g><title>{tip}</title><rect {box} style="fill: rgba(var(--heat), {0.2 + 0.5 * count / most:.2f})"/>'
                 f'<text x="{x + wide / 2 - 1:.0f}" y="{y + 17:.0f}" text-anchor="middle">{count}</text></g>'
             )
     return _svg(left + wide * len(columns) + reach + 8, head + _CELL * len(rows) + 4, label, drawn)
@@ -99,8 +99,8 @@ def bars(label: str, shown: Sequence[Bar]) -> str:
                 f'<rect class="stage{number}" x="{x:.1f}" y="{y + 2}" width="{max(1.0, width):.1f}" height="13"/>'
             )
             begins = until
-        said = seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
-        drawn.append(f'<text x="{left + _BAR * begins / longest + 8:.0f}" y="{y + 13}">{said}</text>')
+        text = seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
+        drawn.append(f'<text x="{left + _BAR * begins / longest + 8:.0f}" y="{y + 13}">{text}</text>')
     return _svg(left + _BAR + 90, 20 * len(shown) + 4, label, drawn)
 
 

@@ -49,12 +49,12 @@ def rolled(noise: Noise) -> Iterator[bytes]:
 def collect(blocks: Iterator[bytes], wanted: int, on_drawn: Callable[[int], None] = lambda _: None) -> bytes:
     """Take so many numbers, or fewer if they end; `on_drawn` hears now and then how many there are."""
     drawn = bytearray()
-    told = 0
+    reported = 0
     for block in blocks:
         drawn += block
         if len(drawn) >= wanted:
             break
-        if len(drawn) - told >= wanted // 200:  # often enough for a bar, seldom enough to cost nothing
-            told = len(drawn)
-            on_drawn(told)
+        if len(drawn) - reported >= wanted // 200:  # often enough for a bar, seldom enough to cost nothing
+            reported = len(drawn)
+            on_drawn(reported)
     return bytes(drawn[:wanted])

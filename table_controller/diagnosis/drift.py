@@ -110,8 +110,8 @@ def take(wear: Wear, look: Look) -> Wear:
         wear = replace(wear, last=last)
     wear = replace(wear, light=_lit(wear.light, look.margins))
     passed = max(now.cards - then.cards for now, then in zip(look.segments, last.segments, strict=True))
-    told = max(segment.cards for segment in look.segments)
-    if passed < max(WINDOW, told // _SHARE):
+    most_cards = max(segment.cards for segment in look.segments)
+    if passed < max(WINDOW, most_cards // _SHARE):
         return wear
     window = _window(wear.cards + passed, last, look, wear.light)
     if len(wear.base) < BASE:
@@ -155,13 +155,13 @@ def _window(at: int, last: Look, look: Look, light: tuple[tuple[int, int], ...])
     return Window(at, tuple(means), tuple(variances), margins)
 
 
-def _sum(told: SegmentLook) -> int:
+def _sum(sample: SegmentLook) -> int:
     """Twice the sum of all transit times: what is told is rounded down, by half a microsecond on the average."""
-    return told.cards * (2 * told.mean + 1) if told.cards else 0
+    return sample.cards * (2 * sample.mean + 1) if sample.cards else 0
 
 
-def _squares(told: SegmentLook) -> int:
-    return told.cards * (told.deviation * told.deviation + told.mean * told.mean + told.mean)
+def _squares(sample: SegmentLook) -> int:
+    return sample.cards * (sample.deviation * sample.deviation + sample.mean * sample.mean + sample.mean)
 
 
 # --- what the windows say ---------------------------------------------------------------------------------------------
@@ -172,14 +172,14 @@ def excess(wear: Wear, segment: int) -> list[tuple[int, int]]:
     bases = _base_means(wear)
     if not bases or not bases[segment]:
         return []
-    found = []
+    points = []
     for window in wear.windows:
         ratios = [PPM * mean // base for mean, base in zip(window.means, bases, strict=True) if mean and base]
         if not window.means[segment] or not ratios:
             continue
         common = _median(ratios)
-        found.append((window.at, PPM * (PPM * window.means[segment] // bases[segment]) // common - PPM))
-    return found
+        points.append((window.at, PPM * (PPM * window.means[segment] // bases[segment]) // common - PPM))
+    return points
 
 
 def spread(wear: Wear, segment: int) -> list[tuple[int, int]]:
@@ -244,11 +244,11 @@ def trend(points: list[tuple[int, int]]) -> Trend | None:
     if not across:
         return None
     up = n * sum(y * y for y in ys) - sy * sy
-    rest = max(1, up * across - along * along)  # n * across * the squares that the line leaves
+    residual = max(1, up * across - along * along)  # n * across * the squares that the line leaves
     rise = along * PPM // across
-    error = isqrt(rest * PPM * PPM // (n - 2)) // across
+    error = isqrt(residual * PPM * PPM // (n - 2)) // across
     now = (sy * across - along * sx) // (n * across)
-    return Trend(now, rise, rise + 2 * error, isqrt(along * along * (n - 2) // rest) if along > 0 else 0)
+    return Trend(now, rise, rise + 2 * error, isqrt(along * along * (n - 2) // residual) if along > 0 else 0)
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -264,15 +264,15 @@ def lines(wear: Wear) -> list[Line]:
     """Return the trend of everything that can drift; nothing until the base is known."""
     if len(wear.base) < BASE:
         return []
-    found = []
+    drawn = []
     for segment in range(len(wear.base[0].means)):
-        found += _lines("transit", segment, excess(wear, segment), 0)
-        found += _lines("spread", segment, spread(wear, segment), 0)
+        drawn += _lines("transit", segment, excess(wear, segment), 0)
+        drawn += _lines("spread", segment, spread(wear, segment), 0)
     for sensor in range(len(wear.base[0].margins)):
         clean = [margin for window in wear.base if (margin := window.margins[sensor]) is not None]
         usual = sum(clean) // len(clean) if clean else 0
-        found += _lines("margin", sensor, [(at, usual - margin) for at, margin in margins(wear, sensor)], usual)
-    return found
+        drawn += _lines("margin", sensor, [(at, usual - margin) for at, margin in margins(wear, sensor)], usual)
+    return drawn
 
 
 def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int) -> list[Line]:
@@ -282,10 +282,10 @@ def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int)
 
 def judge(wear: Wear, limits: Limits = DEFAULT) -> list[Warned]:
     """Return what drifts by its newest windows, the most urgent first, each part once."""
-    found: dict[tuple[bool, int], Warned] = {}
+    warnings: dict[tuple[bool, int], Warned] = {}
     for warned in sorted(filter(None, (warning(line, limits) for line in lines(wear))), key=lambda each: each.left):
-        found.setdefault((warned.signal == "margin", warned.part), warned)
-    return list(found.values())
+        warnings.setdefault((warned.signal == "margin", warned.part), warned)
+    return list(warnings.values())
 
 
 def warning(line: Line, limits: Limits) -> Warned | None:

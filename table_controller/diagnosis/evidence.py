@@ -60,37 +60,37 @@ def machine_of(slot: str, kind: str, hello: DeviceHello | None) -> d.Machine:
 
 def halt_of(kind: str, event: Any) -> d.Halt | None:
     """Return a machine's event as a halt; None if it is none."""
-    said = type(event).__name__
+    message = type(event).__name__
     match event:
         case sf.Jam() | sf.Fault() | sh.Jam() | sh.Fault():
             segment = word(event.segment)
             what = _REASONS.get(event.reason.name, "stopped") if isinstance(event, sf.Fault | sh.Fault) else "jam"
             entered, left = getattr(event, "entered", None), getattr(event, "left", None)
             counts = (entered, left) if kind == "shuffler" else (None, None)
-            return d.Halt(what, said, PATHS[kind].leg_of(segment), segment, event.card, *counts)
+            return d.Halt(what, message, PATHS[kind].leg_of(segment), segment, event.card, *counts)
         case sf.Incomplete():
-            return d.Halt("counts_disagree", said, 1, None, None, event.cards_in, event.cards_out)
+            return d.Halt("counts_disagree", message, 1, None, None, event.cards_in, event.cards_out)
         case sh.Unbalanced():
-            return d.Halt("counts_disagree", said, 1, None, None, event.loaded, event.drawn)
+            return d.Halt("counts_disagree", message, 1, None, None, event.loaded, event.drawn)
         case sh.ShortStack():
-            return d.Halt("counts_disagree", said, 1)
+            return d.Halt("counts_disagree", message, 1)
         case sf.Stopped():
-            return d.Halt("stopped", said, None, None, None, event.entered, event.left)
+            return d.Halt("stopped", message, None, None, None, event.entered, event.left)
         case sh.Stopped():
-            return d.Halt("stopped", said, int(event.phase is not sh.Phase.LOADING))
+            return d.Halt("stopped", message, int(event.phase is not sh.Phase.LOADING))
         case sf.SelfTested() | sh.SelfTested() if event.bad_sensors or event.bad_motors:
             sensors = _MESSAGES[kind].Sensor
             bad = tuple(word(sensor) for sensor in sensors if event.bad_sensors >> sensor & 1)
             held = tuple(word(motor) for motor in _MESSAGES[kind].Motor if event.bad_motors >> motor & 1)
-            return d.Halt("self_test", said, bad_sensors=bad, bad_motors=held)
+            return d.Halt("self_test", message, bad_sensors=bad, bad_motors=held)
         case sf.Jogged() | sh.Jogged() if not event.turned:
-            return d.Halt("self_test", said, bad_motors=(word(event.motor),))
+            return d.Halt("self_test", message, bad_motors=(word(event.motor),))
         case Refused() if event.act in _MOTIONS and event.reason == _MESSAGES[kind].Reason.PATH_BLOCKED:
-            return d.Halt("path_blocked", said, _MOTIONS[event.act], refused=event.act)
+            return d.Halt("path_blocked", message, _MOTIONS[event.act], refused=event.act)
         case sf.Holds() if event.reason:
-            return d.Halt("counts_disagree", said)
+            return d.Halt("counts_disagree", message)
         case sf.Power(interrupted=True) | sh.Power(interrupted=True):
-            return d.Halt("power_lost", said)
+            return d.Halt("power_lost", message)
         case _:
             return None
 
@@ -140,20 +140,20 @@ _OUTWARD: Final = (sh.State.DISPENSING, sh.State.COUNTING)
 
 def ended_of(event: Any) -> d.Ended | None:
     """Return the end of a motion, well or not, as a line of a machine's past."""
-    said = type(event).__name__
+    message = type(event).__name__
     match event:
         case sf.Completed() | sf.Counted():
-            return d.Ended(said, event.count, event.count)
+            return d.Ended(message, event.count, event.count)
         case sf.Incomplete():
-            return d.Ended(said, event.cards_in, event.cards_out)
+            return d.Ended(message, event.cards_in, event.cards_out)
         case sh.Unbalanced():
-            return d.Ended(said, event.loaded, event.drawn)
+            return d.Ended(message, event.loaded, event.drawn)
         case sf.Jam() | sf.Fault() | sf.Stopped():
-            return d.Ended(said, event.entered, event.left)
+            return d.Ended(message, event.entered, event.left)
         case sh.Loaded() | sh.Dispensed() | sh.Stub() | sf.TakenIn() | sf.Delivered():
-            return d.Ended(said, event.count)
+            return d.Ended(message, event.count)
         case sh.Jam() | sh.Fault() | sh.Stopped() | sh.ShortStack() | sf.Cleared() | sh.Cleared():
-            return d.Ended(said)
+            return d.Ended(message)
         case _:
             return None
 

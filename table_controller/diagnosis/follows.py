@@ -76,12 +76,12 @@ def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], car
     if len(cards) < 2:
         return None
     every = sum(cards.values())
-    found = []
+    candidates = []
     for name, count in faults.items():
         share = Fraction(cards.get(name, 0), every)
         chance = tail(count, total, share) * len(cards)  # each of them could have stood out
-        found.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
-    return min(found, key=lambda each: each[0], default=(0, None))[1]
+        candidates.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
+    return min(candidates, key=lambda each: each[0], default=(0, None))[1]
 
 
 def _one_in(chance: Fraction) -> int:

@@ -74,13 +74,13 @@ def _is_tray(r: Readings, segment: str) -> bool:
 def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
     """Nobody saw whether the card passed; what is strained tells how far it can have come."""
     leg = r.leg
-    rest = leg.stretches[leg.place(segment) :]
-    strained = [stretch.segment for stretch in rest if r.strained(stretch.motor)]
+    stretches = leg.stretches[leg.place(segment) :]
+    strained = [stretch.segment for stretch in stretches if r.strained(stretch.motor)]
     if strained:
         last = leg.place(strained[-1])
         possible = tuple(s.segment for s in leg.stretches[leg.place(segment) : last + 1])
         return Where(possible, leg.before(segment), leg.next_sensor(segment)), _cards(r, Span(1, 1))
-    possible = tuple(stretch.segment for stretch in rest)
+    possible = tuple(stretch.segment for stretch in stretches)
     where = Where(possible, leg.before(segment), leg.next_sensor(segment), at_rest=leg.rest)
     return where, _cards(r, Span(0, 1), may_be_out=1)
 
@@ -183,11 +183,11 @@ def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
 
 def _counts(r: Readings) -> tuple[Where, Cards]:
     d = r.dossier
-    told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
+    counted = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     hidden = r.path.legs[0].hidden
-    if told is None or told.counted_in is None or told.counted_out is None:
+    if counted is None or counted.counted_in is None or counted.counted_out is None:
         return Where(hidden=hidden), _cards(r, NONE)
-    went_in, came_out, expected = told.counted_in, told.counted_out, d.account.expected
+    went_in, came_out, expected = counted.counted_in, counted.counted_out, d.account.expected
     if d.account.keeps and came_out > went_in:  # what went out went in again: one pair as one
         return Where(), Cards(NONE, Span(went_in, came_out), None, None, expected, came_out)
     short = [went_in - came_out] + ([] if expected is None or d.account.keeps else [expected - came_out])

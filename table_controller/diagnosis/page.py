@@ -118,7 +118,7 @@ def _slots(summary: Summary) -> str:
          _count(s.between_failures), s.repeats, seconds(s.acknowledge_s), seconds(s.clear_s), seconds(s.return_s))
         for s in summary.slots
     ]  # fmt: skip
-    said = "".join(
+    sentences = "".join(
         f"<p><b>{escape(s.slot)}</b>: {escape(s.follows)}</p>"
         for s in summary.slots
         if s.follows and s.interruptions + s.failures
@@ -127,7 +127,7 @@ def _slots(summary: Summary) -> str:
         "A failure needed a technician; again: the same reason in the same segment within ten decks; "
         "times are medians from the fault on."
     )
-    return _table(heads, rows, range(1, len(heads))) + _about(what) + said
+    return _table(heads, rows, range(1, len(heads))) + _about(what) + sentences
 
 
 def _faults(summary: Summary, reasons: dict[int, str]) -> str:
@@ -159,15 +159,15 @@ def _wearing(wearing: Sequence[Wearing]) -> list[str]:
 
 def _by_hour(summary: Summary) -> str:
     counts: Counter[tuple[str, str]] = Counter()
-    said: dict[tuple[str, str], list[Cell]] = {}
+    by_cell: dict[tuple[str, str], list[Cell]] = {}
     for cell in summary.heat:
         key = (f"{cell.slot} {cell.segment}", f"{cell.hour}")
         counts[key] += cell.faults
-        said.setdefault(key, []).append(cell)
+        by_cell.setdefault(key, []).append(cell)
     about = {
         key: f"{key[0]}, {key[1]}:00 UTC: "
         + "; ".join(f"{c.faults} times {c.cause}" + (f" with deck {c.deck}" if c.deck else "") for c in cells)
-        for key, cells in said.items()
+        for key, cells in by_cell.items()
     }
     rows = sorted({row for row, _ in counts})
     return heat("faults by segment and hour", rows, [str(hour) for hour in range(24)], counts, about)

@@ -87,11 +87,11 @@ def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
 
 def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     """Does a number tell anything of the next? Chi-square over pairs that do not overlap (Knuth's serial test)."""
-    found = Counter(zip(draws[::2], draws[1::2], strict=False))
+    counted = Counter(zip(draws[::2], draws[1::2], strict=False))
     total = len(draws) // 2
     cells = [(one, other) for one in range(len(odds)) for other in range(len(odds))]
     expected = [total * odds[one] * odds[other] for one, other in cells]
-    counts = [found[one + 1, other + 1] for one, other in cells]
+    counts = [counted[one + 1, other + 1] for one, other in cells]
     off = max(range(len(cells)), key=lambda i: abs(counts[i] - expected[i]))
     about = f"{cells[off][0] + 1} before {cells[off][1] + 1} is farthest off"
     return Finding("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
@@ -149,6 +149,6 @@ TESTS: Final = (frequency, pairs, runs, gaps, correlation)
 
 def _chi_square(counts: Iterable[int], expected: Iterable[Fraction]) -> float:
     total = 0.0
-    for count, wanted in zip(counts, expected, strict=True):
-        total += (count - float(wanted)) ** 2 / float(wanted) if wanted else inf
+    for count, due in zip(counts, expected, strict=True):
+        total += (count - float(due)) ** 2 / float(due) if due else inf
     return total

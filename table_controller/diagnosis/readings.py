@@ -40,14 +40,14 @@ class Pulse(NamedTuple):
 
 def pulses(edges: tuple[Edge, ...]) -> dict[str, list[Pulse]]:
     """Return every sensor's pulses, the oldest first. A trailing edge without a leading one counts for none."""
-    found: dict[str, list[Pulse]] = {}
+    by_sensor: dict[str, list[Pulse]] = {}
     for edge in edges:
-        mine = found.setdefault(edge.sensor, [])
+        mine = by_sensor.setdefault(edge.sensor, [])
         if edge.blocked:
             mine.append(Pulse(edge.before_us, None))
         elif mine and mine[-1].length is None:
             mine[-1] = Pulse(mine[-1].since, mine[-1].since - edge.before_us)
-    return found
+    return by_sensor
 
 
 class Readings:

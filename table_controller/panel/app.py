@@ -121,7 +121,7 @@ class App:
                 Route("/api/session", self._guarded(self._session), methods=["GET"]),
                 Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
-                Route("/api/say", self._guarded(self._say), methods=["POST"]),
+                Route("/api/say", self._guarded(self._submit), methods=["POST"]),
                 Route("/api/step", self._guarded(self._step), methods=["POST"]),
                 Route("/api/order", self._guarded(self._order), methods=["POST"]),
                 Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
@@ -274,7 +274,7 @@ class App:
 
     # --- the table ----------------------------------------------------------------------------------------------------
 
-    async def _say(self, request: Request) -> Response:
+    async def _submit(self, request: Request) -> Response:
         return await self._taken(request, self._panel.desk.say)
 
     async def _step(self, request: Request) -> Response:
@@ -297,7 +297,7 @@ class App:
 
     async def _round(self, request: Request) -> Response:
         """A round's whole story, for a dispute."""
-        return await self._looked_up(request, self._told(request.path_params["number"]), PAST)
+        return await self._looked_up(request, self._reviewed(request.path_params["number"]), PAST)
 
     async def _history(self, request: Request) -> Response:
         """Faults and repairs, drift, and links over time."""
@@ -314,7 +314,7 @@ class App:
             await self._archive().older()
         return self._archive().rounds()
 
-    async def _told(self, number: int) -> Any:
+    async def _reviewed(self, number: int) -> Any:
         return await self._archive().round(number)
 
     def _archive(self) -> Archive:
@@ -336,7 +336,7 @@ class App:
         except PitboxError as error:
             return _answer(refused(409, error))
 
-    async def _taken(self, request: Request, take: Callable[..., Awaitable[Said]]) -> Response:
+    async def _taken(self, request: Request, handle: Callable[..., Awaitable[Said]]) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
@@ -348,7 +348,7 @@ class App:
         body = await _body(request)
         if body is None:
             return _too_long()
-        return _answer(await take(session, page, body, self._origin(request)))
+        return _answer(await handle(session, page, body, self._origin(request)))
 
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
@@ -405,11 +405,11 @@ class App:
         """A clause or a reading in words."""
         if not self._texts:  # read once, and not by the loop
             self._texts = await self._in_thread(_texts)
-        wanted = request.path_params["id"]
-        text = self._texts.get(wanted)
+        clause = request.path_params["id"]
+        text = self._texts.get(clause)
         if text is None:
-            return _answer(Said(404, {"ok": False, "id": wanted, "text": "no clause of this name has a duty"}))
-        return JSONResponse({"id": wanted, "text": text})
+            return _answer(Said(404, {"ok": False, "id": clause, "text": "no clause of this name has a duty"}))
+        return JSONResponse({"id": clause, "text": text})
 
     # --- simulated machines -------------------------------------------------------------------------------------------
 
@@ -424,10 +424,10 @@ class App:
         if session is None or self._panel.bench is None or not session.has_page(page) or body is None:
             return _answer(Said(403, {"ok": False, "text": "nobody is signed on at this page"}))
         try:
-            wanted = msgspec.json.decode(body, type=Inject)
-            if not session.take(page, wanted.n):
+            fault = msgspec.json.decode(body, type=Inject)
+            if not session.take(page, fault.n):
                 return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
-            return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
+            return JSONResponse({"ok": True, "text": self._panel.bench.inject(fault.slot, fault.fault)})
         except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
 
@@ -438,8 +438,8 @@ def _texts() -> dict[str, str]:
     return clauses | {id_: reading.reading for id_, reading in rulebook.readings().items()}
 
 
-def _answer(said: Said) -> Response:
-    return JSONResponse(said.body, said.status, headers=HEADERS | {"Cache-Control": "no-store"})
+def _answer(result: Said) -> Response:
+    return JSONResponse(result.body, result.status, headers=HEADERS | {"Cache-Control": "no-store"})
 
 
 async def _not_served(_request: Request, error: Exception) -> Response:

@@ -65,7 +65,7 @@ def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[Mark
     marks = []
     for decision in decisions:
         if isinstance(decision, Finding | Found):
-            marks += [Mark(seq, at, "found", found) for found in findings_in(seq, wall_ns, (decision,))]
+            marks += [Mark(seq, at, "found", finding) for finding in findings_in(seq, wall_ns, (decision,))]
         elif isinstance(decision, Moved) and decision.what == "round" and decision.state in _MARKED:
             marks.append(Mark(seq, at, decision.state))
     return marks
@@ -136,14 +136,14 @@ class Archive:
         pieces: list[list[Mark]] = []
         reached = self._reached
 
-        def take(records: Iterable[Record]) -> bool:
+        def consume(records: Iterable[Record]) -> bool:
             nonlocal reached
             kept = list(records)
             pieces.append(marks_in(kept))
             reached = kept[0].seq if kept else reached
             return not kept  # older ones were retired
 
-        await self._reading.backward(last, first, take)
+        await self._reading.backward(last, first, consume)
         self._ended = reached > first or first == 1
         self._reached = reached
         for mark in (mark for piece in pieces for mark in reversed(piece)):
@@ -165,22 +165,22 @@ class Archive:
         opened = sum(mark.kind == mc.BETTING for mark in self._marks)
         after = sum(mark.kind == mc.BETTING and mark.seq > self._begun for mark in self._marks)
         number = self._number + after - opened
-        found: list[dict[str, Any]] = []
+        rounds: list[dict[str, Any]] = []
         affected: set[int] = set()
         for mark in self._marks:
             if mark.kind == mc.BETTING:
                 number += 1
-                found.append({"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "wrong": 0})
+                rounds.append({"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "wrong": 0})
             elif mark.found is not None:
                 affected.update(mark.found.rounds)
-                if found and found[-1]["end"] == "under way":
-                    found[-1]["wrong"] += mark.found.what == "irregularity"
-            elif found and mark.kind in _ENDS:
-                found[-1]["end"] = mark.kind
-            elif found and mark.kind == mc.SETTLING:
+                if rounds and rounds[-1]["end"] == "under way":
+                    rounds[-1]["wrong"] += mark.found.what == "irregularity"
+            elif rounds and mark.kind in _ENDS:
+                rounds[-1]["end"] = mark.kind
+            elif rounds and mark.kind == mc.SETTLING:
                 # Also after its end, when something was found before the cards were collected.
-                found[-1]["end"] = "under way"
-        return [each | {"affected": each["number"] in affected} for each in found]
+                rounds[-1]["end"] = "under way"
+        return [each | {"affected": each["number"] in affected} for each in rounds]
 
     async def round(self, number: int) -> dict[str, Any]:
         """Return a round's whole story; BadRequest if it is none of those that are known."""
@@ -196,13 +196,13 @@ class Archive:
         terms = msgspec.to_builtins(terms_of(self._controller.table.context))
         dispute = Dispute(number, one["seq"], terms)
 
-        def take(records: Iterable[Record]) -> bool:
+        def consume(records: Iterable[Record]) -> bool:
             dispute.take(records)
             return dispute.over
 
-        await self._reading.forward(first, min(newest, one["seq"] + LONGEST), take)
-        told = dispute.told()
-        if told is None:
+        await self._reading.forward(first, min(newest, one["seq"] + LONGEST), consume)
+        review = dispute.told()
+        if review is None:
             raise BadRequest(f"round {number} is no longer in the journal")
         named = [finding(mark.found) for mark in self._marks if mark.found is not None and number in mark.found.rounds]
-        return told | {"at": one["at"], "affected": named, "end_state": one["end"]}
+        return review | {"at": one["at"], "affected": named, "end_state": one["end"]}

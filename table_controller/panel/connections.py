@@ -142,10 +142,10 @@ class Door:
                 self._repeated.warn("no connection is accepted", error.errno, f"no connection is accepted: {error}")
                 await asyncio.sleep(PAUSE)
                 continue
-            self._take(accepted)
+            self._admit(accepted)
             await asyncio.sleep(0)
 
-    def _take(self, accepted: socket.socket) -> None:
+    def _admit(self, accepted: socket.socket) -> None:
         """Give a connection its place and begin it; without a place it is closed at once."""
         connection = self._make()
         try:

@@ -95,8 +95,8 @@ class Desk:
             await kept.ways.step(request.dossier, request.step, _person(people[0]), people[0].person, request.cards)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
+        except PitboxError as refusal:
+            return refused(409, refusal)
         return Said(200, {"ok": True})
 
     async def order(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
@@ -109,12 +109,12 @@ class Desk:
         try:
             if request.slot in self._box.slots and request.call not in orders_of(self._box, request.slot):
                 raise BadRequest(f"{request.slot} takes no order {request.call!r} now")
-            told = await call(self._box, request.slot, request.call, dict(request.arguments), lambda: who)
+            result = await call(self._box, request.slot, request.call, dict(request.arguments), lambda: who)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
-        return Said(200, {"ok": True, "text": f"{request.call.replace('_', ' ')}: done", "told": told})
+        except PitboxError as refusal:
+            return refused(409, refusal)
+        return Said(200, {"ok": True, "text": f"{request.call.replace('_', ' ')}: done", "told": result})
 
     async def _taken(
         self, reader: msgspec.json.Decoder[Any], session: Session, page: str, body: bytes, place: Origin
@@ -172,8 +172,8 @@ class Desk:
                 self._box.presence.check(event)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
+        except PitboxError as refusal:
+            return refused(409, refusal)
         step = self._live.expect(event)
         controller.submit(event)
         return await self._outcome(event, step)
@@ -193,13 +193,13 @@ class Desk:
         if step.cancelled():
             return Said(503, {"ok": False, "text": "the panel stops; look at the table"})
         taken = step.result()
-        against = next((decision for decision in taken.decisions if isinstance(decision, Refused)), None)
-        if against is not None:
+        refusal = next((decision for decision in taken.decisions if isinstance(decision, Refused)), None)
+        if refusal is not None:
             reasons = [
                 {"text": r.text, "clause": r.clause, "clears": r.clears, "evidence": r.evidence}
-                for r in against.reasons
+                for r in refusal.reasons
             ]
-            return Said(409, {"ok": False, "seq": taken.seq, "text": against.what, "reasons": reasons})
+            return Said(409, {"ok": False, "seq": taken.seq, "text": refusal.what, "reasons": reasons})
         return Said(200, {"ok": True, "seq": taken.seq})
 
     def _running(self) -> Controller:

@@ -40,8 +40,8 @@ def _test(box: Box, name: str) -> dict[str, Any] | None:
     """Return whether test mode may be begun or left here, with every reason against it; None where it is neither."""
     if box.test_mode.alone(name):
         return {"call": LEAVE_TEST, "against": []}
-    against = box.test_mode.against(name)
-    return None if against is None else {"call": BEGIN_TEST, "against": [_reason(reason) for reason in against]}
+    reasons = box.test_mode.against(name)
+    return None if reasons is None else {"call": BEGIN_TEST, "against": [_reason(reason) for reason in reasons]}
 
 
 def _reason(reason: Reason) -> dict[str, str]:

@@ -34,37 +34,37 @@ def _dossier(folder: Path, number: int) -> dict[str, Any]:
         dossier, events = files.read(folder, number), files.steps_of(folder, number)
     except BadDossier as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
-    found = diagnose(dossier)
+    diagnosis = diagnose(dossier)
     return {
         "number": number,
         "slot": dossier.machine.slot,
         "title": jam_text.heading(dossier),
         "rule": list(jam_text.rule_lines(dossier)),
-        "path": jam_text.drawing(dossier, found),
-        "where": list(jam_text.where_lines(found)),
-        "cards": jam_text.cards_line(found.cards),
-        "causes": list(jam_text.cause_lines(found)),
-        "staff": found.staff,
+        "path": jam_text.drawing(dossier, diagnosis),
+        "where": list(jam_text.where_lines(diagnosis)),
+        "cards": jam_text.cards_line(diagnosis.cards),
+        "causes": list(jam_text.cause_lines(diagnosis)),
+        "staff": diagnosis.staff,
         "begun": _is_begun(st.replay(events)),
-        "steps": _steps(dossier, found, events),
+        "steps": _steps(dossier, diagnosis, events),
     }
 
 
-def _is_begun(way: st.Way | None) -> bool:
+def _is_begun(progress: st.Way | None) -> bool:
     """Whether somebody goes on with it: that of a fault begins by itself, and waits for a technician."""
-    return way is not None and (not way.began.service or bool(way.technician) or way.next is None)
+    return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
 
 
-def _steps(dossier: Dossier, found: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
+def _steps(dossier: Dossier, diagnosis: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
     """Return the steps of the way back, whichever there are, each with its evidence and how it ticks."""
-    way = st.replay(events) or st.Way(st.begin_of(dossier, "", service=not found.staff))
-    told = []
-    for step in way.steps:
+    progress = st.replay(events) or st.Way(st.begin_of(dossier, "", service=not diagnosis.staff))
+    rows = []
+    for step in progress.steps:
         name = step.name.lower()
-        state = "done" if step in way.done else "next" if step is way.next else "later"
-        role = st.RETURNS if step is st.Step.RETURN else "floorperson" if found.staff else "technician"
-        told.append({
-            "name": name, "title": plain(name), "text": step.value, "wanted": st.wanted(way, step), "state": state,
+        state = "done" if step in progress.done else "next" if step is progress.next else "later"
+        role = st.RETURNS if step is st.Step.RETURN else "floorperson" if diagnosis.staff else "technician"
+        rows.append({
+            "name": name, "title": plain(name), "text": step.value, "wanted": st.wanted(progress, step), "state": state,
             "ticks": BY_WORD.get(name, "itself"), "role": role,
         })  # fmt: skip
-    return told
+    return rows

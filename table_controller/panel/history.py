@@ -79,13 +79,13 @@ async def history(reading: Reading, newest: int, data: Path | None, links: Links
     known = [] if data is None else await reading.in_thread(dossiers, data)
     folded = History(known)
 
-    def take(records: Iterable[Record]) -> bool:
+    def consume(records: Iterable[Record]) -> bool:
         for record in records:
-            if record.kind == rec.STEP and isinstance(said := content(record), dict):
-                folded.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+            if record.kind == rec.STEP and isinstance(body := content(record), dict):
+                folded.take(Row(record.seq, record.wall_ns, body["event"], body["decisions"]))
         return False
 
-    await reading.forward(max(1, newest - NEWEST + 1), newest, take)
+    await reading.forward(max(1, newest - NEWEST + 1), newest, consume)
     summary = summed(folded.finish(), reasons())
     worn = [] if data is None else await reading.in_thread(WearBook(data / FOLDER).all)
     return {

@@ -128,9 +128,9 @@ class Live:
     def take(self, step: Step) -> None:
         """A step is on disk: whoever said it is told, and everybody is shown what came of it."""
         self.tally.take(step)
-        said = self._waiting.pop(id(step.event), None)
-        if said is not None and not said[1].done():
-            said[1].set_result(step)
+        waiting = self._waiting.pop(id(step.event), None)
+        if waiting is not None and not waiting[1].done():
+            waiting[1].set_result(step)
         if self.archive is not None:
             self.archive.take(step)
         self.renew()
@@ -197,11 +197,11 @@ class Live:
         if controller is not None and controller.halted is None and controller.durable < controller.newest:
             return  # the state is ahead of the disk; the step that brings it there calls again
         self._shown = self._unannounced()
-        made: dict[str, bytes] = {}
+        pictures: dict[str, bytes] = {}
         for stream in tuple(self.streams):
-            if stream.role not in made:
-                made[stream.role] = _encode(self.picture(stream.role))
-            stream.put("state", self.tally.seq, made[stream.role])
+            if stream.role not in pictures:
+                pictures[stream.role] = _encode(self.picture(stream.role))
+            stream.put("state", self.tally.seq, pictures[stream.role])
 
     def _unannounced(self) -> tuple[Any, ...]:
         """Return what pages show and no step announces: why the box halted, hints, notices."""
@@ -217,24 +217,24 @@ class Live:
     def picture(self, role: str) -> dict[str, Any]:
         """Return what somebody of this role is shown."""
         controller = self._box.controller
-        said: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
+        picture: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
         if controller is None:
-            return said
-        said["testing"] = testing(controller.table)
+            return picture
+        picture["testing"] = testing(controller.table)
         if role == SIGN:
-            return said | {
+            return picture | {
                 "meter": meter(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
-        said["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
-        said |= view(controller.table, role, controller.time_left(), controller.shown_money)
+        picture["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
+        picture |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
-            said["hints"] = self._hints()
-        said["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
+            picture["hints"] = self._hints()
+        picture["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
         if self._box.presence is not None:
             dealer = self._box.presence.dealer
-            said["dealer"] = None if dealer is None else dealer.credential
-        return said
+            picture["dealer"] = None if dealer is None else dealer.credential
+        return picture
 
     # --- machines, and what no step tells -----------------------------------------------------------------------------
 

@@ -76,8 +76,8 @@ def tally_text(tally: Tally, panels: int) -> str:
 def _labels(labels: Mapping[str, str]) -> str:
     if not labels:
         return ""
-    said = (f'{key}="{_escaped(value)}"' for key, value in labels.items())
-    return "{" + ",".join(said) + "}"
+    pairs = (f'{key}="{_escaped(value)}"' for key, value in labels.items())
+    return "{" + ",".join(pairs) + "}"
 
 
 def _escaped(value: str) -> str:

@@ -50,28 +50,28 @@ class Reading:
         ends = range(last, first - 1, -PIECE)
         await self._alone([(max(first, end - PIECE + 1), end) for end in ends], take)
 
-    async def _alone(self, pieces: list[tuple[int, int]], take: Take) -> None:
+    async def _alone(self, pieces: list[tuple[int, int]], consume: Take) -> None:
         if self._waiting >= WAITING:
             raise BadRequest(f"{WAITING} pages wait for the journal already; try again")
         self._waiting += 1
         try:
             async with self._one:
                 for first, last in pieces:
-                    if await self._piece(first, last, take):
+                    if await self._piece(first, last, consume):
                         return
                     await asyncio.sleep(REST)
         finally:
             self._waiting -= 1
 
-    async def _piece(self, first: int, last: int, take: Take) -> bool:
+    async def _piece(self, first: int, last: int, consume: Take) -> bool:
         while self._hold():  # noqa: ASYNC110 - a second at most, and nobody tells its end
             await asyncio.sleep(LOOK)
         store = self._store()
         if store is None:
             raise BoxLocked("the journal is not open")
-        enough: bool = await self.in_thread(_taken, store, first, last, take)
+        enough: bool = await self.in_thread(_taken, store, first, last, consume)
         return enough
 
 
-def _taken(store: Journal, first: int, last: int, take: Take) -> bool:
-    return take(store.read(first, last))
+def _taken(store: Journal, first: int, last: int, consume: Take) -> bool:
+    return consume(store.read(first, last))

@@ -31,16 +31,16 @@ HEAD: Final = 16_384
 def _bound(config: PanelConfig) -> socket.socket:
     """Return a listening socket. Bound here, because the web server ends the whole process if it cannot."""
     family = socket.AF_INET6 if ":" in config.listen else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((config.listen, config.port))
-        made.listen(64)
-        made.setblocking(False)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((config.listen, config.port))
+        listening.listen(64)
+        listening.setblocking(False)
     except OSError as error:
-        made.close()
+        listening.close()
         raise PanelNotServed(f"panel.listen {config.listen}, panel.port {config.port}: {error.strerror}") from error
-    return made
+    return listening
 
 
 async def serve(

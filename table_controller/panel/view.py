@@ -35,14 +35,14 @@ def view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney |
     `money`: what of the meter is on disk.
     """
     coming = table.context.next_deck()
-    against = table.permit("open_bets", deck=None if coming is None else coming.name)
+    reasons = table.permit("open_bets", deck=None if coming is None else coming.name)
     prompts = [_prompt(table, prompt, role) for prompt in _ordered(table, role)]
     return {
         "game": table.context.edition.title,
         "round": _round(table),
-        "next": _next(table, role, prompts, against),
+        "next": _next(table, role, prompts, reasons),
         "prompts": prompts,
-        "against": [_reason(reason) for reason in against] if table.state.round.state == mc.IDLE else [],
+        "against": [_reason(reason) for reason in reasons] if table.state.round.state == mc.IDLE else [],
         "holds": [_hold(hold) for hold in table.state.holds.values()],
         "decks": [_deck(table, deck, left) for deck in table.state.decks.values() if deck.state != mc.REMOVED],
         "two_jokers": any(step.when == "two_joker_pack" for step in table.context.edition.opening),
@@ -85,8 +85,8 @@ def _place_of(position: int) -> int:
 
 def _ordered(table: Table, role: str) -> list[Prompt]:
     """Return the questions as they are to be answered: this role's own first, irregularities before all else."""
-    found = list(table.state.prompts.values())
-    return sorted(found, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
+    prompts = list(table.state.prompts.values())
+    return sorted(prompts, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
 
 
 def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
@@ -129,12 +129,12 @@ def _because(hold: Hold) -> str:
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
     """Return an answer for its button; the choices of a ruling also say what they order, unless it is the same."""
-    said = words.answer(choice)
+    label = words.answer(choice)
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
-        known = {*said.lower().split(), *plain(choice).split(), "round", "deck"}
+        known = {*label.lower().split(), *plain(choice).split(), "round", "deck"}
         orders = ", ".join(plain(what) for what in hold.choices[choice] if not set(plain(what).split()) <= known)
-        return f"{said} ({orders})" if orders else said
-    return _award(table, choice, said) if prompt.kind == "progressive" else said
+        return f"{label} ({orders})" if orders else label
+    return _award(table, choice, label) if prompt.kind == "progressive" else label
 
 
 def _award(table: Table, hand: str, otherwise: str = "") -> str:
@@ -157,7 +157,7 @@ def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
 # --- the one next thing -----------------------------------------------------------------------------------------------
 
 
-def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple[Reason, ...]) -> dict[str, Any]:
+def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple[Reason, ...]) -> dict[str, Any]:
     """Return the one thing that is to be done next, who does it, and how: an answer, an act, or hands and machines."""
     mine = next((prompt for prompt in prompts if prompt["mine"]), None)
     if mine is not None:
@@ -176,9 +176,9 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple
     if state == mc.IDLE:
         if not table.context.decks_at_table():
             return {"how": "bring", "text": "Bring a deck", "who": "dealer"}
-        if not against:
+        if not reasons:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
-        return {"how": "against", "text": _sentence(against[0].evidence), "who": against[0].clears}
+        return {"how": "against", "text": _sentence(reasons[0].evidence), "who": reasons[0].clears}
     return {"how": "wait", "text": words.PHASES[state], "who": "nobody"}
 
 
@@ -206,10 +206,10 @@ def _dice_wait(table: Table) -> bool:
 
 def _doing(table: Table) -> list[str]:
     """Return what machines do now, each said once."""
-    said = [
+    texts = [
         words.DOING.get(issued.act, "{slot} works").format(slot=issued.slot) for issued in table.state.commands.values()
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(texts))
 
 
 # --- what is locked ---------------------------------------------------------------------------------------------------
@@ -256,7 +256,7 @@ def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]
     hours = table.context.edition.change_hours[table.state.dealing]
     if deck.by_hand:
         hours = min(table.context.edition.change_hours.values())
-    rest = left.get(f"deck_age/{deck.name}/{hours}")
+    left_s = left.get(f"deck_age/{deck.name}/{hours}")
     expired = table.context.expired(deck)
     return {
         "name": deck.name,
@@ -266,8 +266,12 @@ def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]
         "verified": deck.verified,
         "expired": expired,
         "hours": hours,
-        "left_s": 0 if expired else None if rest is None else round(rest),
-        "age": 1.0 if expired else None if rest is None else round(min(1.0, max(0.0, 1 - rest / (hours * _HOUR))), 3),
+        "left_s": 0 if expired else None if left_s is None else round(left_s),
+        "age": 1.0
+        if expired
+        else None
+        if left_s is None
+        else round(min(1.0, max(0.0, 1 - left_s / (hours * _HOUR))), 3),
         "rounds": deck.rounds[-20:],
     }
 
@@ -276,10 +280,10 @@ def _dice(table: Table, left: Mapping[str, float]) -> dict[str, Any] | None:
     rule = table.context.edition.dice
     if table.state.start != "shaker" or rule is None:
         return None
-    rest = left.get("dice_age")
+    left_s = left.get("dice_age")
     whole = rule.max_hours * _HOUR
-    age = None if rest is None else round(min(1.0, max(0.0, 1 - rest / whole)), 3)
-    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if rest is None else round(rest),
+    age = None if left_s is None else round(min(1.0, max(0.0, 1 - left_s / whole)), 3)
+    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if left_s is None else round(left_s),
             "age": 1.0 if table.state.dice == "expired" else age}  # fmt: skip
 
 
@@ -370,17 +374,17 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
     ]
 
 
-def finding(found: LoggedFinding) -> dict[str, Any]:
+def finding(logged: LoggedFinding) -> dict[str, Any]:
     """Return a finding as the floor's list shows it; `at` is the wall clock (ms)."""
     return {
-        "seq": found.seq,
-        "at": found.wall_ns // 1_000_000,
-        "what": found.what,
-        "kind": found.kind,
-        "severity": found.severity,
-        "text": found.text,
-        "rounds": list(found.rounds),
-        "clauses": list(found.clauses),
+        "seq": logged.seq,
+        "at": logged.wall_ns // 1_000_000,
+        "what": logged.what,
+        "kind": logged.kind,
+        "severity": logged.severity,
+        "text": logged.text,
+        "rounds": list(logged.rounds),
+        "clauses": list(logged.clauses),
     }
 
 

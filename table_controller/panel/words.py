@@ -183,7 +183,7 @@ _OUTCOMES: Final[dict[str, str]] = {
     "(X18); not what is settled although the round is void",
 }
 # What the core finds by itself, where no rule has a name for it.
-_FOUND: Final[dict[str, str]] = {
+_FINDINGS: Final[dict[str, str]] = {
     "chips_differ": "the progressive chips are not as many as the bets that were accepted",
     "unreasonable_contribution": "what a progressive bet would add cannot be: it is not booked, its chip goes back, "
     "and the meter is closed to play",
@@ -232,7 +232,7 @@ _NAMED: Final = ("dealer", "floorperson", "first_player")
 
 
 # What the dealer says by entering the seats.
-_SAID: Final[dict[str, str]] = {
+_STATEMENTS: Final[dict[str, str]] = {
     "chips_only": "only chips are wagered",
     "cash_converted": "cash was changed into chips",
     "seated": "every player is seated",
@@ -254,11 +254,11 @@ def question(
     number: bool = False,
 ) -> str:
     """Return a question as a sentence; one that nobody has worded is its own name. `number`: one is asked for."""
-    head, _, rest = kind.partition("/")
+    head, _, detail = kind.partition("/")
     pattern = QUESTIONS.get(head)
     if pattern is None:
         return plain(kind)
-    step, _, by = rest.partition("/")
+    step, _, by = detail.partition("/")
     more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
     if number and "enter" not in pattern and "how many" not in pattern:
@@ -281,11 +281,11 @@ def answer(choice: str) -> str:
 
 def evidence(what: str) -> str:
     """Return what an answer says was seen, as a sentence."""
-    said: dict[str, str] = {str(key): text for key, text in EVIDENCE.items()}
+    texts: dict[str, str] = {str(key): text for key, text in EVIDENCE.items()}
     boxes = what.removeprefix("boxes_at_most_")
     if boxes != what:
         return f"nobody plays more than {boxes} box{'es' * (boxes != '1')}"
-    return said.get(what) or _SAID.get(what) or plain(what)
+    return texts.get(what) or _STATEMENTS.get(what) or plain(what)
 
 
 def outcome(what: str) -> str:
@@ -296,4 +296,4 @@ def outcome(what: str) -> str:
 
 def meaning(trigger: str) -> str:
     """Return what an irregularity is, as a sentence; empty if nobody has worded it."""
-    return REPORTS.get(trigger) or _FOUND.get(trigger, "")
+    return REPORTS.get(trigger) or _FINDINGS.get(trigger, "")

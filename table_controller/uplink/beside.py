@@ -48,14 +48,14 @@ async def keep_told(box: Box, config: TableConfig) -> None:
         on_trouble=trouble, on_certificate=box.surroundings.broker_presented,
     )  # fmt: skip
 
-    def stands() -> UplinkStatus:
+    def status() -> UplinkStatus:
         health = uplink.health
         return UplinkStatus(health.connected, health.code, health.text, health.acknowledged, health.behind)
 
-    box.surroundings.uplink = stands
+    box.surroundings.uplink = status
     halted = [] if box.controller is None else box.on_halted
-    halted.append(told := lambda _: uplink.look_again())
+    halted.append(on_halted := lambda _: uplink.look_again())
     try:
         await uplink.run()
     finally:
-        halted.remove(told)
+        halted.remove(on_halted)

@@ -91,7 +91,7 @@ class Connection:
         self._paho: Any = None
         self._acks: dict[int, asyncio.Future[UplinkError | None]] = {}
         self._incoming = 0
-        self._said = ""  # the library's last complaint: the only place where it names TLS's reason
+        self._complaint = ""  # the library's last complaint: the only place where it names TLS's reason
         self.stood = False
         self.certificate: Certificate | None = None  # the broker's, once it let us in
 
@@ -100,7 +100,7 @@ class Connection:
     async def open(self, subscribe: str) -> None:
         """Connect and subscribe; an UplinkError says why not. To be followed by `close` or `drop` in any case."""
         context = await asyncio.to_thread(tls_context, self._settings)
-        client = self._client = self._made(context)
+        client = self._client = self._make_client(context)
         entering: asyncio.Future[Any] = asyncio.ensure_future(client.__aenter__())
         try:
             await asyncio.wait([entering, self.lost], return_when=asyncio.FIRST_COMPLETED)
@@ -120,25 +120,25 @@ class Connection:
         client._disconnected.add_done_callback(self._disconnected)
         await self._subscribe(client, subscribe)
 
-    def _made(self, context: ssl.SSLContext | None) -> aiomqtt.Client:
-        said = self._settings
+    def _make_client(self, context: ssl.SSLContext | None) -> aiomqtt.Client:
+        settings = self._settings
         properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         properties.MaximumPacketSize = MAX_PACKET
         properties.ReceiveMaximum = MAX_INCOMING
         client = aiomqtt.Client(
-            said.host,
-            said.port,
-            username=said.username,
-            password=said.password,
-            identifier=said.client_id,
+            settings.host,
+            settings.port,
+            username=settings.username,
+            password=settings.password,
+            identifier=settings.client_id,
             protocol=aiomqtt.ProtocolVersion.V5,
             will=self._will,
             timeout=ANSWER_SECONDS,
-            keepalive=said.keep_alive_s,
+            keepalive=settings.keep_alive_s,
             tls_context=context,
             socket_options=_NODELAY,
             properties=properties,
-            max_inflight_messages=said.in_flight,
+            max_inflight_messages=settings.in_flight,
             logger=_library,
         )
         paho: Any = client._client
@@ -147,8 +147,8 @@ class Connection:
         connected, disconnected = paho.on_connect, paho.on_disconnect
 
         def on_connect(inner: Any, data: Any, flags: Any, reason: Any, granted: Any) -> None:
-            allowed = getattr(granted, "ReceiveMaximum", said.in_flight)
-            paho._max_inflight_messages = min(said.in_flight, allowed)
+            allowed = getattr(granted, "ReceiveMaximum", settings.in_flight)
+            paho._max_inflight_messages = min(settings.in_flight, allowed)
             connected(inner, data, flags, reason, granted)
 
         def on_disconnect(inner: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
@@ -175,7 +175,7 @@ class Connection:
         paho._sock_recv = receive_bounded
         paho.on_connect, paho.on_disconnect = on_connect, on_disconnect
         paho.on_socket_register_write = on_register_write
-        paho.on_publish, paho.on_message, paho.on_log = self._published, self._came, self._noted
+        paho.on_publish, paho.on_message, paho.on_log = self._published, self._on_message_received, self._noted
         return client
 
     async def _thread_out(self, entering: asyncio.Future[Any]) -> None:
@@ -232,11 +232,11 @@ class Connection:
         self.give_up(self._broken(reason))
 
     def _broken(self, reason: str) -> UplinkError:
-        if not self.stood and "SSL" in self._said:
-            return BrokerUntrusted(f"{self._where}: our certificate was not accepted: {self._said}")
+        if not self.stood and "SSL" in self._complaint:
+            return BrokerUntrusted(f"{self._where}: our certificate was not accepted: {self._complaint}")
         if "eep alive" in reason:
             return BrokerSilent(f"{self._where}: it has not said a word for {self._settings.keep_alive_s} s")
-        return BrokerLost(f"{self._where}: {self._said or reason}")
+        return BrokerLost(f"{self._where}: {self._complaint or reason}")
 
     def _disconnected(self, done: asyncio.Future[None]) -> None:
         failed = None if done.cancelled() else done.exception()
@@ -244,7 +244,7 @@ class Connection:
 
     def _noted(self, _inner: Any, _data: Any, level: int, text: str) -> None:
         if level & 0x08 or "fail" in text:  # paho's own mark of an error
-            self._said = text
+            self._complaint = text
 
     def _published(self, _inner: Any, _data: Any, number: int, reason: Any, _more: Any) -> None:
         ack = self._acks.pop(number, None)
@@ -254,7 +254,7 @@ class Connection:
         ack.set_result(BrokerDenied(f"{self._where}: the broker refuses a message: {reason}") if refused else None)
         self._on_progress()
 
-    def _came(self, _inner: Any, _data: Any, message: Any) -> None:
+    def _on_message_received(self, _inner: Any, _data: Any, message: Any) -> None:
         """Take a message. The library has acknowledged it already; of a flood the rest is dropped, and counted."""
         if self._incoming >= MAX_INCOMING:
             self.dropped += 1

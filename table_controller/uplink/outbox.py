@@ -122,18 +122,18 @@ class Outbox:
         tail = self._tail
         while tail and tail[0].seq <= self._at.seq:
             tail.popleft()
-        found: list[Outgoing] = []
-        while tail and tail[0].seq == self._at.seq + 1 and len(found) < most:
-            found.append(self._told(tail.popleft()))
-        if found:
-            return found
+        batch: list[Outgoing] = []
+        while tail and tail[0].seq == self._at.seq + 1 and len(batch) < most:
+            batch.append(self._map_step(tail.popleft()))
+        if batch:
+            return batch
         until = self._readable()
         if until <= self._at.seq:
             return []
-        found = await asyncio.to_thread(self._read, self._at, min(until, self._at.seq + READ))
-        if found:
-            self._at = found[-1].mark
-        return found
+        batch = await asyncio.to_thread(self._read, self._at, min(until, self._at.seq + READ))
+        if batch:
+            self._at = batch[-1].mark
+        return batch
 
     def _readable(self) -> int:
         """Return up to which record the journal must be read: not what the loop is about to announce by itself."""
@@ -148,18 +148,18 @@ class Outbox:
             return 0
         return last.seq if now - since >= _UNANNOUNCED else 0
 
-    def _told(self, step: Step) -> Outgoing:
-        telling = tell_step(step.event, step.decisions, self._at.round)
-        self._at = Mark(self._at.journal, step.seq, step.head.hex(), telling.round)
-        return Outgoing(_payload(telling, self._at, step.wall_ns), self._at)
+    def _map_step(self, step: Step) -> Outgoing:
+        mapped = tell_step(step.event, step.decisions, self._at.round)
+        self._at = Mark(self._at.journal, step.seq, step.head.hex(), mapped.round)
+        return Outgoing(_payload(mapped, self._at, step.wall_ns), self._at)
 
     def _notice(self, differs: it.Differs) -> Outgoing:
         last = self._store.last()
         at = m.instant(0 if last is None else last.wall_ns)
-        said = m.Told(
+        message = m.Told(
             journal=self._at.journal, seq=0, head="", at=at, round=self._at.round, event="uplink", items=(differs,)
         )  # fmt: skip
-        return Outgoing(_ENCODER.encode(said), self.acknowledged)
+        return Outgoing(_ENCODER.encode(message), self.acknowledged)
 
     # --- in the thread -----------------------------------------------------------------------------------------------
 
@@ -168,23 +168,23 @@ class Outbox:
         place = reader.begin(folder)
         if place.first > after.seq + 1:
             return [self._gap(after, place)]
-        found, mark = [], after
+        batch, mark = [], after
         for record in reader.read(folder, after.seq + 1, until):
             if record.seq != mark.seq + 1:
                 break  # a segment has just left; what left with it is a gap, told next time
-            telling = tell_record(record, mark.round)
-            mark = Mark(after.journal, record.seq, record.head.hex(), telling.round)
-            found.append(Outgoing(_payload(telling, mark, record.wall_ns), mark))
-        return found
+            mapped = tell_record(record, mark.round)
+            mark = Mark(after.journal, record.seq, record.head.hex(), mapped.round)
+            batch.append(Outgoing(_payload(mapped, mark, record.wall_ns), mark))
+        return batch
 
     def _gap(self, after: Mark, place: Place) -> Outgoing:
         """Say that records are missing for good, and go on where the journal begins now."""
         number = number_at_begin(self._store.folder)
         mark = Mark(place.journal.hex(), place.first - 1, place.before.hex(), number)
         following: Record | None = next(iter(reader.read(self._store.folder, place.first, place.first)), None)
-        said = Telling(mark.round, "uplink", "", (it.Gap(first=after.seq + 1, last=mark.seq),))
+        mapped = Telling(mark.round, "uplink", "", (it.Gap(first=after.seq + 1, last=mark.seq),))
         log.warning("uplink: records %d to %d left the journal before the broker had them", after.seq + 1, mark.seq)
-        return Outgoing(_payload(said, mark, 0 if following is None else following.wall_ns), mark)
+        return Outgoing(_payload(mapped, mark, 0 if following is None else following.wall_ns), mark)
 
     # --- what was told -----------------------------------------------------------------------------------------------
 
@@ -208,12 +208,12 @@ def _nothing(place: Place) -> Mark:
     return Mark(place.journal.hex(), 0, "", 0)
 
 
-def _payload(telling: Telling, mark: Mark, wall_ns: int) -> bytes | None:
-    if not telling.items:
+def _payload(mapped: Telling, mark: Mark, wall_ns: int) -> bytes | None:
+    if not mapped.items:
         return None
     return _ENCODER.encode(
         m.Told(
             journal=mark.journal, seq=mark.seq, head=mark.head, at=m.instant(wall_ns), round=mark.round,
-            event=telling.event, by=telling.by, items=telling.items,
+            event=mapped.event, by=mapped.by, items=mapped.items,
         )
     )  # fmt: skip

@@ -101,30 +101,30 @@ class Retained:
 
         State and meters wait until the journal has what they show: nothing is told that a power cut could take back.
         """
-        source, found = self._source, list[tuple[str, m.Body]]()
+        source, messages = self._source, list[tuple[str, m.Body]]()
         if source.cause is not self._halted:
             self._halted = source.cause
             self._state.due = True
         if source.waiting() == 0 or source.cause is not None:
             if self._state.ready(now):
-                found.append((self._topics.state, self._described()))
+                messages.append((self._topics.state, self._described()))
             if self._meters.ready(now):
-                found += self._metered()
+                messages += self._metered()
         if self._head.ready(now):
-            found += self.head()
+            messages += self.head()
         if self._health.ready(now):
             self._health.due = True  # and again, for as long as the box lives
             disk = await asyncio.to_thread(self._disk)
             links, copy = describe_links(source.slots), describe_copy(source.copy())
-            found.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
-        return found
+            messages.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
+        return messages
 
     def _described(self) -> m.State:
         source = self._source
         if source.controller is None:
             return describe_locked(source.game, source.chapter, source.locked, source.now)
-        found = describe_findings(source.controller.findings)
-        return describe_state(source.controller.table, source.cause, self._seq, source.now, found)
+        findings = describe_findings(source.controller.findings)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now, findings)
 
     def _metered(self) -> list[tuple[str, m.Body]]:
         source = self._source
@@ -150,10 +150,10 @@ class Retained:
         if store is None:
             return None
         try:
-            found = os.statvfs(store.folder)
+            space = os.statvfs(store.folder)
         except OSError:
             return None
         return m.DiskHealth(
-            free_bytes=found.f_bavail * found.f_frsize, size_bytes=found.f_blocks * found.f_frsize,
+            free_bytes=space.f_bavail * space.f_frsize, size_bytes=space.f_blocks * space.f_frsize,
             ballast=store.ballast.lies, waiting_records=self._source.waiting(),
         )  # fmt: skip

@@ -93,9 +93,9 @@ def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
             continue
         if isinstance(decision, d.Booked):
             items.append(_money(decision))
-        teller = _TELLERS.get(type(decision))
-        if teller is not None:
-            items.append(teller(decision))
+        mapper = _MAPPERS.get(type(decision))
+        if mapper is not None:
+            items.append(mapper(decision))
     who = getattr(event, "who", None)
     return Telling(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
@@ -127,10 +127,10 @@ def cause(reason: Reason) -> it.Cause:
     return it.Cause(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
 
 
-def _found(found: d.Found) -> it.Items:
+def _irregularity(decision: d.Found) -> it.Items:
     return it.IrregularityFound(
-        hold=found.hold, trigger=found.trigger, outcomes=found.outcomes, clauses=found.clauses,
-        slot=found.slot, deck=found.deck, seat=found.seat,
+        hold=decision.hold, trigger=decision.trigger, outcomes=decision.outcomes, clauses=decision.clauses,
+        slot=decision.slot, deck=decision.deck, seat=decision.seat,
     )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _play(play: d.MeterPlay) -> it.Items:
     return it.MeterPlay(open=play.open, cause=play.cause)
 
 
-_TELLERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
-    d.Found: _found, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
+_MAPPERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
+    d.Found: _irregularity, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
     d.HitClaimed: _claimed, d.HitRebooked: _rebooked, d.MeterSet: _terms, d.MeterPlay: _play,
 }  # fmt: skip

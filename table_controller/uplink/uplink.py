@@ -233,7 +233,7 @@ class Uplink:
             self._check(now, connection)
             room = self.settings.in_flight - len(self._in_flight)
             self._full = room <= 0
-            taken = [] if self._full else await self._take(room, now)
+            taken = [] if self._full else await self._next_batch(room, now)
             for payload, mark in taken:
                 ack = None if payload is None else connection.publish(self.topics.events, payload)
                 self._in_flight.append(_Sent(ack, mark, loop.time()))
@@ -244,7 +244,7 @@ class Uplink:
             if not taken:
                 await self._pause(min(self._retained.until(loop.time()), _LOOK * self._pace))
 
-    async def _take(self, room: int, now: float) -> list[Outgoing]:
+    async def _next_batch(self, room: int, now: float) -> list[Outgoing]:
         """Return what comes next. A journal that cannot be read stops the events, and not what else is told."""
         outbox = self.outbox
         if outbox is None or now < self._read_again:

@@ -166,7 +166,7 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         assert validated == [ev.Person("floorperson", "floor-1")]
         await floor.click("#dispute")  # and the round's story tells it all again
         await floor.wait_for_selector('#story[data-round="1"]')
-        for part in ("Phases", "Its deck and the checks", "Starting position", "Moves of the meter"):
+        for part in ("Phases", "The deck and its checks", "Starting position", "Entries of the meter"):
             await floor.wait_for_selector(f"#story h3:has-text('{part}')")
         await floor.wait_for_selector("#story li:has-text('seat 2: progressive bet of')")
         await floor.wait_for_selector("#story li:has-text('claimed')")

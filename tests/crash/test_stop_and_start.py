@@ -85,7 +85,7 @@ async def test_a_copy_that_hangs_does_not_hold_the_stop_up(
     store.end()
     assert newest(store).kind == STOP
     await copier.close()
-    assert "the second copy lacks the end of this start; it did not answer within" in caplog.text
+    assert "the second copy lacks the last records of this run; it did not answer within" in caplog.text
     store.close()
     assert newest(store).kind == STOP, "one stop, and nothing after it"
     assert [r.kind for r in reader.read(store.folder, 1)].count(STOP) == 1

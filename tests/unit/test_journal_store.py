@@ -146,7 +146,7 @@ def test_a_snapshot_that_was_changed_does_not_open(tmp_path: Path) -> None:
     announced = store.snapshot(newest(store).seq, b"meter 100")
     store.close()
     altered(tmp_path, 0, "UPDATE snapshots SET body = ?", b"meter 900")
-    with pytest.raises(JournalDamaged, match="not the one that this record announced") as caught:
+    with pytest.raises(JournalDamaged, match="not the one that this record names") as caught:
         opened(tmp_path)
     assert caught.value.bad == announced.seq
     assert reader.verify(tmp_path).bad == announced.seq

@@ -134,9 +134,9 @@ def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> Non
 @pytest.mark.parametrize(
     ("what", "advice"),
     [
-        ({EDITION}, "no migration leads to another edition; no stop in order changes that: put the old lines back"),
-        ({SOFTWARE, EDITION}, "no migration leads to another edition; no stop in order changes that"),
-        ({SOFTWARE, CONFIGURATION}, "no migration leads to both at once; put one of them back, start, stop the box in"),
+        ({EDITION}, "no migration covers a change of edition; an orderly stop does not help: put back the old lines"),
+        ({SOFTWARE, EDITION}, "no migration covers a change of edition; an orderly stop does not help"),
+        ({SOFTWARE, CONFIGURATION}, "no migration covers both at once; put one of them back, start the box, stop it in"),
     ],
 )
 def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str], advice: str) -> None:
