@@ -228,10 +228,10 @@ def test_a_void_round_is_told_with_the_clause_that_voids_it(
         "the automated shoe jams, stops, or does not deal all cards (slot shoe.1, deck",
         "[688a.13(l)]",
         "ordered: all hands of the round are void",
-        "all wagers go back  [688a.13(l)]",
-        "seat 1: progressive bet of $1.00 goes back",
+        "all wagers are returned  [688a.13(l)]",
+        "seat 1: progressive bet of $1.00 is returned",
         "shoe fault: carried out and acknowledged by floorperson F1",
-        "void: it does not count",
+        "void: the round does not count",
     ):
         assert part in shown, part
 
@@ -252,13 +252,13 @@ def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: 
         assert all(clause in text for clause in found.clauses)
     for bet in of(BetAccepted, decisions):
         assert f"seat {bet.seat}: progressive bet of $" in text
-    assert "void: it does not count" in text
+    assert "void: the round does not count" in text
     # Every answer of the round, also to what its end left open, with role and credential, and no other.
     over = next(n for n, (_, decided) in enumerate(told) if Moved("round", "idle") in decided)
     asked = {prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in of(Prompt, decided)}
     answers = [event for event, _ in told if isinstance(event, ev.Answer)]
     people = [event.who for event in answers if event.prompt in asked]
-    lines = [line for line in story.asked if "no answer needed" not in line]
+    lines = [line for line in story.asked if "no answer is needed" not in line]
     assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
 
 

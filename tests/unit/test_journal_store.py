@@ -273,7 +273,7 @@ def test_a_journal_without_its_tip_or_without_its_segments_does_not_open(tmp_pat
     opened(tmp_path / "a").close()
     tip = (tmp_path / "a" / "tip").read_bytes()
     (tmp_path / "a" / "tip").unlink()
-    with pytest.raises(JournalShort, match="tip is gone"):
+    with pytest.raises(JournalShort, match=r"head file \(tip\) is missing"):
         opened(tmp_path / "a")
     (tmp_path / "a" / "tip").write_bytes(bytes(len(tip)))
     with pytest.raises(JournalDamaged, match="neither slot"):

@@ -168,7 +168,7 @@ def test_other_software_is_refused_after_a_start_that_did_not_end_in_order() -> 
     other = run.digests | {SOFTWARE: "1" * 64}
     for _ in range(2):
         refused = run.disk.open(version=rec.VERSION, digests=other)
-        with pytest.raises(VersionsDiffer, match="did not end in order; start the software"):
+        with pytest.raises(VersionsDiffer, match="did not end in order; start the box once more"):
             recover(refused, Floor(GAME).table, other)
         refused.close()  # the refused start itself ends in order: that proves nothing about the one before
     table = Floor(GAME).table
@@ -267,6 +267,6 @@ def test_a_restore_never_lets_other_software_skip_steps(tmp_path: Path) -> None:
     restore(tmp_path / "copy", tmp_path / "new", by={"floorperson": "F1", "auditor": "A2"})
     other = run.digests | {SOFTWARE: "1" * 64}
     later = opened_by(tmp_path / "new", other)
-    with pytest.raises(VersionsDiffer, match="replay never crosses versions; start the software"):
+    with pytest.raises(VersionsDiffer, match="replay never crosses versions; start the box once more"):
         recover(later, Floor(GAME).table, other)
     later.close()
