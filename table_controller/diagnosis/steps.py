@@ -1,9 +1,8 @@
-"""The way back to service, step by step: a pure machine. A step ticks in its turn, by its evidence alone.
+"""The steps of a return to service, as a state machine. Steps are completed in order, each by its own evidence.
 
-What has been done is a list of events, to be journaled; the state after an interruption is those events once more.
-Who a person is, and how a machine is asked, is not known here. An interruption that people of the table may clear has
-fewer steps than a fault of the machine: what was proved of its parts before still holds. The way of a fault begins by
-itself, and its first step ticks once a technician has taken it up.
+Every change is an event that is recorded; replaying the events restores the state after an interruption. A fault that
+table staff may clear has fewer steps than a machine fault. The procedure of a machine fault begins automatically, and
+its steps are completed only after a technician is assigned.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Step(Enum):
-    """What is done, in this order."""
+    """The steps, in order. The texts are stored in files: do not change them."""
 
     CLEAR = "take every card off the path, close the door, have the machine empty itself"
     PATH_EMPTY = "see that every sensor of the path is clear"
@@ -41,7 +40,7 @@ SERVICE: Final = tuple(Step)
 STAFF: Final = (Step.CLEAR, Step.PATH_EMPTY, Step.COUNT, Step.RETURN)
 # Who may return a machine to service.
 RETURNS: Final = "floorperson"
-# Sensors that look at piles, not at the path.
+# Sensors at piles, not on the path.
 _PILES: Final = ("intake", "gate", "well", "slot")
 
 
@@ -55,24 +54,24 @@ class DoorMoved(msgspec.Struct, frozen=True, tag="DoorMoved"):
 
 
 class Emptied(msgspec.Struct, frozen=True, tag="Emptied"):
-    """The machine found its path clear and emptied itself."""
+    """The machine's path was clear and it emptied itself."""
 
 
 class Looked(msgspec.Struct, frozen=True, tag="Looked"):
-    """The sensors were read; these of the path are dark."""
+    """The sensors were read; `dark` are the dark ones of the path."""
 
     dark: tuple[str, ...]
 
 
 class Tested(msgspec.Struct, frozen=True, tag="Tested"):
-    """A self-test ended: how many sensors and motors did not pass."""
+    """A self-test ended: the number of failed sensors and motors."""
 
     bad_sensors: int
     bad_motors: int
 
 
 class Jogged(msgspec.Struct, frozen=True, tag="Jogged"):
-    """One motor was switched on by itself: what it drew (mA), and whether it turned."""
+    """One motor was jogged: its current (mA), and whether it turned."""
 
     motor: str
     reverse: bool
@@ -81,7 +80,7 @@ class Jogged(msgspec.Struct, frozen=True, tag="Jogged"):
 
 
 class Moved(msgspec.Struct, frozen=True, tag="Moved"):
-    """Cards went through, as many out as in, and no deck was rejected."""
+    """Cards passed through, as many out as in, and no deck was rejected."""
 
     cards: int
 
@@ -94,24 +93,24 @@ class Counted(msgspec.Struct, frozen=True, tag="Counted"):
 
 
 class Returned(msgspec.Struct, frozen=True, tag="Returned"):
-    """A person answers for the machine."""
+    """A person signed for the return to service."""
 
     by: str
     role: str
 
 
 class Faulted(msgspec.Struct, frozen=True, tag="Faulted"):
-    """The machine halted again, or its link was lost: what was proved does not hold any more."""
+    """The machine halted again, or its link was lost: earlier evidence is void."""
 
     what: str
 
 
-# What a machine or a person can show.
+# Evidence from a machine or a person.
 Evidence = DoorMoved | Emptied | Looked | Tested | Jogged | Moved | Counted | Returned | Faulted
 
 
 def evidence_of(event: Any) -> Evidence | None:
-    """Return what an event of a shuffler or shoe shows; None if it shows nothing here."""
+    """Return the evidence in an event of a shuffler or shoe; None if there is none."""
     match event:
         case sf.Door() | sh.Door():
             return DoorMoved(event.open)
@@ -121,7 +120,7 @@ def evidence_of(event: Any) -> Evidence | None:
             return Tested(event.bad_sensors.bit_count(), event.bad_motors.bit_count())
         case sf.Jogged() | sh.Jogged():
             return Jogged(event.motor.name.lower(), event.reverse, event.current, event.turned)
-        case sf.Completed():  # to a machine that reads faces one card is no deck, and does as well
+        case sf.Completed():  # a machine that identifies cards rejects a single card, which is accepted here
             return None if event.rejected and event.count != 1 else Moved(event.count)
         case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub() | sh.RoundEnded():
             return Moved(event.count)
@@ -134,7 +133,7 @@ def evidence_of(event: Any) -> Evidence | None:
 
 
 def looked(levels: Iterable[Level]) -> Looked:
-    """Return what sensor levels show of the path."""
+    """Return the evidence in sensor levels."""
     return Looked(tuple(x.sensor for x in levels if x.blocked and x.threshold and x.sensor not in _PILES))
 
 
@@ -142,19 +141,19 @@ def looked(levels: Iterable[Level]) -> Looked:
 
 
 class Began(msgspec.Struct, frozen=True, tag="Began"):
-    """A way began: by itself, with the dossier of a fault (`by` is empty then), or somebody took an interruption up."""
+    """The procedure began: automatically with a machine fault (`by` is empty), or by a person."""
 
     dossier: int
     slot: str
     by: str
-    service: bool  # a fault of the machine; otherwise people of the table may clear it
+    service: bool  # a machine fault; otherwise table staff may clear it
     expected: int | None
     has_door: bool
-    motors: tuple[str, ...] = ()  # what is turned by itself; none: its firmware cannot, or it has no motor
+    motors: tuple[str, ...] = ()  # motors that can be jogged; none if the firmware cannot
 
 
 class TakenUp(msgspec.Struct, frozen=True, tag="TakenUp"):
-    """A technician goes on with it; the machine was in this mode, if it has any, and is brought back to it."""
+    """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
 
     dossier: int
     by: str
@@ -162,14 +161,14 @@ class TakenUp(msgspec.Struct, frozen=True, tag="TakenUp"):
 
 
 class Left(msgspec.Struct, frozen=True, tag="Left"):
-    """Whoever went on with it has left; what was done stays done."""
+    """The assigned technician left; completed steps are kept."""
 
     dossier: int
     by: str
 
 
 class Shown(msgspec.Struct, frozen=True, tag="Shown"):
-    """Part of a step's evidence was seen."""
+    """Part of a step's evidence arrived."""
 
     dossier: int
     by: str
@@ -177,7 +176,7 @@ class Shown(msgspec.Struct, frozen=True, tag="Shown"):
 
 
 class Ticked(msgspec.Struct, frozen=True, tag="Ticked"):
-    """A step was done, and this is its evidence."""
+    """A step was completed by this evidence."""
 
     dossier: int
     step: Step
@@ -186,45 +185,45 @@ class Ticked(msgspec.Struct, frozen=True, tag="Ticked"):
 
 
 class Undone(msgspec.Struct, frozen=True, tag="Undone"):
-    """Steps from this one on must be done again."""
+    """This step and all later ones must be done again."""
 
     dossier: int
     step: Step
     why: str
 
 
-# What is journaled of the way back.
+# The recorded events of a return to service.
 StepEvent = Began | TakenUp | Left | Shown | Ticked | Undone
 
 
 class Way(msgspec.Struct, frozen=True):
-    """How far one dossier's way back has come. `door`: opened and closed again since the last halt."""
+    """The progress of one return to service. `door`: opened and closed again since the last halt."""
 
     began: Began
     done: tuple[Step, ...] = ()
-    people: tuple[str, ...] = ()  # everybody who took it up or ticked a step
-    door: bool | None = None  # None: not touched; True: open; False: closed again
-    jogged: tuple[str, ...] = ()  # motors that turned by themselves
-    technician: str = ""  # who goes on with it now
-    mode: str = ""  # the machine's before somebody took it up
+    people: tuple[str, ...] = ()  # all who were assigned or completed a step
+    door: bool | None = None  # None: not opened; True: open; False: closed again
+    jogged: tuple[str, ...] = ()  # motors that turned in a jog
+    technician: str = ""  # the assigned technician
+    mode: str = ""  # the machine's mode before the assignment
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The steps of this way."""
+        """The steps of this procedure."""
         return SERVICE if self.began.service else STAFF
 
     @property
     def next(self) -> Step | None:
-        """The step whose turn it is; None when the machine is back."""
+        """The next step; None when the machine is back in service."""
         return next((step for step in self.steps if step not in self.done), None)
 
     @property
     def open(self) -> str:
-        """What is to be done next, in words; empty when the machine is back."""
+        """The next step as text; empty when the machine is back in service."""
         if self.next is None:
             return ""
         if self.began.service and not self.technician:
-            return "begin: a technician takes it up"
+            return "begin: a technician starts the return to service"
         return f"{self.next.name.lower()}: {self.next.value}"
 
 
@@ -238,12 +237,12 @@ def begin(
     has_door: bool,
     motors: tuple[str, ...] = (),
 ) -> Began:
-    """Begin a way."""
+    """Return the event that begins a procedure."""
     return Began(dossier, slot, by, service, expected, has_door, motors)
 
 
 def begin_of(dossier: Dossier, by: str, *, service: bool) -> Began:
-    """Begin the way of a dossier: what is asked on it depends on the machine."""
+    """Return the event that begins the procedure of a fault report; its details depend on the machine."""
     machine = dossier.machine
     return begin(
         dossier.number, machine.slot, by, service=service, expected=dossier.account.expected,
@@ -252,13 +251,13 @@ def begin_of(dossier: Dossier, by: str, *, service: bool) -> Began:
 
 
 def motors_of(kind: str, capabilities: Iterable[str]) -> tuple[str, ...]:
-    """Return the motors of a machine that its firmware can turn one by one."""
+    """Return the motors that the machine's firmware can jog."""
     messages = {sf.KIND: sf, sh.KIND: sh}[kind]
     return tuple(motor.name.lower() for motor in messages.Motor) if messages.JOGS in capabilities else ()
 
 
 def take_up(progress: Way, by: str, mode: str = "") -> tuple[Way, list[StepEvent]]:
-    """Somebody goes on with a way; nothing that was done is lost."""
+    """Assign a technician; completed steps are kept."""
     if progress.technician == by:
         return progress, []
     event = TakenUp(progress.began.dossier, by, progress.mode if progress.technician else mode)
@@ -266,15 +265,15 @@ def take_up(progress: Way, by: str, mode: str = "") -> tuple[Way, list[StepEvent
 
 
 def leave(progress: Way) -> tuple[Way, list[StepEvent]]:
-    """Whoever goes on with a way leaves it."""
+    """End the assignment of the technician."""
     if not progress.technician:
-        raise StepRefused(f"nobody goes on with dossier {progress.began.dossier}")
+        raise StepRefused(f"no technician is assigned to fault report {progress.began.dossier}")
     event = Left(progress.began.dossier, progress.technician)
     return msgspec.structs.replace(progress, technician=""), [event]
 
 
 def replay(events: Iterable[StepEvent]) -> Way | None:
-    """Return how far it has come, from what was journaled; None if nobody has begun."""
+    """Return the progress from recorded events; None if there are none."""
     progress: Way | None = None
     for event in events:
         match event:
@@ -294,9 +293,9 @@ def replay(events: Iterable[StepEvent]) -> Way | None:
 
 
 def take(progress: Way, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
-    """Take evidence: tick the steps whose turn it is and that it proves, or undo what it disproves.
+    """Apply evidence: complete the next steps that it proves, or undo the steps that it disproves.
 
-    A fault of the machine needs a technician: before one has taken it up, nothing that the machine shows ticks a step.
+    A machine fault needs a technician: before one is assigned, evidence completes no step.
     """
     number = progress.began.dossier
     undo = _disproved(progress, shown)
@@ -314,17 +313,17 @@ def take(progress: Way, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]
         tick = Ticked(number, progress.next, by, shown)
         progress = _after_tick(progress, tick)
         events.append(tick)
-        if not isinstance(shown, Tested):  # where motors are not turned by themselves, one test proves both
+        if not isinstance(shown, Tested):  # without jogging, one self-test proves sensors and motors
             break
     return progress, events
 
 
 def _disproved(progress: Way, shown: Evidence) -> Undone | None:
-    """Return what evidence undoes, if it does."""
+    """Return the event that undoes disproved steps; None if there are none."""
     number = progress.began.dossier
     match shown:
         case Faulted() if progress.done or progress.door is not None or progress.jogged:
-            return Undone(number, Step.CLEAR, f"the machine said {shown.what}")
+            return Undone(number, Step.CLEAR, f"the machine reported {shown.what}")
         case DoorMoved(open=True) if Step.PATH_EMPTY in progress.done:
             return Undone(number, Step.PATH_EMPTY, "the door was opened")
         case Looked(dark=dark) if dark and Step.PATH_EMPTY in progress.done and Step.RETURN not in progress.done:
@@ -335,18 +334,20 @@ def _disproved(progress: Way, shown: Evidence) -> Undone | None:
 
 
 def must_tick(progress: Way, step: Step, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
-    """Tick one step by its evidence; StepRefused says what is missing."""
+    """Complete one step by its evidence; StepRefused names what is missing."""
     if step not in progress.steps:
-        raise StepRefused(f"{step.name.lower()} is no step of this way: people of the table may clear it")
+        raise StepRefused(f"{step.name.lower()} is not a step here: table staff may clear this fault")
     if progress.next is not step:
         turn = (
             "all is done"
             if progress.next is None
             else f"the next step is {progress.next.name.lower()}: {progress.next.value}"
         )
-        raise StepRefused(f"it is not the turn of {step.name.lower()}; {turn}")
+        raise StepRefused(f"{step.name.lower()} is not the next step; {turn}")
     if progress.began.service and not progress.technician:
-        raise StepRefused(f"{step.name.lower()}: nobody has taken dossier {progress.began.dossier} up (--step begin)")
+        raise StepRefused(
+            f"{step.name.lower()}: no technician is assigned to fault report {progress.began.dossier} (--step begin)"
+        )
     lacking = _lacking(progress, step, shown)
     if lacking is not None:
         raise StepRefused(f"{step.name.lower()}: {lacking}")
@@ -381,25 +382,25 @@ def _after_undo(progress: Way, undo: Undone) -> Way:
 
 
 def wanted(progress: Way, step: Step) -> str:
-    """Return the evidence that a step needs, for people."""
+    """Return the evidence that a step needs, as text."""
     match step:
         case Step.CLEAR:
             return "the door opened and closed, then Cleared" if progress.began.has_door else "Cleared"
         case Step.PATH_EMPTY:
-            return "the machine's sensor levels, none of the path dark"
+            return "the machine's sensor levels, no sensor of the path dark"
         case Step.SENSOR_TEST:
-            return "SelfTested, no sensor bad"
+            return "SelfTested, no bad sensor"
         case Step.MOTOR_JOG if progress.began.motors:
             left = [motor for motor in progress.began.motors if motor not in progress.jogged]
             return f"Jogged, turned: {', '.join(left or progress.began.motors)}"
         case Step.MOTOR_JOG:
-            return "its firmware turns no motor by itself: in its place SelfTested, no motor bad"
+            return "its firmware cannot jog: SelfTested, no bad motor"
         case Step.ONE_CARD:
             return "one card counted in and out"
         case Step.FULL_DECK | Step.COUNT:
             return f"{_deck(progress)} cards"
         case Step.RETURN:
-            return f"the credential of a {RETURNS} who ticked no step"
+            return f"the signature of a {RETURNS} who completed no other step"
 
 
 def _deck(progress: Way) -> str:
@@ -407,7 +408,7 @@ def _deck(progress: Way) -> str:
 
 
 def _lacking(progress: Way, step: Step, shown: Evidence) -> str | None:
-    """Return what is missing for a step to tick, or None if this proves it."""
+    """Return what is missing to complete a step; None if the evidence proves it."""
     expected = progress.began.expected
     match step, shown:
         case Step.CLEAR, Emptied():
@@ -440,6 +441,6 @@ def _lacking(progress: Way, step: Step, shown: Evidence) -> str | None:
             if shown.role != RETURNS:
                 return f"a {RETURNS} returns it to service, not a {shown.role}"
             same = shown.by in (*progress.people, progress.began.by)
-            return f"{shown.by} has worked on it; a second person answers for it" if same else None
+            return f"{shown.by} has worked on it; a second person must sign" if same else None
         case _:
-            return f"it ticks by {wanted(progress, step)}"
+            return f"it needs {wanted(progress, step)}"

@@ -43,9 +43,9 @@ async def test_a_correction_is_entered_with_its_ground_and_the_hits_can_be_read(
         for unclear in ("100", "1.00", "+1", "-1.0"):  # dollars or cents, up or down?
             await floor.fill("#amount", unclear)
             await floor.click("#goon")
-            await floor.wait_for_selector("dialog .said:has-text('this is no amount')")
+            await floor.wait_for_selector("dialog .message:has-text('this is not an amount')")
         await floor.fill("#amount", "-1.00")
-        await floor.wait_for_selector("#preview:has-text('before $10,000.00, after $9,999.00 (-$1.00)')")
+        await floor.wait_for_selector("#preview:has-text('now $10,000.00, after $9,999.00 (-$1.00)')")
         await floor.select_option("#why", "malfunction: dealing_error")
         await floor.fill("#paper", "MC-9")
         await floor.click("#goon")

@@ -163,7 +163,7 @@ async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test
         machine: Any = bench.machines[SLOT]
         assert machine.twin.mode.name == "SORT"
         left = await tell(talk, "leave", by="T1")
-        assert (left["technician"], left["open"]) == ("", "begin: a technician takes it up")
+        assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
         assert SLOT not in bench.box.testing
         await asyncio.sleep(1.0)
         assert machine.twin.mode.name == "SHUFFLE", "as it was before somebody took it up"
@@ -206,7 +206,7 @@ async def test_power_that_goes_while_the_dossier_is_written_unbinds_nothing(tmp_
         await start(bench, tmp_path)
         way = bench.box.running().table.state.slots[SLOT].way
         assert way is not None
-        assert (way.dossier, way.step) == (1, "begin: a technician takes it up")
+        assert (way.dossier, way.step) == (1, "begin: a technician starts the return to service")
 
 
 async def test_files_that_somebody_deletes_unbind_nothing(tmp_path: Path) -> None:
@@ -280,7 +280,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_fault_of_the_machine_and_binds
         state = bench.box.running().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
         assert state.way is not None
-        assert (state.way.dossier, state.way.step) == (1, "begin: a technician takes it up")
+        assert (state.way.dossier, state.way.step) == (1, "begin: a technician starts the return to service")
         machine.inject("mend")
         await talk.say("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
         told = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")

@@ -109,7 +109,7 @@ async def test_a_void_round_and_one_under_way_are_told(tmp_path: Path) -> None:
         under_way = (await floor.get("/api/round/1")).json
         assert under_way["end"] == "the round has not ended in this journal"
         await dealer.say("report", trigger="shuffler_fault", slot="shuffler.1")
-        assert (await floor.get("/api/rounds")).json["rounds"][0]["wrong"] == 1
+        assert (await floor.get("/api/rounds")).json["rounds"][0]["irregularities"] == 1
         story = (await floor.get("/api/round/1")).json
         wrong = next(part["lines"] for part in story["parts"] if part["title"].startswith("Irregularities"))
         assert "[" in wrong[0], "with its clause"

@@ -139,7 +139,7 @@ def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
 
 def test_before_a_technician_takes_it_up_nothing_ticks() -> None:
     way, _ = begun()
-    assert way.open == "begin: a technician takes it up"
+    assert way.open == "begin: a technician starts the return to service"
     for shown in (st.DoorMoved(True), st.DoorMoved(False), st.Emptied()):
         way, events = st.take(way, shown, "")
         assert (way.done, way.door, events) == ((), None, [])

@@ -1,4 +1,4 @@
-// Draws the table from the dealer's side: seat 1 on the far left, the dealer below. What is drawn is also said in words.
+// Draws the table from the dealer's side: seat 1 on the far left, the dealer below. The drawing has a text alternative.
 
 import { svg } from "./common.js";
 
@@ -39,11 +39,11 @@ function seat(view, one, index) {
 }
 
 export function words(view) {
-  const said = view.seats.filter((one) => one.wager !== "none" || ["sensed", "accepted", "lit", "undecided"].includes(one.bet))
+  const parts = view.seats.filter((one) => one.wager !== "none" || ["sensed", "accepted", "lit", "undecided"].includes(one.bet))
     .map((one) => `seat ${one.seat} ${[one.wager === "none" ? "" : one.wager, view.meter && one.bet !== "none" && one.bet !== "open" ? `bet ${one.bet}` : ""].filter(Boolean).join(", ")}`);
   const start = view.round.start_place;
-  if (start !== null) said.unshift(`starts at ${start === 0 ? "the dealer" : `seat ${start}`}`);
-  return said.length ? said.join(", ") : "no wagers";
+  if (start !== null) parts.unshift(`starts at ${start === 0 ? "the dealer" : `seat ${start}`}`);
+  return parts.length ? parts.join(", ") : "no wagers";
 }
 
 export function felt(view) {
