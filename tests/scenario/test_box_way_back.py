@@ -16,6 +16,7 @@ from table_controller.controller.status import status_of
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
 from table_controller.panel.panel import Panel
+from table_controller.panel.words import machine_name
 from table_controller.table import events as ev
 from table_controller.uplink.describe import describe_state
 from tests.support.boxes import CHEAP, PIN, Bench, Talk
@@ -147,7 +148,7 @@ async def test_an_older_firmware_turns_no_motor_and_its_self_test_is_taken_and_s
         assert (await tell(talk))["next"] == "one_card"
         way = st.replay(files.steps_of(dossier.folder, 1))
         assert way is not None
-        assert "in its place SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
+        assert "cannot jog: SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
 
 
 async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test_mode_restores_the_mode(
@@ -234,12 +235,12 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
             return {
                 next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
-                *(SLOT in " ".join(picture["testing"]) for picture in pictures),
+                *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
             }
 
         await fault(bench, "dust:sensor=lift,percent=70")
         assert told() == {False}
-        assert describe_state(controller.table, None, 1, "now").slots[SLOT].step.startswith("begin: ")
+        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
         await tell(talk, "begin", by="T1")
         assert told() == {True}
         await walk(bench, talk, until="count")
