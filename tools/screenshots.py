@@ -110,14 +110,15 @@ async def table(studio: Studio) -> None:
     await shoot(bench, "bench")
     await technician.click('[data-machine="shuffler.1"] [data-report]')
     await technician.wait_for_selector("#steps li")
-    await shoot(technician, "dossier")
+    await shoot(technician, "fault-report")
     await technician.keyboard.press("Escape")
     await technician.click("#past")
     await technician.wait_for_selector("#history[data-ready]")
     await shoot(technician, "history")
+    await floor.set_viewport_size(SCREEN)
     await floor.click("#reviewround")
     await floor.wait_for_selector("#review[data-round]")
-    await shoot(floor, "dispute")
+    await shoot(floor, "round-review")
 
 
 async def main() -> None:

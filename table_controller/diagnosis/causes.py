@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 STAFF: Final = (Why.STUCK_CARD, Why.BENT_CARD, Why.TORN_CARD, Why.DOUBLE_FEED, Why.LEFT_CARD, Why.INTERRUPTED)
 
 
-def diagnose(dossier: Dossier, thresholds: Thresholds | None = None) -> Diagnosis:
+def diagnose(report: Dossier, thresholds: Thresholds | None = None) -> Diagnosis:
     """Return the diagnosis of a fault report: place, card counts and causes."""
     t = thresholds or Thresholds()
-    r = Readings(dossier, t)
+    r = Readings(report, t)
     where, cards = locate(r, t)
     causes = tuple(_causes(r, t)) or (Cause(Why.UNKNOWN, None, ("no evidence supports any cause",)),)
-    return Diagnosis(where, cards, causes, staff=causes[0].why in STAFF and dossier.halt.what != "counts_disagree")
+    return Diagnosis(where, cards, causes, staff=causes[0].why in STAFF and report.halt.what != "counts_disagree")
 
 
 def _causes(r: Readings, t: Thresholds) -> list[Cause]:

@@ -200,16 +200,16 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return next((times for times in self.times if times.segment == segment and times.cards), None)
 
 
-def encode(dossier: Dossier) -> bytes:
+def encode(report: Dossier) -> bytes:
     """Return a fault report as an indented JSON object."""
-    return msgspec.json.format(msgspec.json.encode(dossier), indent=1)
+    return msgspec.json.format(msgspec.json.encode(report), indent=1)
 
 
 def decode(data: bytes) -> Dossier:
     """Decode a fault report; `msgspec.DecodeError` if it is incomplete or has another version."""
-    dossier = msgspec.json.decode(data, type=Dossier)
-    if dossier.version != VERSION:
-        raise msgspec.DecodeError(f"a fault report of version {dossier.version}, not {VERSION}")
-    if not dossier.halts:
+    report = msgspec.json.decode(data, type=Dossier)
+    if report.version != VERSION:
+        raise msgspec.DecodeError(f"a fault report of version {report.version}, not {VERSION}")
+    if not report.halts:
         raise msgspec.DecodeError("a fault report without a fault")
-    return dossier
+    return report

@@ -53,12 +53,12 @@ def pulses(edges: tuple[Edge, ...]) -> dict[str, list[Pulse]]:
 class Readings:
     """The measurements of one fault report. Unknown values are None, never guesses."""
 
-    def __init__(self, dossier: Dossier, thresholds: Thresholds) -> None:
-        self.dossier = dossier
-        self.path = PATHS[dossier.machine.kind]
-        self.by_hand = BY_HAND in dossier.machine.capabilities
+    def __init__(self, report: Dossier, thresholds: Thresholds) -> None:
+        self.dossier = report
+        self.path = PATHS[report.machine.kind]
+        self.by_hand = BY_HAND in report.machine.capabilities
         self._t = thresholds
-        self._pulses = pulses(dossier.edges)
+        self._pulses = pulses(report.edges)
 
     @property
     def leg(self) -> Leg:

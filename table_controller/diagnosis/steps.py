@@ -143,7 +143,7 @@ def looked(levels: Iterable[Level]) -> Looked:
 class Began(msgspec.Struct, frozen=True, tag="Began"):
     """The procedure began: automatically with a machine fault (`by` is empty), or by a person."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     slot: str
     by: str
     service: bool  # a machine fault; otherwise table staff may clear it
@@ -155,7 +155,7 @@ class Began(msgspec.Struct, frozen=True, tag="Began"):
 class TakenUp(msgspec.Struct, frozen=True, tag="TakenUp"):
     """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     by: str
     mode: str = ""
 
@@ -163,14 +163,14 @@ class TakenUp(msgspec.Struct, frozen=True, tag="TakenUp"):
 class Left(msgspec.Struct, frozen=True, tag="Left"):
     """The assigned technician left; completed steps are kept."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     by: str
 
 
 class Shown(msgspec.Struct, frozen=True, tag="Shown"):
     """Part of a step's evidence arrived."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     by: str
     evidence: Evidence
 
@@ -178,7 +178,7 @@ class Shown(msgspec.Struct, frozen=True, tag="Shown"):
 class Ticked(msgspec.Struct, frozen=True, tag="Ticked"):
     """A step was completed by this evidence."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     step: Step
     by: str
     evidence: Evidence
@@ -187,7 +187,7 @@ class Ticked(msgspec.Struct, frozen=True, tag="Ticked"):
 class Undone(msgspec.Struct, frozen=True, tag="Undone"):
     """This step and all later ones must be done again."""
 
-    dossier: int
+    dossier: int = msgspec.field(name="dossier")
     step: Step
     why: str
 
@@ -228,7 +228,7 @@ class Way(msgspec.Struct, frozen=True):
 
 
 def begin(
-    dossier: int,
+    report: int,
     slot: str,
     by: str,
     *,
@@ -238,14 +238,14 @@ def begin(
     motors: tuple[str, ...] = (),
 ) -> Began:
     """Return the event that begins a procedure."""
-    return Began(dossier, slot, by, service, expected, has_door, motors)
+    return Began(report, slot, by, service, expected, has_door, motors)
 
 
-def begin_of(dossier: Dossier, by: str, *, service: bool) -> Began:
+def begin_of(report: Dossier, by: str, *, service: bool) -> Began:
     """Return the event that begins the procedure of a fault report; its details depend on the machine."""
-    machine = dossier.machine
+    machine = report.machine
     return begin(
-        dossier.number, machine.slot, by, service=service, expected=dossier.account.expected,
+        report.number, machine.slot, by, service=service, expected=report.account.expected,
         has_door=BY_HAND not in machine.capabilities, motors=motors_of(machine.kind, machine.capabilities),
     )  # fmt: skip
 

@@ -41,11 +41,11 @@ class DossierStore:
         for left_over in folder.glob(".*.tmp"):  # left by a box that was killed while writing
             left_over.unlink(missing_ok=True)
 
-    def add(self, dossier: Dossier) -> int:
+    def add(self, report: Dossier) -> int:
         """Store a new report, pinned; return its number once it is on disk."""
         number = max(numbers(self.folder), default=0) + 1
         while True:
-            data = encode(msgspec.structs.replace(dossier, number=number))
+            data = encode(msgspec.structs.replace(report, number=number))
             written = self._write(number, data)
             try:
                 os.link(written, self._file(number))  # unlike a rename, this never replaces a file
@@ -59,12 +59,12 @@ class DossierStore:
             self._make_room()
             return number
 
-    def complete(self, number: int, dossier: Dossier) -> None:
+    def complete(self, number: int, report: Dossier) -> None:
         """Replace a report with its complete version; only once, and only for the same fault."""
         before = read(self.folder, number)
-        if before.complete or (before.at_ns, before.machine.slot) != (dossier.at_ns, dossier.machine.slot):
+        if before.complete or (before.at_ns, before.machine.slot) != (report.at_ns, report.machine.slot):
             raise BadDossier(f"fault report {number} is already complete, or is about another fault")
-        data = encode(msgspec.structs.replace(dossier, number=number, complete=True))
+        data = encode(msgspec.structs.replace(report, number=number, complete=True))
         self._write(number, data).replace(self._file(number))
         self._sync()
 
@@ -153,13 +153,13 @@ def read(folder: Path, number: int) -> Dossier:
     """Read one report; BadDossier if it does not exist or is incomplete."""
     path = file_of(folder, number)
     try:
-        dossier = decode(path.read_bytes())
+        report = decode(path.read_bytes())
     except FileNotFoundError:
         raise BadDossier(f"there is no fault report {number} in {folder}") from None
     except OSError as error:
         raise BadDossier(f"{path}: {error.strerror or error}") from error
     except UNDECODABLE as error:
         raise BadDossier(f"{path} cannot be read: {error}") from error
-    if dossier.number != number:
-        raise BadDossier(f"{path} holds fault report {dossier.number}")
-    return dossier
+    if report.number != number:
+        raise BadDossier(f"{path} holds fault report {report.number}")
+    return report

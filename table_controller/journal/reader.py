@@ -155,11 +155,11 @@ class _ChainWalk:
         check_snapshots(connection)
 
     def unexplained(self) -> str:
-        """Return an error text if earlier segments are missing and no record says that they were retired."""
+        """Return an error text if earlier segments are missing and no record lists them as retired."""
         number, before = self._begins
         if self.from_seq is not None or number == 1 or (number - 1, self.first - 1, before.hex()) in self.retired:
             return ""
-        return f"the segments before number {number} are missing, and no record says that they were retired"
+        return f"the segments before number {number} are missing, and no record lists them as retired"
 
 
 def verify(

@@ -14,7 +14,7 @@ from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
 from table_controller.controller.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
 from table_controller.journal.wording import plain
-from table_controller.panel.words import service_text
+from table_controller.panel.words import sentence, service_text
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
@@ -46,7 +46,12 @@ def _test(box: Box, name: str) -> dict[str, Any] | None:
 
 
 def _reason(reason: Reason) -> dict[str, str]:
-    return {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
+    return {
+        "text": sentence(reason.text),
+        "clause": reason.clause,
+        "clears": reason.clears,
+        "evidence": reason.evidence,
+    }
 
 
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:

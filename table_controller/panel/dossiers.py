@@ -26,27 +26,27 @@ BY_WORD: Final = {"path_empty": "word", "count": "number", "return": "word"}
 
 def dossiers(folder: Path) -> list[dict[str, Any]]:
     """Return the newest fault reports of a folder, newest first; an unreadable one has only an error text."""
-    return [_dossier(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
+    return [_fault_report(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
 
 
-def _dossier(folder: Path, number: int) -> dict[str, Any]:
+def _fault_report(folder: Path, number: int) -> dict[str, Any]:
     try:
-        dossier, events = files.read(folder, number), files.steps_of(folder, number)
+        report, events = files.read(folder, number), files.steps_of(folder, number)
     except BadDossier as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
-    diagnosis = diagnose(dossier)
+    diagnosis = diagnose(report)
     return {
         "number": number,
-        "slot": dossier.machine.slot,
-        "title": with_machine_names(jam_text.heading(dossier)),
-        "rule": list(jam_text.rule_lines(dossier)),
-        "path": jam_text.drawing(dossier, diagnosis),
+        "slot": report.machine.slot,
+        "title": with_machine_names(jam_text.heading(report)),
+        "rule": list(jam_text.rule_lines(report)),
+        "path": jam_text.drawing(report, diagnosis),
         "where": list(jam_text.where_lines(diagnosis)),
         "cards": jam_text.cards_line(diagnosis.cards),
         "causes": list(jam_text.cause_lines(diagnosis)),
         "staff": diagnosis.staff,
         "begun": _is_begun(st.replay(events)),
-        "steps": _steps(dossier, diagnosis, events),
+        "steps": _steps(report, diagnosis, events),
     }
 
 
@@ -55,9 +55,9 @@ def _is_begun(progress: st.Way | None) -> bool:
     return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
 
 
-def _steps(dossier: Dossier, diagnosis: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
+def _steps(report: Dossier, diagnosis: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
     """Return the steps of the return to service, each with its evidence and how it is completed."""
-    progress = st.replay(events) or st.Way(st.begin_of(dossier, "", service=not diagnosis.staff))
+    progress = st.replay(events) or st.Way(st.begin_of(report, "", service=not diagnosis.staff))
     rows = []
     for step in progress.steps:
         name = step.name.lower()

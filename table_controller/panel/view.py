@@ -67,7 +67,7 @@ def _round(table: Table) -> dict[str, Any]:
     return {
         "number": round_.number,
         "state": round_.state,
-        "text": f"Round {round_.number} is void" if round_.state == mc.VOID else words.PHASES[round_.state],
+        "text": _phase_text(table),
         "deck": round_.deck,
         "start": start,
         "start_place": None if start is None else _place_of(start),
@@ -76,6 +76,13 @@ def _round(table: Table) -> dict[str, Any]:
         "dealing": plain(table.state.dealing),
         "void": round_.state == mc.VOID,
     }
+
+
+def _phase_text(table: Table) -> str:
+    round_ = table.state.round
+    if round_.state == mc.VOID:
+        return f"Round {round_.number} is void"
+    return "Play is stopped" if round_.state == mc.IDLE and table.state.holds else words.PHASES[round_.state]
 
 
 def _place_of(position: int) -> int:
@@ -124,7 +131,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
 def _because(hold: Hold) -> str:
     """Return why the question of an irregularity is asked: what happened, and where."""
     about = ", ".join(_about(hold))
-    return _sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
+    return words.sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
@@ -180,7 +187,7 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple
             return {"how": "bring", "text": "Add a deck", "who": "dealer"}
         if not reasons:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
-        return {"how": "blocked", "text": _sentence(reasons[0].evidence), "who": reasons[0].clears}
+        return {"how": "blocked", "text": words.sentence(reasons[0].evidence), "who": reasons[0].clears}
     return {"how": "wait", "text": words.PHASES[state], "who": "nobody"}
 
 
@@ -220,23 +227,18 @@ def _doing(table: Table) -> list[str]:
 
 def _reason(reason: Reason) -> dict[str, str]:
     return {
-        "text": _sentence(reason.text),
+        "text": words.sentence(reason.text),
         "clause": reason.clause,
         "clears": reason.clears,
-        "evidence": _sentence(reason.evidence),
+        "evidence": words.sentence(reason.evidence),
         "key": reason.key,
     }
-
-
-def _sentence(text: str) -> str:
-    text = words.with_machine_names(text)
-    return text[:1].upper() + text[1:]
 
 
 def _hold(hold: Hold) -> dict[str, Any]:
     return {
         "id": hold.id,
-        "text": _sentence(words.title(hold.trigger)),
+        "text": words.sentence(words.title(hold.trigger)),
         "meaning": words.meaning(hold.trigger),
         "about": _about(hold),
         "slot": hold.slot,

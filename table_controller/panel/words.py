@@ -274,6 +274,12 @@ def with_machine_names(text: str) -> str:
     return _SLOT.sub(lambda slot: machine_name(slot[0]), text)
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital and with the names of machines."""
+    text = with_machine_names(text)
+    return text[:1].upper() + text[1:]
+
+
 def service_text(state: str) -> str:
     """Return the service state of a device."""
     return _SERVICE.get(state) or plain(state).capitalize()

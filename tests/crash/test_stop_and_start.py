@@ -44,7 +44,7 @@ async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_pa
             *_, last = reader.read(copy, 1)
             assert last.kind == STOP
             assert list(reader.read(copy, 1)) == list(reader.read(tmp_path / "data" / "journal", 1))
-            assert "lacks the end" not in box.words()
+            assert "lacks the last records" not in box.words()
 
 
 async def test_systemd_is_asked_for_more_time_while_the_journal_is_read(tmp_path: Path) -> None:

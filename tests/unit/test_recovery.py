@@ -136,7 +136,7 @@ def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> Non
     [
         ({EDITION}, "no migration covers a change of edition; an orderly stop does not help: put back the old lines"),
         ({SOFTWARE, EDITION}, "no migration covers a change of edition; an orderly stop does not help"),
-        ({SOFTWARE, CONFIGURATION}, "no migration covers both at once; put one of them back, start the box, stop it in"),
+        ({SOFTWARE, CONFIGURATION}, "no migration covers both at once; put one of them back, start the box, stop"),
     ],
 )
 def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str], advice: str) -> None:

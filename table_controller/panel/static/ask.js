@@ -85,12 +85,12 @@ export function ask(prompt, redraw, hints = {}) {
   // If only one number is right, it is not shown: the dealer must count.
   const limits = prompt.number && prompt.number.most < 9999 && prompt.number.least < prompt.number.most
     ? h("p", { class: "note" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
-  const says = prompt.evidence.length
+  const confirms = prompt.evidence.length
     ? h("p", { class: "note" }, `Your answer confirms: ${prompt.evidence.join("; ")}.`) : null;
   return [
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
     prompt.why && !prompt.number ? h("p", { class: "note" }, `${prompt.why}.`) : null, // with a keypad, "Why is play stopped?" has it
-    says, limits,
+    confirms, limits,
     hints[prompt.id] ? h("p", { class: "note" }, `Simulated hands: ${hints[prompt.id]}`) : null,
     ...(prompt.number ? keypad(prompt, now, redraw) : []),
     prompt.seats ? seatRow(prompt, now, redraw) : null,

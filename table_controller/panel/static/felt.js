@@ -51,7 +51,7 @@ export function felt(view) {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `the table: ${words(view)}` },
     svg("path", { class: "felt", d: "M 20 300 C 20 60 150 12 300 12 C 450 12 580 60 580 300 Q 580 346 534 346 L 66 346 Q 20 346 20 300 Z" }),
     svg("path", { class: "arc", d: "M 130 300 C 132 178 210 140 300 140 C 390 140 468 178 470 300" }),
-    svg("text", { class: "phasetext", x: 300, y: view.meter ? 220 : 232, "data-phase": view.round.state }, view.round.text),
+    svg("text", { class: view.round.text.length > 20 ? "phasetext long" : "phasetext", x: 300, y: view.meter ? 220 : 232, "data-phase": view.round.state }, view.round.text),
     view.meter ? svg("text", { class: "metertext", x: 300, y: 252 }, view.meter.text) : null,
     svg("text", { class: "feltnote", x: 300, y: 274 },
       view.round.total ? `dice ${view.round.total}` : view.round.deck ? `deck ${view.round.deck}` : view.round.dealing),

@@ -61,9 +61,9 @@ function meterCard() {
     h("div", { class: "facts" }, h("span", {}, `Reserve ${meter.reserve}`), h("span", {}, `Overflow ${meter.overflow}`), h("span", {}, `Pending ${meter.pending || "nothing"}`), h("span", {}, `Paid in total ${meter.paid}`)),
     meter.hits.map((hit) => h("div", { class: "line" }, h("b", {}, `Seat ${hit.seat}: ${hit.hand} ${hit.amount}`), ` ${hit.state}`)),
     h("div", { class: "facts" }, h("span", {}, `Seed ${view.meter_rules.seed}`), h("span", {}, `Rate ${view.meter_rules.rate}`), h("span", {}, `Limit ${view.meter_rules.limit}`)),
-    h("h3", {}, "Adjust the meter, two people sign"),
+    h("b", {}, "Adjust the meter, two people sign"),
     h("div", { class: "row" }, Object.entries(METER).map(([act, [title]]) =>
-      h("button", { type: "button", class: "small", "data-meter": act, "aria-label": title, disabled: busy("meter"), onclick: () => meterDialog(act) }, `${title.split(" ")[0]}…`))),
+      h("button", { type: "button", class: "small", "data-meter": act, "aria-label": title, disabled: busy("meter"), onclick: () => meterDialog(act) }, SHORT[act]))),
     h("p", { class: "message", role: "alert" }, messages.get("meter") || ""));
 }
 
@@ -82,6 +82,11 @@ const METER = {
   open_meter: ["Open the meter to play", "floorperson", "auditor", []],
   transfer_overflow: ["Transfer overflow to the meter", "floorperson", "auditor", [["amount", "Amount in dollars and cents, as 12.50", 6]]],
   confirm_copy_absent: ["Second copy unreachable: confirm that no other box was restored from it", "floorperson", "technician", []],
+};
+
+const SHORT = {
+  correct_meter: "Correct…", reset_meter: "Reset…", close_meter: "Close to play…", set_meter: "Set rate or limit…", open_meter: "Open to play…",
+  transfer_overflow: "Transfer overflow…", confirm_copy_absent: "Confirm missing copy…",
 };
 
 // A decimal as a whole number of its smallest unit; null if it is not a decimal.
