@@ -108,16 +108,17 @@ async def table(studio: Studio) -> None:
     bench = await studio.page("/bench", "tech-1", dark=True)
     await bench.wait_for_selector("[data-inject]")
     await shoot(bench, "bench")
-    await technician.click('[data-machine="shuffler.1"] [data-dossier]')
+    await technician.click('[data-machine="shuffler.1"] [data-report]')
     await technician.wait_for_selector("#steps li")
-    await shoot(technician, "dossier")
+    await shoot(technician, "fault-report")
     await technician.keyboard.press("Escape")
     await technician.click("#past")
     await technician.wait_for_selector("#history[data-ready]")
     await shoot(technician, "history")
-    await floor.click("#dispute")
-    await floor.wait_for_selector("#story[data-round]")
-    await shoot(floor, "dispute")
+    await floor.set_viewport_size(SCREEN)
+    await floor.click("#reviewround")
+    await floor.wait_for_selector("#review[data-round]")
+    await shoot(floor, "round-review")
 
 
 async def main() -> None:

@@ -1,1 +1,1 @@
-"""What can be found out about machines afterwards, from what they said: statistics. No device is asked here."""
+"""Diagnosis of machines from recorded evidence: causes and places of faults, drift, randomness."""

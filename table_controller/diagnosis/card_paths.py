@@ -1,4 +1,4 @@
-"""The machines' card paths, as their pages in docs/devices draw them: legs, segments, sensors, motors. Data only."""
+"""The card paths of the machines, as docs/devices draws them: legs, segments, sensors, motors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Stretch(NamedTuple):
-    """A segment, the sensor that ends it (None where cards come to rest) and the motor that moves cards in it."""
+    """A segment, the sensor at its end (None where cards stop) and the motor that moves cards in it."""
 
     segment: str
     sensor: str | None
@@ -14,9 +14,9 @@ class Stretch(NamedTuple):
 
 
 class Leg(NamedTuple):
-    """One way through a machine, from a pile to where cards come to rest. `hidden`: where they can slip to.
+    """A path through a machine, from a pile to the place where cards stop. `hidden`: where cards can slip out of sight.
 
-    `gives_up`: it draws from piles that it finds empty by nothing coming, so a card that is late is taken for none.
+    `gives_up`: the machine takes a pile for empty when no card arrives in time, so a late card counts as none.
     """
 
     start: str
@@ -26,30 +26,30 @@ class Leg(NamedTuple):
     gives_up: bool = False
 
     def place(self, segment: str) -> int:
-        """Return the place of a segment on this leg."""
+        """Return the index of a segment on this leg."""
         return next(i for i, stretch in enumerate(self.stretches) if stretch.segment == segment)
 
     def before(self, segment: str) -> str | None:
-        """Return the sensor that a card passes as it enters a segment; None at the pile."""
+        """Return the sensor at the start of a segment; None at the pile."""
         i = self.place(segment)
         return self.stretches[i - 1].sensor if i else None
 
     def after(self, sensor: str) -> Stretch:
-        """Return the stretch that a card is in once its leading edge has passed a sensor."""
+        """Return the stretch after a sensor."""
         return next(then for now, then in zip(self.stretches, self.stretches[1:], strict=False) if now.sensor == sensor)
 
     @property
     def sensors(self) -> tuple[str, ...]:
-        """The sensors of the leg, in the order a card meets them."""
+        """The sensors of the leg, in the order of the cards' movement."""
         return tuple(stretch.sensor for stretch in self.stretches if stretch.sensor is not None)
 
     def next_sensor(self, segment: str) -> str | None:
-        """Return the first sensor that a card in a segment has not reached."""
+        """Return the sensor at the end of a segment; None if it has none."""
         return self.stretches[self.place(segment)].sensor
 
 
 class CardPath(NamedTuple):
-    """A machine's legs: towards its store, and out of it."""
+    """A machine's legs: into its store, and out of it."""
 
     legs: tuple[Leg, Leg]
 
@@ -83,5 +83,5 @@ SHOE: Final = CardPath((
     ), "slot"),
 ))  # fmt: skip
 PATHS: Final = {"shuffler": SHUFFLER, "shoe": SHOE}
-# What a shoe names that hands draw from: no motors, no leg towards its store.
+# The capability of a shoe that the dealer draws from by hand: no motors, no leg into its store.
 BY_HAND: Final = "draws"

@@ -1,8 +1,7 @@
-"""A dossier: the frozen evidence of one fault, as plain words and numbers. Judges nothing, reads no machine.
+"""A fault report: the frozen evidence of one fault, as names and numbers.
 
-Parts of a machine stand here by their names in small letters, so that a dossier can be read long after the messages
-that it came from have changed. No field can hold a card: what is counted are pieces, and frames that name cards are
-blanked before they get here.
+Parts of a machine have their names in lower case, so that a report stays readable when the device messages change. No
+field can name a card: cards are only counted, and frames that name cards are blanked before they are stored here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from table_controller.journal.former_names import FAULT_REPORTS, renew
 # Of fault reports and of the steps that are kept with them; raised when a name in them changes.
 VERSION: Final = 1
 
-# What a machine says has happened, whatever its own word for it.
+# Kinds of halts, common to all machines.
 What = Literal[
     "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost",
     "path_blocked",
@@ -24,7 +23,7 @@ What = Literal[
 
 
 class Level(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A sensor's light (0-1023) and the level below which it counts as dark. Threshold 0: this model has it not."""
+    """A sensor's light (0-1023) and the level below which it counts as dark. Threshold 0: no such sensor."""
 
     sensor: str
     blocked: bool
@@ -33,7 +32,7 @@ class Level(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def margin(self) -> int:
-        """How far the level is from being misread."""
+        """The distance between level and threshold."""
         return abs(self.level - self.threshold)
 
 
@@ -57,7 +56,7 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A sensor went dark or clear so many microseconds before the halt."""
+    """A sensor went dark or clear this many microseconds before the halt."""
 
     sensor: str
     blocked: bool
@@ -65,7 +64,7 @@ class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One frame of the last seconds, as a capture keeps it: header and payload, blanked where it could name cards."""
+    """One frame of the last seconds, as in a capture: header and payload, blanked if it could name cards."""
 
     before_ms: int
     outgoing: bool
@@ -73,10 +72,10 @@ class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the machine said. `leg`: 0 towards its store, 1 out of it. Counts are its own, None where it cannot tell."""
+    """The machine's report of a halt. `leg`: 0 into its store, 1 out of it. Counts are the machine's; None: unknown."""
 
     what: What
-    said: str  # the message's name
+    said: str = msgspec.field(name="said")  # the message's name
     leg: int | None = None
     segment: str | None = None
     card: int | None = None  # from 1 within its phase
@@ -84,28 +83,28 @@ class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counted_out: int | None = None
     bad_sensors: tuple[str, ...] = ()
     bad_motors: tuple[str, ...] = ()
-    refused: str | None = None  # the motion that it was not willing to begin
+    refused: str | None = None  # the motion that it refused to begin
 
 
 class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many cards the box believed where when it happened; the one under way is `inside`. None: nobody knew."""
+    """The box's card counts at the fault; a moving card counts as `inside`. None: unknown."""
 
     expected: int | None = None  # cards of the whole deck, batch or set
     inside: int | None = None
-    out: int | None = None  # behind the gate, in the chute or laid into the slot
-    keeps: bool = False  # the machine keeps cards from one command to the next: what is outside is no part of this
+    out: int | None = None  # behind the gate, in the chute or in the slot
+    keeps: bool = False  # the machine keeps cards between commands; cards outside do not count
 
 
 class Ended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How an earlier motion of the same machine ended, and what it counted."""
 
-    said: str
+    said: str = msgspec.field(name="said")
     counted_in: int | None = None
     counted_out: int | None = None
 
 
 class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which machine it is."""
+    """The identity of the machine."""
 
     slot: str
     kind: str
@@ -126,7 +125,7 @@ class Neighbour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Permit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whether something was permitted, or every reason why not, with its clause."""
+    """The result of a permit: every reason against an act, with its clause; none if it is permitted."""
 
     act: str
     on: str
@@ -135,7 +134,7 @@ class Permit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Deck(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A deck by its name, how it stood, and how old it was (s)."""
+    """A deck with its state and its age (s)."""
 
     name: str
     state: str
@@ -143,7 +142,7 @@ class Deck(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What somebody answered, and how long before the fault (s). People stand here by their role."""
+    """An answer of a person, named by role, and how long before the fault it was (s)."""
 
     question: str
     choice: str
@@ -152,29 +151,29 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Everything that was known when a machine faulted. `complete`: the machine was asked after it, too."""
+    """All evidence of a fault. `complete`: it includes what the machine answered after the fault."""
 
     version: int = VERSION
     number: int = 0  # given by the store
     at_ns: int  # wall clock
     complete: bool = False
     machine: Machine
-    halts: tuple[Halt, ...]  # the first is the fault; others came while the machine was being asked
+    halts: tuple[Halt, ...]  # the first is the fault; others arrived while the machine was read
     account: Account = Account()
     levels: tuple[Level, ...] = ()
     currents: tuple[Current, ...] = ()
     times: tuple[Times, ...] = ()
-    history: tuple[Times, ...] = ()  # the same, when this machine last ended a motion well
+    history: tuple[Times, ...] = ()  # the times when this machine last completed a motion
     edges: tuple[Edge, ...] = ()  # the oldest first
-    waited_us: int | None = None  # how long it had waited for the next edge
+    waited_us: int | None = None  # how long the machine had waited for the next edge
     ends: tuple[Ended, ...] = ()  # the oldest first
-    opening: tuple[Frame, ...] = ()  # what the session had begun with before them: hello, report, inventory, command
+    opening: tuple[Frame, ...] = ()  # the first frames of the session: hello, report, inventory, command
     frames: tuple[Frame, ...] = ()  # the last 30 s, the oldest first
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     table: tuple[Neighbour, ...] = ()
     permits: tuple[Permit, ...] = ()
-    orders: tuple[str, ...] = ()  # what the rule orders the table to do, in the rulebook's words
-    clauses: tuple[str, ...] = ()  # that order it
+    orders: tuple[str, ...] = ()  # outcomes that the rule orders, as text
+    clauses: tuple[str, ...] = ()  # of these outcomes
     decks: tuple[Deck, ...] = ()
     answers: tuple[Answer, ...] = ()
 
@@ -184,15 +183,15 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         return self.halts[0]
 
     def level(self, sensor: str) -> Level | None:
-        """Return one sensor's level, if it was told."""
+        """Return one sensor's level; None if unknown."""
         return next((level for level in self.levels if level.sensor == sensor), None)
 
     def current(self, motor: str | None) -> int | None:
-        """Return what one motor drew, if it was told."""
+        """Return one motor's current (mA); None if unknown."""
         return next((each.milliamps for each in self.currents if each.motor == motor), None)
 
     def usual(self, segment: str) -> Times | None:
-        """Return the times of a segment before this motion, or of this power-up if nothing older is known."""
+        """Return the times of a segment before this motion, or since power-up if no older ones are known."""
         for source in (self.history, self.times):
             for times in source:
                 if times.segment == segment and times.cards:
@@ -208,20 +207,20 @@ class _Versioned(msgspec.Struct):
     version: int = 1
 
 
-def encode(dossier: Dossier) -> bytes:
-    """Return a dossier as it is kept: one JSON object, its keys in order."""
-    return msgspec.json.format(msgspec.json.encode(dossier), indent=1)
+def encode(report: Dossier) -> bytes:
+    """Return a fault report as an indented JSON object."""
+    return msgspec.json.format(msgspec.json.encode(report), indent=1)
 
 
 def decode(data: bytes) -> Dossier:
-    """Read a dossier; raises `msgspec.DecodeError` for what is torn, or is none, or of another version."""
+    """Decode a fault report; `msgspec.DecodeError` if it is incomplete or has another version."""
     version = msgspec.json.decode(data, type=_Versioned).version
     if version < VERSION:
         content = renew(FAULT_REPORTS, "report", msgspec.json.decode(data), version, VERSION)
         data = msgspec.json.encode(content | {"version": VERSION})
-    dossier = msgspec.json.decode(data, type=Dossier)
-    if dossier.version != VERSION:
-        raise msgspec.DecodeError(f"a dossier of version {dossier.version}, not {VERSION}")
-    if not dossier.halts:
-        raise msgspec.DecodeError("a dossier without a fault")
-    return dossier
+    report = msgspec.json.decode(data, type=Dossier)
+    if report.version != VERSION:
+        raise msgspec.DecodeError(f"a fault report of version {report.version}, not {VERSION}")
+    if not report.halts:
+        raise msgspec.DecodeError("a fault report without a fault")
+    return report

@@ -1,4 +1,4 @@
-"""Drawings of the history page: heat maps, bars, curves, as SVG text that takes its colours from the page. Pure."""
+"""Drawings of the history page as SVG: heat maps, bars, curves. The page's style sheet has the colors."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _CELL: Final = 26  # px
-_LETTER: Final = 6.6  # px: about what a letter of a label takes
+_LETTER: Final = 6.6  # px: about the width of a letter
 _BAR: Final = 460  # px: the longest bar
 _PLOT: Final = (220, 84)  # px: one small plot
 
 
 class Curve(NamedTuple):
-    """One quantity of one part over the cards that a machine has moved. `limit`: where it ends; `tenth`: of a unit."""
+    """One quantity of a part by moved cards. `limit`: where the part fails; `tenth`: values are in tenths of a unit."""
 
     name: str
     unit: str
     points: Sequence[tuple[int, int]]
     limit: int
-    told: bool = False  # a warning stands
+    told: bool = False  # there is a warning
     tenth: bool = False
 
 
 class Bar(NamedTuple):
-    """One fault: seconds until each of its three stages; None where it has not come."""
+    """One fault: seconds until each of its three stages; None if not reached."""
 
     name: str
     stages: tuple[int | None, int | None, int | None]
 
 
 def seconds(value: int | None) -> str:
-    """Return a time for people."""
+    """Return a duration as text."""
     if value is None:
         return ""
     if value < 120:
@@ -52,9 +52,9 @@ def heat(
     label: str, rows: Sequence[str], columns: Sequence[str], counts: Mapping[tuple[str, str], int],
     about: Mapping[tuple[str, str], str],
 ) -> str:  # fmt: skip
-    """Draw a heat map: darker where more happened, the number in its cell, what it was when one points at it."""
+    """Draw a heat map: darker cells have more faults; each cell has its number, and a tooltip."""
     if not rows:
-        return "<p>Nothing happened.</p>"
+        return "<p>No faults.</p>"
     most = max(counts.values(), default=1)
     left = max(len(row) for row in rows) * _LETTER + 12
     slanted = max(len(column) for column in columns) > 3
@@ -75,16 +75,16 @@ def heat(
             if not count:
                 drawn.append(f'<rect class="none" {box}/>')
                 continue
-            said = escape(about.get((row, column), f"{row}, {column}: {count}"))
+            tip = escape(about.get((row, column), f"{row}, {column}: {count}"))
             drawn.append(
-                f'<g><title>{said}</title><rect {box} style="fill: rgba(var(--heat), {0.2 + 0.5 * count / most:.2f})"/>'
+                f'<g><title>{tip}</title><rect {box} style="fill: rgba(var(--heat), {0.2 + 0.5 * count / most:.2f})"/>'
                 f'<text x="{x + wide / 2 - 1:.0f}" y="{y + 17:.0f}" text-anchor="middle">{count}</text></g>'
             )
     return _svg(left + wide * len(columns) + reach + 8, head + _CELL * len(rows) + 4, label, drawn)
 
 
 def bars(label: str, shown: Sequence[Bar]) -> str:
-    """Draw a bar for each fault in three stages: until somebody said a word, until it was cleared, until it served."""
+    """Draw a bar for each fault in three stages: until acknowledged, until cleared, until back in service."""
     longest = max((max(filter(None, bar.stages), default=1) for bar in shown), default=1)
     left = max(len(bar.name) for bar in shown) * _LETTER + 12
     drawn = []
@@ -99,13 +99,13 @@ def bars(label: str, shown: Sequence[Bar]) -> str:
                 f'<rect class="stage{number}" x="{x:.1f}" y="{y + 2}" width="{max(1.0, width):.1f}" height="13"/>'
             )
             begins = until
-        said = seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
-        drawn.append(f'<text x="{left + _BAR * begins / longest + 8:.0f}" y="{y + 13}">{said}</text>')
+        text = seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
+        drawn.append(f'<text x="{left + _BAR * begins / longest + 8:.0f}" y="{y + 13}">{text}</text>')
     return _svg(left + _BAR + 90, 20 * len(shown) + 4, label, drawn)
 
 
 def curves(shown: Sequence[Curve]) -> str:
-    """Draw small plots beside each other, each with its limit as a broken line."""
+    """Draw small plots in a row, each with its limit as a dashed line."""
     return f'<div class="plots">{"".join(_curve(curve) for curve in shown)}</div>'
 
 
@@ -121,7 +121,7 @@ def _curve(curve: Curve) -> str:
     newest = f"{ys[-1] / 10:.1f} {curve.unit}" if curve.tenth else f"{ys[-1]} {curve.unit}"
     begins, ends = at(xs[0], curve.limit).split(","), at(xs[-1], curve.limit).split(",")
     return (
-        f"<figure{' class=told' if curve.told else ''}><figcaption>{escape(curve.name)}: <b>{escape(newest)}</b>"
+        f"<figure{' class=warned' if curve.told else ''}><figcaption>{escape(curve.name)}: <b>{escape(newest)}</b>"
         f'</figcaption><svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
         f'aria-label="{escape(curve.name)}">'
         f'<line class="limit" x1="{begins[0]}" y1="{begins[1]}" x2="{ends[0]}" y2="{ends[1]}"/>'

@@ -1,7 +1,4 @@
-"""Where the numbers of a report come from: the generator's own code, dice, or a scaling that is known to be wrong.
-
-Noise is injected; nothing is examined here.
-"""
+"""Sources of numbers for a randomness report: the generator's own code, dice, and a scaling known to be wrong."""
 
 from __future__ import annotations
 
@@ -16,28 +13,28 @@ if TYPE_CHECKING:
 
     Noise = Callable[[int], bytes]
 
-# Bytes of noise asked for at a time where no health test wants them in smaller pieces: whole throws of three dice.
+# Bytes of noise in one request: whole throws of three dice.
 _CHUNK: Final = 3 * 4096
-# Bytes below this share six faces evenly; the others are thrown away.
+# Bytes below this are distributed evenly over six faces; the others are discarded.
 _EVEN_FACES: Final = 256 // FACES * FACES
 
 
 def generated(generator: Generator) -> Iterator[bytes]:
-    """Numbers as the generator draws them; they end when its noise fails a health test."""
+    """Yield numbers of the generator until its noise fails a health test."""
     if generator.start_up() is None:
         while numbers := generator.numbers():
             yield numbers
 
 
 def remainders(noise: Noise) -> Iterator[bytes]:
-    """Numbers by the remainder of a byte: 1 to 4 come 37 times in 256 and 5 to 7 only 36 times. Must not pass."""
+    """Yield numbers by the remainder of a byte: 1 to 4 come 37 times in 256, 5 to 7 only 36 times. Must not pass."""
     table = bytes(byte % POSITIONS + 1 for byte in range(256))
     while True:
         yield noise(_CHUNK).translate(table)
 
 
 def rolled(noise: Noise) -> Iterator[bytes]:
-    """Position numbers of three fair dice."""
+    """Yield the position numbers of three fair dice."""
     faces_of = bytes(byte * FACES // _EVEN_FACES + 1 for byte in range(_EVEN_FACES)) + bytes(256 - _EVEN_FACES)
     rejected = bytes(range(_EVEN_FACES, 256))
     while True:
@@ -47,14 +44,14 @@ def rolled(noise: Noise) -> Iterator[bytes]:
 
 
 def collect(blocks: Iterator[bytes], wanted: int, on_drawn: Callable[[int], None] = lambda _: None) -> bytes:
-    """Take so many numbers, or fewer if they end; `on_drawn` hears now and then how many there are."""
+    """Return `count` numbers, or fewer if the source ends; calls `on_drawn` with the number so far."""
     drawn = bytearray()
-    told = 0
+    reported = 0
     for block in blocks:
         drawn += block
         if len(drawn) >= wanted:
             break
-        if len(drawn) - told >= wanted // 200:  # often enough for a bar, seldom enough to cost nothing
-            told = len(drawn)
-            on_drawn(told)
+        if len(drawn) - reported >= wanted // 200:  # often enough for a progress bar
+            reported = len(drawn)
+            on_drawn(reported)
     return bytes(drawn[:wanted])

@@ -1,8 +1,8 @@
-"""Drift of a machine that moves cards, told from its own statistics before it jams. Pure: integers in, warnings out.
+"""Detects drift of a machine that moves cards from its own statistics, before it jams.
 
-A machine tells sums since power-up; a `Look` is one such telling. Looks become windows of some hundred cards, and a
-segment is compared with itself as it was when it was last mended. Weather, a new deck and cold grease slow all segments
-alike, so what all of them do is taken out: only what one segment does alone is drift. No clock, no machine, no file.
+A machine reports sums since power-up; a sample is one such report. Samples become windows of some hundred cards, and
+each segment is compared with its state after the last repair. Weather, a new deck and cold grease slow all segments
+alike, so the common change is removed: only the change of one segment alone is drift.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import msgspec
 
 Signal = Literal["transit", "spread", "margin"]
 
-# Parts in a million are the unit of everything that is compared.
+# Ratios are compared in parts per million.
 PPM: Final = 1_000_000
-# Cards of a window: four decks. Fewer are noise (3 % a card), more are late news.
+# Cards of a window: four decks. Fewer are too noisy (3 % a card), more delay the warning.
 WINDOW: Final = 212
-# A machine tells whole microseconds of a mean over all its cards: of n cards the sum is known to n/2. A window of n/100
-# keeps that below 50 us, a thousandth of a transit.
+# A machine reports the mean of all its n cards in whole microseconds, so the sum is known to n/2. A window of n/100
+# keeps the error below 50 us, a thousandth of a transit.
 _SHARE: Final = 100
-# Windows that say what a segment was when it was mended.
+# Windows of the base, right after a repair.
 BASE: Final = 5
-# Windows that trends are drawn through: a short one for what comes fast, a long one for what comes slowly.
+# Windows of a trend: a short one for fast changes, a long one for slow changes.
 TRENDS: Final = (5, 12)
-KEPT: Final = 48  # windows kept, about 10,000 cards: what a person wants to see
+KEPT: Final = 48  # stored windows, about 10,000 cards
 
 
 class SegmentLook(msgspec.Struct, frozen=True):
-    """A segment as its machine tells it since power-up: cards, mean and deviation of their transit times (us)."""
+    """A segment's statistics since power-up: cards, mean and deviation of their transit times (us)."""
 
     cards: int
     mean: int
@@ -37,9 +37,9 @@ class SegmentLook(msgspec.Struct, frozen=True):
 
 
 class Look(msgspec.Struct, frozen=True):
-    """One telling of a machine. `margins`: by sensor, how far it is from a misreading; None while it is covered.
+    """One report of a machine. `margins`: by sensor, the distance from a misreading; None while it is covered.
 
-    `boot` tells one run of its firmware from another.
+    `boot` identifies the run of its firmware.
     """
 
     segments: tuple[SegmentLook, ...]
@@ -48,7 +48,7 @@ class Look(msgspec.Struct, frozen=True):
 
 
 class Window(msgspec.Struct, frozen=True):
-    """What passed between two looks: up to which card, mean (us) and variance (us^2) by segment, margins by sensor."""
+    """The cards between two samples: the last card, mean (us) and variance (us^2) by segment, margins by sensor."""
 
     at: int
     means: tuple[int, ...]  # 0: no card passed here
@@ -57,36 +57,36 @@ class Window(msgspec.Struct, frozen=True):
 
 
 class Wear(msgspec.Struct, frozen=True):
-    """The running history of one machine, known by its serial number. Grows no further than `KEPT` windows."""
+    """The wear history of one machine, identified by its serial number; at most `MAX_WINDOWS` windows."""
 
     serial: str
-    slot: str = ""  # where it was seen last
+    slot: str = ""  # its last slot
     cards: int = 0  # through the machine, since this history began
-    mended: int = 0  # at which of them it was last mended
-    last: Look | None = None  # where the open window began
+    mended: int = 0  # the card count at the last repair
+    last: Look | None = None  # the sample at the start of the open window
     base: tuple[Window, ...] = ()
     windows: tuple[Window, ...] = ()
     light: tuple[tuple[int, int], ...] = ()  # of the open window, by sensor: the sum of its margins, and how many
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """From where on drift is told. Fitted on simulated histories; `python -m tools.drift_figures --fit` does it."""
+    """Limits of drift warnings, fitted on simulated histories by `python -m tools.drift_figures --fit`."""
 
     transit: int = 300_000  # ppm over its own base: here a segment jams
-    spread: int = 150_000  # ppm of the mean that a card's time varies: so much slips before it jams
-    least: int = 8_000  # ppm of drift that nothing but wear makes
+    spread: int = 150_000  # ppm of the mean that transit times vary: cards slip this much before a jam
+    least: int = 8_000  # ppm: only wear causes more drift than this
     least_spread: int = 200_000
-    sure: int = 4  # standard errors that a trend is away from none
-    horizon: int = 2_000  # cards: what may fail later than this is no news yet
+    sure: int = 4  # standard errors between a trend and no trend
+    horizon: int = 2_000  # cards: a later failure needs no warning yet
     margin: int = 0  # where a sensor is blind
-    least_margin: int = 10  # levels that a margin has sunk
+    least_margin: int = 10  # levels that a margin has fallen
 
 
 DEFAULT: Final = Limits()
 
 
 class Warned(msgspec.Struct, frozen=True):
-    """What drifts, how far, and how many cards are left by its trend. `fewest`: if it goes on as fast as it may be."""
+    """A drifting part, how far it has drifted, and the cards left by its trend; `fewest`: in the worst case."""
 
     signal: Signal
     part: int  # number of the segment, or of the sensor
@@ -95,23 +95,23 @@ class Warned(msgspec.Struct, frozen=True):
     fewest: int
 
 
-# --- taking looks -----------------------------------------------------------------------------------------------------
+# --- samples ----------------------------------------------------------------------------------------------------------
 
 
 def take(wear: Wear, look: Look) -> Wear:
-    """Return the history after a look. A machine that was switched off tells its statistics from zero again."""
+    """Return the history with one more sample. After a power-up, a machine's statistics start at zero."""
     replace = msgspec.structs.replace
     last = wear.last
     if last is None or _restarted(last, look):
         zero = SegmentLook(0, 0, 0)
         last = Look(tuple(zero for _ in look.segments), look.margins, look.boot)
-        if wear.last is None:  # what it did before this history began is not known to be good
+        if wear.last is None:  # earlier statistics are not known to be good
             return replace(wear, last=look)
         wear = replace(wear, last=last)
     wear = replace(wear, light=_lit(wear.light, look.margins))
     passed = max(now.cards - then.cards for now, then in zip(look.segments, last.segments, strict=True))
-    told = max(segment.cards for segment in look.segments)
-    if passed < max(WINDOW, told // _SHARE):
+    most_cards = max(segment.cards for segment in look.segments)
+    if passed < max(WINDOW, most_cards // _SHARE):
         return wear
     window = _window(wear.cards + passed, last, look, wear.light)
     if len(wear.base) < BASE:
@@ -120,7 +120,7 @@ def take(wear: Wear, look: Look) -> Wear:
 
 
 def mended(wear: Wear) -> Wear:
-    """Return the history of a machine whose rollers or sensors people have seen to: from here on its base is new."""
+    """Return the history after a repair of rollers or sensors: it begins with a new base."""
     return msgspec.structs.replace(wear, mended=wear.cards, last=None, base=(), windows=(), light=())
 
 
@@ -131,7 +131,7 @@ def _restarted(last: Look, look: Look) -> bool:
 
 
 def _lit(light: tuple[tuple[int, int], ...], margins: tuple[int | None, ...]) -> tuple[tuple[int, int], ...]:
-    """Add a look's margins: one reading of light is noisy, those of a window together are less so."""
+    """Add a sample's margins; the average over a window is less noisy than one reading."""
     before = light if len(light) == len(margins) else ((0, 0),) * len(margins)
     return tuple(
         (total, looks) if margin is None else (total + margin, looks + 1)
@@ -155,37 +155,37 @@ def _window(at: int, last: Look, look: Look, light: tuple[tuple[int, int], ...])
     return Window(at, tuple(means), tuple(variances), margins)
 
 
-def _sum(told: SegmentLook) -> int:
-    """Twice the sum of all transit times: what is told is rounded down, by half a microsecond on the average."""
-    return told.cards * (2 * told.mean + 1) if told.cards else 0
+def _sum(sample: SegmentLook) -> int:
+    """Return twice the sum of all transit times; the reported mean is rounded down by half a microsecond on average."""
+    return sample.cards * (2 * sample.mean + 1) if sample.cards else 0
 
 
-def _squares(told: SegmentLook) -> int:
-    return told.cards * (told.deviation * told.deviation + told.mean * told.mean + told.mean)
+def _squares(sample: SegmentLook) -> int:
+    return sample.cards * (sample.deviation * sample.deviation + sample.mean * sample.mean + sample.mean)
 
 
-# --- what the windows say ---------------------------------------------------------------------------------------------
+# --- series of windows ------------------------------------------------------------------------------------------------
 
 
 def excess(wear: Wear, segment: int) -> list[tuple[int, int]]:
-    """Return by how much (ppm) a segment alone is slower than its base, window by window, with the card it is up to."""
+    """Return how much (ppm) a segment alone is slower than its base, for each window with its last card."""
     bases = _base_means(wear)
     if not bases or not bases[segment]:
         return []
-    found = []
+    points = []
     for window in wear.windows:
         ratios = [PPM * mean // base for mean, base in zip(window.means, bases, strict=True) if mean and base]
         if not window.means[segment] or not ratios:
             continue
         common = _median(ratios)
-        found.append((window.at, PPM * (PPM * window.means[segment] // bases[segment]) // common - PPM))
-    return found
+        points.append((window.at, PPM * (PPM * window.means[segment] // bases[segment]) // common - PPM))
+    return points
 
 
 def spread(wear: Wear, segment: int) -> list[tuple[int, int]]:
-    """Return how much (ppm of the mean) the cards' times vary, beyond the base: cards that slip and are gripped again.
+    """Return how much (ppm of the mean) transit times vary beyond the base, because cards slip.
 
-    Machines of this protocol count no retries; a retry that succeeds is a card that took half as long again.
+    Machines of this protocol do not count retries; a successful retry takes half as long again.
     """
     if len(wear.base) < BASE:
         return []
@@ -198,7 +198,7 @@ def spread(wear: Wear, segment: int) -> list[tuple[int, int]]:
 
 
 def margins(wear: Wear, sensor: int) -> list[tuple[int, int]]:
-    """Return a sensor's margin, window by window."""
+    """Return a sensor's margin for each window."""
     return [(w.at, m) for w in wear.windows if (m := w.margins[sensor]) is not None]
 
 
@@ -223,16 +223,16 @@ def _median(values: list[int]) -> int:
 
 
 class Trend(msgspec.Struct, frozen=True):
-    """A line through the newest windows: where it stands now, and how much it rises in a million cards, at most."""
+    """A line through the newest windows: its present value and its rise in a million cards."""
 
     now: int
     rise: int
     most: int  # the rise and two standard errors
-    sure: int  # standard errors from no rise at all, 0 if it does not rise
+    sure: int  # standard errors between this rise and none; 0 if it does not rise
 
 
 def trend(points: list[tuple[int, int]]) -> Trend | None:
-    """Return the least-squares line through points, exactly; None if they are too few to have one."""
+    """Return the exact least-squares line through points; None if there are too few."""
     n = len(points)
     if n < min(TRENDS):
         return None
@@ -244,15 +244,15 @@ def trend(points: list[tuple[int, int]]) -> Trend | None:
     if not across:
         return None
     up = n * sum(y * y for y in ys) - sy * sy
-    rest = max(1, up * across - along * along)  # n * across * the squares that the line leaves
+    residual = max(1, up * across - along * along)  # n * across * the sum of squared residuals
     rise = along * PPM // across
-    error = isqrt(rest * PPM * PPM // (n - 2)) // across
+    error = isqrt(residual * PPM * PPM // (n - 2)) // across
     now = (sy * across - along * sx) // (n * across)
-    return Trend(now, rise, rise + 2 * error, isqrt(along * along * (n - 2) // rest) if along > 0 else 0)
+    return Trend(now, rise, rise + 2 * error, isqrt(along * along * (n - 2) // residual) if along > 0 else 0)
 
 
 class Line(msgspec.Struct, frozen=True):
-    """The trend of one signal of one part; `usual` is where it began, 0 for what is told as an excess."""
+    """The trend of one signal of one part; `usual` is its base value, 0 for an excess."""
 
     signal: Signal
     part: int
@@ -261,18 +261,18 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def lines(wear: Wear) -> list[Line]:
-    """Return the trend of everything that can drift; nothing until the base is known."""
+    """Return the trends of all parts; none until the base is complete."""
     if len(wear.base) < BASE:
         return []
-    found = []
+    drawn = []
     for segment in range(len(wear.base[0].means)):
-        found += _lines("transit", segment, excess(wear, segment), 0)
-        found += _lines("spread", segment, spread(wear, segment), 0)
+        drawn += _lines("transit", segment, excess(wear, segment), 0)
+        drawn += _lines("spread", segment, spread(wear, segment), 0)
     for sensor in range(len(wear.base[0].margins)):
         clean = [margin for window in wear.base if (margin := window.margins[sensor]) is not None]
         usual = sum(clean) // len(clean) if clean else 0
-        found += _lines("margin", sensor, [(at, usual - margin) for at, margin in margins(wear, sensor)], usual)
-    return found
+        drawn += _lines("margin", sensor, [(at, usual - margin) for at, margin in margins(wear, sensor)], usual)
+    return drawn
 
 
 def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int) -> list[Line]:
@@ -281,15 +281,15 @@ def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int)
 
 
 def judge(wear: Wear, limits: Limits = DEFAULT) -> list[Warned]:
-    """Return what drifts by its newest windows, the most urgent first, each part once."""
-    found: dict[tuple[bool, int], Warned] = {}
+    """Return the drift warnings by the newest windows, the most urgent first, each part once."""
+    warnings: dict[tuple[bool, int], Warned] = {}
     for warned in sorted(filter(None, (warning(line, limits) for line in lines(wear))), key=lambda each: each.left):
-        found.setdefault((warned.signal == "margin", warned.part), warned)
-    return list(found.values())
+        warnings.setdefault((warned.signal == "margin", warned.part), warned)
+    return list(warnings.values())
 
 
 def warning(line: Line, limits: Limits) -> Warned | None:
-    """Warn of a line that rises for sure, is above what nothing else makes, and meets its limit before the horizon."""
+    """Return a warning if a line surely rises, is above the least drift, and reaches its limit before the horizon."""
     limit, least = {
         "transit": (limits.transit, limits.least),
         "spread": (limits.spread, limits.least_spread),

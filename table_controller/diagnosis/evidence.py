@@ -1,4 +1,4 @@
-"""Turns what a machine that moves cards says into the words of a dossier. Pure: asks nobody, judges nothing."""
+"""Converts messages of a shuffler or shoe into the fields of a fault report."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _REASONS: Final[dict[str, d.What]] = {
     "LIFTED_OUT": "counts_disagree",
     "TOO_MANY_CARDS": "too_many_cards",
 }
-# How motions end well: from these a machine's own history is read.
+# Messages that end a motion without a fault; the machine's history is read after them.
 ENDED_WELL: Final = (
     sf.Completed, sf.Counted, sf.TakenIn, sf.Delivered, sf.Cleared,
     sh.Loaded, sh.Dispensed, sh.Stub, sh.Cleared,
 )  # fmt: skip
-# What a machine refuses because its path is dark, and on which leg it would have moved cards. A jog moves none.
+# Motions that a machine refuses because its path is dark, and the leg on which it would have moved cards.
 _MOTIONS: Final[dict[str, int | None]] = {
     "StartCycle": 0, "TakeIn": 0, "Load": 0, "Deliver": 1, "Dispense": 1, "CountStub": 1, "StartRound": 1,
     "CountAll": None, "Eject": None, "ClearJam": None,
@@ -42,12 +42,12 @@ _MESSAGES: Final[dict[str, Any]] = {"shuffler": sf, "shoe": sh}
 
 
 def word(part: IntEnum) -> str:
-    """Return a part of a machine as dossiers name it."""
+    """Return the name of a machine's part for a fault report."""
     return part.name.lower()
 
 
 def machine_of(slot: str, kind: str, hello: DeviceHello | None) -> d.Machine:
-    """Return which machine it is."""
+    """Return the identity of a machine."""
     if hello is None:
         return d.Machine(slot, kind)
     return d.Machine(
@@ -59,44 +59,44 @@ def machine_of(slot: str, kind: str, hello: DeviceHello | None) -> d.Machine:
 
 
 def halt_of(kind: str, event: Any) -> d.Halt | None:
-    """Return a machine's event as a halt; None if it is none."""
-    said = type(event).__name__
+    """Return a machine's event as a halt; None if it is not one."""
+    message = type(event).__name__
     match event:
         case sf.Jam() | sf.Fault() | sh.Jam() | sh.Fault():
             segment = word(event.segment)
             what = _REASONS.get(event.reason.name, "stopped") if isinstance(event, sf.Fault | sh.Fault) else "jam"
             entered, left = getattr(event, "entered", None), getattr(event, "left", None)
             counts = (entered, left) if kind == "shuffler" else (None, None)
-            return d.Halt(what, said, PATHS[kind].leg_of(segment), segment, event.card, *counts)
+            return d.Halt(what, message, PATHS[kind].leg_of(segment), segment, event.card, *counts)
         case sf.Incomplete():
-            return d.Halt("counts_disagree", said, 1, None, None, event.cards_in, event.cards_out)
+            return d.Halt("counts_disagree", message, 1, None, None, event.cards_in, event.cards_out)
         case sh.Unbalanced():
-            return d.Halt("counts_disagree", said, 1, None, None, event.loaded, event.drawn)
+            return d.Halt("counts_disagree", message, 1, None, None, event.loaded, event.drawn)
         case sh.ShortStack():
-            return d.Halt("counts_disagree", said, 1)
+            return d.Halt("counts_disagree", message, 1)
         case sf.Stopped():
-            return d.Halt("stopped", said, None, None, None, event.entered, event.left)
+            return d.Halt("stopped", message, None, None, None, event.entered, event.left)
         case sh.Stopped():
-            return d.Halt("stopped", said, int(event.phase is not sh.Phase.LOADING))
+            return d.Halt("stopped", message, int(event.phase is not sh.Phase.LOADING))
         case sf.SelfTested() | sh.SelfTested() if event.bad_sensors or event.bad_motors:
             sensors = _MESSAGES[kind].Sensor
             bad = tuple(word(sensor) for sensor in sensors if event.bad_sensors >> sensor & 1)
             held = tuple(word(motor) for motor in _MESSAGES[kind].Motor if event.bad_motors >> motor & 1)
-            return d.Halt("self_test", said, bad_sensors=bad, bad_motors=held)
+            return d.Halt("self_test", message, bad_sensors=bad, bad_motors=held)
         case sf.Jogged() | sh.Jogged() if not event.turned:
-            return d.Halt("self_test", said, bad_motors=(word(event.motor),))
+            return d.Halt("self_test", message, bad_motors=(word(event.motor),))
         case Refused() if event.act in _MOTIONS and event.reason == _MESSAGES[kind].Reason.PATH_BLOCKED:
-            return d.Halt("path_blocked", said, _MOTIONS[event.act], refused=event.act)
+            return d.Halt("path_blocked", message, _MOTIONS[event.act], refused=event.act)
         case sf.Holds() if event.reason:
-            return d.Halt("counts_disagree", said)
+            return d.Halt("counts_disagree", message)
         case sf.Power(interrupted=True) | sh.Power(interrupted=True):
-            return d.Halt("power_lost", said)
+            return d.Halt("power_lost", message)
         case _:
             return None
 
 
 def account_of(kind: str, view: Any, event: Any, hello: DeviceHello | None, expected: int | None) -> d.Account:
-    """Return what the box believed of the cards just before an event; `view` is of that moment, too."""
+    """Return the box's card counts just before an event; `view` is the view at that moment."""
     capabilities = hello.capabilities if hello is not None else ()
     if kind == "shuffler":
         return _shuffler_account(view, event, expected)
@@ -111,7 +111,9 @@ def _shuffler_account(view: ShufflerView, event: Any, expected: int | None) -> d
             return d.Account(expected, inside, None if keeps else event.left, keeps)
         case sf.Incomplete():
             return d.Account(expected, None, None if keeps else event.cards_out, keeps)
-        case sf.Holds() if event.inside is not None and view.sure:  # cards may have been delivered since the last word
+        case sf.Holds() if (
+            event.inside is not None and view.sure
+        ):  # cards may have been delivered since the last report
             return d.Account(expected, event.inside, view.behind_gate, keeps)
         case _:
             return d.Account(expected, view.inside, view.behind_gate, keeps)
@@ -139,26 +141,26 @@ _OUTWARD: Final = (sh.State.DISPENSING, sh.State.COUNTING)
 
 
 def ended_of(event: Any) -> d.Ended | None:
-    """Return the end of a motion, well or not, as a line of a machine's past."""
-    said = type(event).__name__
+    """Return the end of a motion, with or without a fault; None if the event ends no motion."""
+    message = type(event).__name__
     match event:
         case sf.Completed() | sf.Counted():
-            return d.Ended(said, event.count, event.count)
+            return d.Ended(message, event.count, event.count)
         case sf.Incomplete():
-            return d.Ended(said, event.cards_in, event.cards_out)
+            return d.Ended(message, event.cards_in, event.cards_out)
         case sh.Unbalanced():
-            return d.Ended(said, event.loaded, event.drawn)
+            return d.Ended(message, event.loaded, event.drawn)
         case sf.Jam() | sf.Fault() | sf.Stopped():
-            return d.Ended(said, event.entered, event.left)
+            return d.Ended(message, event.entered, event.left)
         case sh.Loaded() | sh.Dispensed() | sh.Stub() | sf.TakenIn() | sf.Delivered():
-            return d.Ended(said, event.count)
+            return d.Ended(message, event.count)
         case sh.Jam() | sh.Fault() | sh.Stopped() | sh.ShortStack() | sf.Cleared() | sh.Cleared():
-            return d.Ended(said)
+            return d.Ended(message)
         case _:
             return None
 
 
-# --- what it was asked ------------------------------------------------------------------------------------------------
+# --- what the machine answers -----------------------------------------------------------------------------------------
 
 
 def levels_of(kind: str, levels: Sequence[SensorLevel]) -> tuple[d.Level, ...]:
@@ -183,7 +185,7 @@ def times_of(kind: str, transits: Sequence[Transit]) -> tuple[d.Times, ...]:
 
 
 def edges_of(kind: str, trail: Trail) -> tuple[d.Edge, ...]:
-    """Return the edges that led to the halt; a sensor that this software does not know is left out."""
+    """Return the sensor edges before the halt, without unknown sensors."""
     names = {int(sensor): word(sensor) for sensor in _MESSAGES[kind].Sensor}
     halted = trail.halted if trail.halted is not None else max((edge.at for edge in trail.edges), default=0)
     return tuple(

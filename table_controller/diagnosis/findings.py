@@ -1,4 +1,4 @@
-"""What a diagnosis says: where, how many cards, and why, each no surer than its evidence. Structs only."""
+"""The parts of a diagnosis: place, card counts, and causes with their evidence."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ import msgspec
 
 
 class Why(Enum):
-    """Causes, as they are ranked."""
+    """Kinds of causes."""
 
     STUCK_CARD = "a card sticks"
     BENT_CARD = "a bent card"
     TORN_CARD = "a torn card"
     DOUBLE_FEED = "two cards drawn as one"
     UNSEEN_PAIR = "two cards counted as one"
-    SLIPPED_CARD = "a card slipped out of the sensors' sight"
-    MIGRATED_CARD = "a card that stayed inside came out with others"
-    FOREIGN_OBJECT = "something that is no card"
+    SLIPPED_CARD = "a card slipped past the sensors"
+    MIGRATED_CARD = "a card left inside earlier came out with others"
+    FOREIGN_OBJECT = "a foreign object"
     DUST = "a dusty sensor or a weak lamp"
     WORN_ROLLER = "a worn roller"
     SEIZED_MOTOR = "a motor that does not turn"
-    LEFT_CARD = "a card that was left on the path"
+    LEFT_CARD = "a card left on the path"
     FIRMWARE_TIMING = "firmware that does not wait long enough"
-    WRONG_COUNT = "more cards than fit were put in"
+    WRONG_COUNT = "too many cards were put in"
     INTERRUPTED = "a person or the power interrupted it"
-    UNKNOWN = "nothing that the sensors tell"
+    UNKNOWN = "a cause that the sensors do not show"
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A number of cards: at least and at most. Where both are the same, the sensors could decide."""
+    """A number of cards: at least and at most. Both are equal if the sensors decide it."""
 
     least: int
     most: int
 
     @property
     def exact(self) -> bool:
-        """Tell whether it is one number."""
+        """Whether it is one number."""
         return self.least == self.most
 
     def __contains__(self, number: object) -> bool:
@@ -47,18 +47,18 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class Where(msgspec.Struct, frozen=True):
-    """Segments in which the piece can be: one, or several that the sensors cannot tell apart."""
+    """Where the card or object can be: one segment, or several that the sensors cannot distinguish."""
 
     segments: tuple[str, ...] = ()
-    past: str | None = None  # the last sensor that saw it
+    past: str | None = None  # the last sensor that detected it
     before: str | None = None  # the first that did not
-    at_rest: str | None = None  # it may lie here already, or does if there is no segment
-    hidden: str | None = None  # it may lie here, where no sensor looks
-    sensors: tuple[str, ...] = ()  # parts at fault that hold no card
+    at_rest: str | None = None  # it may have stopped here already, or has if there is no segment
+    hidden: str | None = None  # it may be here, where there is no sensor
+    sensors: tuple[str, ...] = ()  # faulty sensors without a card
 
 
 class Cards(msgspec.Struct, frozen=True):
-    """How many cards are where; in + path + out = expected. None where no count tells."""
+    """Card counts by place; in + path + out = expected. None: unknown."""
 
     path: Span
     inside: Span | None = None  # past the intake and not out: the path and the store
@@ -69,16 +69,16 @@ class Cards(msgspec.Struct, frozen=True):
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """One cause with what speaks for it. Not `sure`: others fit the same evidence."""
+    """One cause with its evidence. Not `sure`: other causes fit the same evidence."""
 
     why: Why
-    at: str | None  # the segment or sensor that it names
+    at: str | None  # the segment, sensor or motor
     evidence: tuple[str, ...]
     sure: bool = False
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """The answer. `staff`: people of the table may clear it; otherwise a technician must."""
+    """The result. `staff`: table staff may clear the fault; otherwise a technician must."""
 
     where: Where
     cards: Cards

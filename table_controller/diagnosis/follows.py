@@ -1,4 +1,4 @@
-"""Bad deck or bad machine: does the fault follow the deck or the slot? Exact chances, no floating point. Pure."""
+"""Decides whether faults are caused by a deck or by a machine, with exact probabilities."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# With fewer faults nothing can be told.
+# Fewer faults give no result.
 LEAST: Final = 4
-# What chance alone would do less often than once in so many times is told as found.
+# A pattern counts if chance alone gives it less often than once in this many times.
 RARE: Final = 100
 _NEVER: Final = 10**9
 
 
 class Follows(msgspec.Struct, frozen=True):
-    """What was found. `name` is the deck or the slot; `one_in`: chance alone would do it once in so many times."""
+    """The result. `name` is the deck or the slot; `one_in`: chance alone gives this once in so many times."""
 
     what: Literal["deck", "slot", "neither", "too few", "one deck only"]
     name: str = ""
@@ -29,29 +29,29 @@ class Follows(msgspec.Struct, frozen=True):
     one_in: int = 0
 
     def sentence(self) -> str:
-        """Return it for people."""
+        """Return the result as a sentence."""
         match self.what:
             case "deck":
                 return (
-                    f"follows the deck {self.name}: {self._counts()}. Take the deck out and look at its cards "
+                    f"The faults follow deck {self.name}: {self._counts()}. Remove the deck and inspect its cards "
                     "before you open the machine."
                 )
             case "slot":
-                return f"follows the machine in {self.name}: {self._counts()}. The decks are not to blame."
+                return f"The faults follow the machine in {self.name}: {self._counts()}. The decks are not the cause."
             case "neither":
-                return f"no deck stands out: the most is deck {self.name} with {self._counts()}. Look at the machine."
+                return f"No deck stands out: deck {self.name} has the most, {self._counts()}. Inspect the machine."
             case "one deck only":
-                return f"{self.of} faults, all with the same deck at hand: run another deck before you judge."
+                return f"{self.of} faults, all with the same deck: run another deck before you decide."
             case _:
-                return f"{self.of} fault{'s' * (self.of != 1)}: too few to tell deck from machine (from {LEAST} on)."
+                return f"{self.of} fault{'s' * (self.of != 1)}: too few to decide between deck and machine."
 
     def _counts(self) -> str:
-        often = f"chance alone does that once in {self.one_in:,} times" if self.one_in > 1 else "as chance does"
+        often = f"chance alone: once in {self.one_in:,} times" if self.one_in > 1 else "as expected by chance"
         return f"{self.faults} of {self.of} faults on {self.share} % of the cards ({often})"
 
 
 def follows(faults: Mapping[tuple[str, str], int], cards: Mapping[tuple[str, str], int]) -> Follows:
-    """Say what the faults of one kind of machine follow. Both by (slot, deck): how many faults, how many cards."""
+    """Return the pattern in the faults of one kind of machine. Both mappings are by (slot, deck)."""
     total = sum(faults.values())
     if total < LEAST or not sum(cards.values()):
         return Follows("too few", of=total)
@@ -72,16 +72,16 @@ def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:
 
 
 def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]) -> Follows | None:
-    """Return whoever has most faults beyond what its cards explain; None if there is nobody to compare with."""
+    """Return the deck or slot with the most faults for its share of cards; None if there is only one."""
     if len(cards) < 2:
         return None
     every = sum(cards.values())
-    found = []
+    candidates = []
     for name, count in faults.items():
         share = Fraction(cards.get(name, 0), every)
-        chance = tail(count, total, share) * len(cards)  # each of them could have stood out
-        found.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
-    return min(found, key=lambda each: each[0], default=(0, None))[1]
+        chance = tail(count, total, share) * len(cards)  # any of them could have stood out
+        candidates.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
+    return min(candidates, key=lambda each: each[0], default=(0, None))[1]
 
 
 def _one_in(chance: Fraction) -> int:
@@ -89,5 +89,5 @@ def _one_in(chance: Fraction) -> int:
 
 
 def tail(at_least: int, of: int, share: Fraction) -> Fraction:
-    """Return the chance that at least so many of all fall on a share, exactly."""
+    """Return the exact probability that at least `at_least` of all fall on a share."""
     return sum((comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(at_least, of + 1)), Fraction(0))

@@ -1,7 +1,7 @@
-"""Faults and repairs of a table, told from its journal: what failed where, how long it took, what it follows. Pure.
+"""The fault history of a table from its journal: what failed where, and how long the repair took.
 
-Takes the plain contents of records, oldest first, so that records of other software are still readable. Reads no file,
-knows no device's messages. What a journal does not have, as the segment of a jam, is added from dossiers (`Known`).
+The caller adds the plain JSON of records, oldest first, so that records of other software versions are readable. Facts
+that the journal does not have, such as the segment of a jam, come from fault reports.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any, Final, Literal
 import msgspec
 
 _NS: Final = 1_000_000_000
-# A fault of the same place and reason within so many cards after the last one is that one again: ten decks.
+# A fault with the same place and reason within this many cards is a repeat: ten decks.
 REPEAT: Final = 530
-# A dossier is of the fault that was journaled at most so long before or after it (ns).
+# A fault report belongs to the fault that was journaled within this time (ns).
 _SAME: Final = 5 * _NS
 UNKNOWN: Final = "not known"
-# Irregularities that are a device's own fault; others only name the device they were seen at.
+# Irregularities that are faults of a device; others only name a device.
 _OF_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "command_failed")
 
 Class = Literal["interruption", "failure"]
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One step of the journal, as it stands there."""
+    """One step of the journal, as plain JSON."""
 
     seq: int
     wall_ns: int
@@ -32,44 +32,44 @@ class Row(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct, frozen=True):
-    """What a dossier knows of a fault that the journal does not."""
+    """Facts of a fault report that the journal does not have."""
 
     slot: str
     wall_ns: int
     segment: str
     cause: str
     number: str = ""
-    staff: bool = True  # the people of the table may clear it
+    staff: bool = True  # table staff may clear it
 
 
 class Fault(msgspec.Struct):
-    """One fault, from its first sign until its device served again. Times are wall clock (ns), 0: not yet."""
+    """One fault, from its first sign to the return to service. Times are wall clock (ns); 0: not yet."""
 
     seq: int
     slot: str
     at_ns: int
-    reason: int = 0  # code of the catalogue; 0: it only vanished or was reported faulty
+    reason: int = 0  # code of the catalog; 0: the device disappeared or a person reported it
     deck: str = ""
     hold: int | None = None
     segment: str = UNKNOWN
     cause: str = UNKNOWN
     dossier: str = ""
     inside: int | None = None
-    cards: int = 0  # that the slot had moved by then
-    acknowledged_ns: int = 0  # the first word of a person about it
+    cards: int = 0  # moved by the slot up to the fault
+    acknowledged_ns: int = 0  # the first answer or order of a person
     cleared_ns: int = 0
     returned_ns: int = 0
-    latched: bool = False  # the device was faulted; otherwise only what it was told to do failed
-    kind: Class = "interruption"  # a failure needed a technician, or the device was given up
-    repeats: int | None = None  # the record of the fault that this one is again
+    latched: bool = False  # the device is faulted; otherwise only a command failed
+    kind: Class = "interruption"  # a failure needed a technician, or the device was taken out of service
+    repeats: int | None = None  # the record of the fault that this one repeats
 
     def waited(self, until_ns: int) -> int | None:
-        """Return the seconds from the fault until something, None if it has not come."""
+        """Return the seconds from the fault to a time; None if it is 0."""
         return max(0, until_ns - self.at_ns) // _NS if until_ns else None
 
 
 class Use(msgspec.Struct):
-    """How many cards a slot moved, of which deck."""
+    """How many cards a slot moved, in total and by deck."""
 
     cards: int = 0
     by_deck: dict[str, int] = msgspec.field(default_factory=dict)
@@ -82,7 +82,7 @@ class Use(msgspec.Struct):
 
 
 class History:
-    """Everything since some time. `take` rows in order, then read `faults` and `uses`."""
+    """The history since some time. Add rows in order, call `finish`, then read `faults` and `uses`."""
 
     def __init__(self, known: list[Known] | None = None, since_ns: int = 0) -> None:
         self.faults: list[Fault] = []
@@ -92,13 +92,13 @@ class History:
         self._since = since_ns
         self._known = known or []
         self._open: dict[str, Fault] = {}
-        self._in_slot: dict[str, str] = {}  # which deck a shuffler has
+        self._in_slot: dict[str, str] = {}  # the deck in each shuffler
         self._in_play = ""
         self._drawn: dict[str, int] = {}
         self._holds: dict[int, str] = {}  # prompt -> slot
 
     def take(self, row: Row) -> None:
-        """Fold one step."""
+        """Add one step."""
         counts = row.wall_ns >= self._since
         if counts:
             self.first_ns = self.first_ns or row.wall_ns
@@ -113,7 +113,7 @@ class History:
     # --- cards --------------------------------------------------------------------------------------------------------
 
     def _decks(self, row: Row) -> None:
-        """Follow which deck lies in which shuffler, and which is in play."""
+        """Track which deck is in which shuffler, and which is in play."""
         slot = row.event.get("slot") or ""
         for decision in row.decisions:
             if decision.get("type") == "Moved" and str(decision["what"]).startswith("deck "):
@@ -131,7 +131,7 @@ class History:
         match event.get("type"):
             case "ShuffleEnded" | "TakenIn" | "StackOut" | "StubOut":
                 self.uses.setdefault(slot, Use()).add(count, deck)
-            case "CardsDrawn":  # counted since the deal began
+            case "CardsDrawn":  # a running count since the deal began
                 before = self._drawn.get(slot, 0)
                 self._drawn[slot] = count
                 self.uses.setdefault(slot, Use()).add(count - before if count > before else count, deck)
@@ -158,7 +158,7 @@ class History:
                 self._holds[decision["id"]] = decision["slot"]
 
     def _fault(self, slot: str, row: Row, *, counts: bool) -> Fault:
-        """Return the fault that stands at a slot, or begin one."""
+        """Return the open fault of a slot, or begin one."""
         if slot in self._open:
             return self._open[slot]
         use = self.uses.setdefault(slot, Use())
@@ -176,7 +176,7 @@ class History:
         return fault
 
     def _people(self, row: Row) -> None:
-        """The first word of a person about a fault, and who had to come."""
+        """Note the first response of a person to a fault, and whether a technician was needed."""
         event = row.event
         slot = event.get("slot") if event.get("type") == "SlotOrdered" else None
         if event.get("type") == "Answer":
@@ -208,15 +208,15 @@ class History:
                 del self._open[fault.slot]
 
     def _hold_cleared(self, hold: int, row: Row) -> None:
-        """An irregularity is over; so is its fault, unless its device is still out."""
+        """Close the fault of a cleared irregularity, unless its device is still faulted."""
         for fault in [each for each in self._open.values() if each.hold == hold and not each.latched]:
             fault.cleared_ns = fault.returned_ns = row.wall_ns
             del self._open[fault.slot]
 
-    # --- what comes of it ---------------------------------------------------------------------------------------------
+    # --- the result ---------------------------------------------------------------------------------------------------
 
     def finish(self) -> History:
-        """Mark the faults that are an earlier one again."""
+        """Mark repeated faults."""
         last: dict[tuple[str, str, int], Fault] = {}
         for fault in self.faults:
             key = (fault.slot, fault.segment, fault.reason)
@@ -228,7 +228,7 @@ class History:
 
 
 def between(faults: list[Fault], cards: int) -> int | None:
-    """Return the mean number of cards between faults; None if there was none, or the device moves no cards."""
+    """Return the mean number of cards between faults; None without faults or cards."""
     return cards // len(faults) if faults and cards else None
 
 

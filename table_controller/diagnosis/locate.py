@@ -1,7 +1,7 @@
-"""From a dossier to where the piece is and how many cards are inside. Pure; where sensors cannot decide: a range.
+"""Locates the card of a fault and counts the cards inside; a range where sensors cannot decide.
 
-Two things are taken as given, and said in docs/diagnosis.md: a pulse of one card's length is one card, unless counts
-prove otherwise, and at most one pair passes unseen in one motion.
+Two assumptions (docs/diagnosis.md): a pulse of one card's length is one card, unless counts prove otherwise; and at
+most one pair passes undetected in one motion.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 NONE: Final = Span(0, 0)
-# Cards that can be under way at once where late ones are given up: each is given up after three times the usual.
+# Most cards that move at once where late ones count as none: the machine waits three times the usual time for each.
 UNDER_WAY: Final = 3
 
 
 def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
-    """Return where it is and what is inside."""
+    """Return the place of the fault and the card counts."""
     match r.dossier.halt.what:
         case "jam":
             return _jam(r)
@@ -41,7 +41,7 @@ def locate(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
 
 
 def seen(r: Readings, segment: str) -> Where:
-    """Return a single segment with the sensors around it."""
+    """Return a single segment with the sensors before and after it."""
     return Where((segment,), r.leg.before(segment), r.leg.next_sensor(segment))
 
 
@@ -53,7 +53,7 @@ def _jam(r: Readings) -> tuple[Where, Cards]:
     assert segment is not None, "a jam names its segment"
     end = leg.next_sensor(segment)
     if beyond := r.skipped(segment):
-        if r.blind(end):  # the next sensor saw it: the one between is blind
+        if r.blind(end):  # the next sensor detected it: the one between is blind
             return seen(r, leg.after(beyond).segment), _cards(r, Span(1, 1))
         return _given_up(r)
     if (end is not None and r.blind(end)) or (end is None and r.perhaps_dim(leg.before(segment))):
@@ -61,26 +61,26 @@ def _jam(r: Readings) -> tuple[Where, Cards]:
     if end is None and _is_tray(r, segment):
         return Where((segment,), leg.before(segment), None, at_rest=leg.rest), _cards(r, NONE)
     first = leg.place(segment) == 0
-    # Without strain nobody knows whether the roller took the card from its pile at all.
+    # Without load on the motor, it is unknown whether the roller took the card from its pile.
     took = not first or bool(r.strained(leg.stretches[0].motor)) or r.by_hand
     return seen(r, segment), _cards(r, Span(1, 1) if took else Span(0, 1), left_pile=took)
 
 
 def _is_tray(r: Readings, segment: str) -> bool:
-    """The sensor before the last segment is clear and every card is out: what did not move is the tray."""
+    """Return whether the tray did not move: the sensor before the last segment is clear and every card is out."""
     return r.dossier.account.inside == 0 and r.dark(r.leg.before(segment)) is False
 
 
 def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
-    """Nobody saw whether the card passed; what is strained tells how far it can have come."""
+    """No sensor shows whether the card passed; the loaded motors limit how far it can be."""
     leg = r.leg
-    rest = leg.stretches[leg.place(segment) :]
-    strained = [stretch.segment for stretch in rest if r.strained(stretch.motor)]
+    stretches = leg.stretches[leg.place(segment) :]
+    strained = [stretch.segment for stretch in stretches if r.strained(stretch.motor)]
     if strained:
         last = leg.place(strained[-1])
         possible = tuple(s.segment for s in leg.stretches[leg.place(segment) : last + 1])
         return Where(possible, leg.before(segment), leg.next_sensor(segment)), _cards(r, Span(1, 1))
-    possible = tuple(stretch.segment for stretch in rest)
+    possible = tuple(stretch.segment for stretch in stretches)
     where = Where(possible, leg.before(segment), leg.next_sensor(segment), at_rest=leg.rest)
     return where, _cards(r, Span(0, 1), may_be_out=1)
 
@@ -89,7 +89,7 @@ def _past_a_blind_sensor(r: Readings, segment: str) -> tuple[Where, Cards]:
 
 
 def _blocked(r: Readings) -> tuple[Where, Cards]:
-    """What darkens a sensor lies on either side of it; what is surely not as dark as a card makes it, is none."""
+    """A dark sensor has an object on either side of it; a sensor that is surely only dim has none."""
     dark = r.dark_path()
     covered = tuple(sensor for sensor in dark if not r.clearly_dim(sensor))
     lie = covered if dark else tuple(sensor for leg in r.path.legs for sensor in leg.sensors)
@@ -102,7 +102,7 @@ def _blocked(r: Readings) -> tuple[Where, Cards]:
     if account.inside is None:
         inside = None if account.expected is None else Span(0, account.expected)
         return Where(segments, sensors=dark), Cards(may, inside, None, None, account.expected)
-    # Whether the box's count holds what lies there, nobody knows: it may have been put in, or be short of its pile.
+    # The object may be outside the box's count (put in later), or part of it (missing from its pile).
     inside = Span(max(0, account.inside - most), account.inside + most)
     out = None if account.out is None else Span(account.out, account.out)
     likely = None if inside.exact else account.inside
@@ -113,30 +113,30 @@ def _blocked(r: Readings) -> tuple[Where, Cards]:
 
 
 def is_slow(r: Readings, sensor: str, segment: str, t: Thresholds) -> bool | None:
-    """Tell whether a long pulse was one slow card: then its way took longer, too. None if nobody measured."""
+    """Return whether a long pulse was one slow card, whose transit also took longer. None if not measured."""
     pulse, transit = r.pulse(sensor), r.transit(segment)
     if r.by_hand:
-        return False  # the machine compares length and way itself
+        return False  # the machine compares length and distance itself
     if pulse is None or transit is None:
         return None
     return transit > t.slow and transit * t.long > pulse
 
 
 def too_early(r: Readings, segment: str, t: Thresholds) -> bool:
-    """Tell whether a piece came sooner than any card can: it is not the one that was waited for."""
+    """Return whether a card arrived sooner than possible: then it is not the expected one."""
     transit = None if r.by_hand else r.transit(segment)
     return transit is not None and transit < t.early
 
 
 def came_late(r: Readings, segment: str, t: Thresholds) -> bool:
-    """Tell whether a piece may be a card that was given up before: it came too early, or cards leave the store late."""
+    """Return whether a card may be a late one that counted as none: it came too early, or the store is slow."""
     return too_early(r, segment, t) or (r.leg.gives_up and r.gives_up())
 
 
 def _given_up(r: Readings) -> tuple[Where, Cards]:
-    """A card that was given up came after all, while the next ones are under way: they can be anywhere on the leg.
+    """A late card arrived while the next ones move: they can be anywhere on the leg.
 
-    What came out behind another was counted as one with it.
+    A card directly behind another was counted as one with it.
     """
     segments = tuple(stretch.segment for stretch in r.leg.stretches)
     return Where(segments, at_rest=r.leg.rest), _cards(r, Span(0, UNDER_WAY), may_be_out=UNDER_WAY)
@@ -154,13 +154,13 @@ def _double(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
     more = Span(pieces.least - 1, pieces.most - 1) if leg is r.path.legs[0] else NONE
     if came_late(r, segment, t):
         return _given_up(r)
-    if following.sensor is None and reached == sensor:  # its trailing edge is past the last sensor: at rest
+    if following.sensor is None and reached == sensor:  # its trailing edge is past the last sensor: it has stopped
         return Where((), sensor, None, at_rest=leg.rest), _at_rest(r, pieces, more)
     return seen(r, following.segment), _cards(r, pieces, more=more)
 
 
 def _at_rest(r: Readings, pieces: Span, more: Span) -> Cards:
-    """Pieces that came past the last sensor and were counted nowhere yet."""
+    """Return the counts with cards that passed the last sensor and are not counted yet."""
     if r.leg is r.path.legs[0]:
         return _cards(r, NONE, more=more)
     account = r.dossier.account
@@ -170,7 +170,7 @@ def _at_rest(r: Readings, pieces: Span, more: Span) -> Cards:
 
 
 def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
-    """A scrap went past the sensor; what it was torn from is still before it."""
+    """A torn piece passed the sensor; the rest of the card is still before it."""
     segment = r.dossier.halt.segment
     assert segment is not None, "a pulse has its segment"
     if came_late(r, segment, t):
@@ -183,12 +183,12 @@ def _short(r: Readings, t: Thresholds) -> tuple[Where, Cards]:
 
 def _counts(r: Readings) -> tuple[Where, Cards]:
     d = r.dossier
-    told = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
+    counted = next((halt for halt in d.halts if halt.counted_in is not None and halt.segment is None), None)
     hidden = r.path.legs[0].hidden
-    if told is None or told.counted_in is None or told.counted_out is None:
+    if counted is None or counted.counted_in is None or counted.counted_out is None:
         return Where(hidden=hidden), _cards(r, NONE)
-    went_in, came_out, expected = told.counted_in, told.counted_out, d.account.expected
-    if d.account.keeps and came_out > went_in:  # what went out went in again: one pair as one
+    went_in, came_out, expected = counted.counted_in, counted.counted_out, d.account.expected
+    if d.account.keeps and came_out > went_in:  # all cards that came out had gone in: two of them were counted as one
         return Where(), Cards(NONE, Span(went_in, came_out), None, None, expected, came_out)
     short = [went_in - came_out] + ([] if expected is None or d.account.keeps else [expected - came_out])
     most = max(0, *short)
@@ -198,7 +198,7 @@ def _counts(r: Readings) -> tuple[Where, Cards]:
     inside = Span(least, most)
     out = Span(came_out, came_out + most - least)
     likely = max(0, went_in - came_out)
-    if r.gives_up():  # what was taken for none may still be on its way, or came out behind another and was not counted
+    if r.gives_up():  # late cards may still move, or came out behind another and were not counted
         leg = r.path.legs[1]
         inside, out = Span(max(0, least - UNDER_WAY), most), Span(came_out, came_out + most - least + UNDER_WAY)
         where = Where(tuple(s.segment for s in leg.stretches), at_rest=leg.rest, hidden=hidden)
@@ -207,7 +207,7 @@ def _counts(r: Readings) -> tuple[Where, Cards]:
 
 
 def _interrupted(r: Readings) -> tuple[Where, Cards]:
-    """Motion ended on purpose: the card under way is after the last sensor that saw it, or nothing was under way."""
+    """The motion was stopped: the moving card is after the last sensor that detected it, or there was none."""
     d, leg = r.dossier, r.leg
     if d.halt.what == "power_lost" or (d.halt.leg is None and not d.edges):
         return Where(), _cards(r, Span(0, 1))
@@ -217,15 +217,15 @@ def _interrupted(r: Readings) -> tuple[Where, Cards]:
     stretch = leg.after(newest.sensor)
     if newest.blocked or stretch.sensor is not None:
         return seen(r, stretch.segment), _cards(r, Span(1, 1))
-    first = leg.stretches[0].segment  # the last one is at rest; the next may have been drawn
+    first = leg.stretches[0].segment  # the last card has stopped; the next may have been drawn
     return Where((first,), None, leg.next_sensor(first), at_rest=leg.start), _cards(r, Span(0, 1), left_pile=False)
 
 
 def _cards(r: Readings, path: Span, *, more: Span = NONE, may_be_out: int = 0, left_pile: bool = True) -> Cards:
-    """Return the account around what is on the path.
+    """Return the card counts for a number of cards on the path.
 
-    `more`: cards that no count shows. `may_be_out`: so many may have come out unseen. Not `left_pile`: it may still lie
-    on the pile that it was drawn from.
+    `more`: cards in no count. `may_be_out`: cards that may have come out undetected. Not `left_pile`: the card may
+    still be on the pile.
     """
     account = r.dossier.account
     outward = r.leg is r.path.legs[1]
@@ -240,7 +240,7 @@ def _cards(r: Readings, path: Span, *, more: Span = NONE, may_be_out: int = 0, l
         if account.expected is not None and went_in is not None and not account.keeps:
             most += max(
                 0, account.expected - went_in
-            )  # fewer went in than should have: a pair, or a deck that lacks one
+            )  # fewer went in than expected: an undetected pair, or an incomplete deck
     elif not left_pile:
         least -= 1
     inside = Span(max(0, least), most)

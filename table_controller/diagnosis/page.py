@@ -1,4 +1,4 @@
-"""The history as one page for a browser: drawings and tables in one file, nothing fetched, no script. Pure text."""
+"""The fault history as one HTML file: drawings and tables, without scripts or external files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.history import Fault
     from table_controller.diagnosis.summary import Cell, Summary
 
-# Faults whose repair is drawn; the table has them all.
+# Faults that are shown as bars; the table has all.
 _DRAWN: Final = 40
 _STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1c1c1c; --paper: #fff; --faint: #ececef; --line: #c9c9cf; --soft: #5c5c66;
@@ -46,14 +46,14 @@ svg .stage2, i.stage2 { fill: var(--three); background: var(--three); }
 i { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em; border-radius: 2px; }
 .plots { display: flex; flex-wrap: wrap; gap: .8rem 1.4rem; } figure { margin: 0; }
 figcaption { margin: 0; font-size: .85em; }
-figure svg { background: var(--faint); border-radius: 3px; } figure.told figcaption { color: var(--one); }
-svg .curve { fill: none; stroke: var(--three); stroke-width: 2; } figure.told .curve { stroke: var(--one); }
+figure svg { background: var(--faint); border-radius: 3px; } figure.warned figcaption { color: var(--one); }
+svg .curve { fill: none; stroke: var(--three); stroke-width: 2; } figure.warned .curve { stroke: var(--one); }
 svg .limit { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 4 4; }
 """
 
 
 class Wearing(NamedTuple):
-    """What a machine has told of its wear, and what is warned of."""
+    """The wear of one machine: warnings and curves."""
 
     name: str
     warnings: Sequence[str]
@@ -61,18 +61,19 @@ class Wearing(NamedTuple):
 
 
 def page(summary: Summary, title: str, reasons: dict[int, str], wearing: Sequence[Wearing] = ()) -> str:
-    """Return the whole page."""
+    """Return the page as HTML."""
     count = len(summary.faults)
     parts = [
         f"<h1>{escape(title)}</h1>",
         _about(f"{summary.since or 'nothing'} to {summary.until} UTC, {count} fault{'s' * (count != 1)}."),
         "<h2>Machines</h2>", _slots(summary),
         *(_wearing(wearing) if wearing else ()),
-        "<h2>Where and when</h2>", _about("Segment by hour of the day (UTC). Point at a cell for causes and decks."),
+        "<h2>Faults by place and hour</h2>",
+        _about("Segment by hour of the day (UTC). Point at a cell for causes and decks."),
         _by_hour(summary),
         "<h2>Cause by segment</h2>", _pairs(summary, "cause"),
         "<h2>Deck by segment</h2>", _pairs(summary, "deck"),
-        "<h2>From the fault to service</h2>", _waits(summary),
+        "<h2>From fault to return to service</h2>", _waits(summary),
         "<h2>Every fault</h2>", _faults(summary, reasons),
     ]  # fmt: skip
     return (
@@ -110,7 +111,7 @@ def _count(cards: int | None) -> str:
 
 def _slots(summary: Summary) -> str:
     heads = (
-        "slot", "cards moved", "interruptions", "failures", "cards per fault", "cards per failure", "again",
+        "slot", "cards moved", "interruptions", "failures", "cards per fault", "cards per failure", "repeats",
         "acknowledged", "cleared", "in service",
     )  # fmt: skip
     rows = [
@@ -118,22 +119,22 @@ def _slots(summary: Summary) -> str:
          _count(s.between_failures), s.repeats, seconds(s.acknowledge_s), seconds(s.clear_s), seconds(s.return_s))
         for s in summary.slots
     ]  # fmt: skip
-    said = "".join(
+    sentences = "".join(
         f"<p><b>{escape(s.slot)}</b>: {escape(s.follows)}</p>"
         for s in summary.slots
         if s.follows and s.interruptions + s.failures
     )
     what = (
-        "A failure needed a technician; again: the same reason in the same segment within ten decks; "
-        "times are medians from the fault on."
+        "A failure needed a technician; repeats: the same reason in the same segment within ten decks; "
+        "times are medians since the fault."
     )
-    return _table(heads, rows, range(1, len(heads))) + _about(what) + said
+    return _table(heads, rows, range(1, len(heads))) + _about(what) + sentences
 
 
 def _faults(summary: Summary, reasons: dict[int, str]) -> str:
     heads = (
-        "record", "when (UTC)", "slot", "segment", "cause", "deck", "kind", "again", "acknowledged", "cleared",
-        "in service", "dossier",
+        "record", "when (UTC)", "slot", "segment", "cause", "deck", "kind", "repeats", "acknowledged", "cleared",
+        "in service", "fault report",
     )  # fmt: skip
     rows = [
         (f.seq, when(f.at_ns), f.slot, f.segment, cause_of(f, reasons), f.deck, f.kind, f.repeats or "",
@@ -148,26 +149,26 @@ def _faults(summary: Summary, reasons: dict[int, str]) -> str:
 
 
 def _wearing(wearing: Sequence[Wearing]) -> list[str]:
-    parts = ["<h2>Before the jam</h2>", _about("Against the machine as it was when it was last mended, over its cards. "
-                                               "Broken line: where it fails.")]  # fmt: skip
+    parts = ["<h2>Wear</h2>", _about("Compared with the machine after its last repair, by number of cards. "
+                                     "Dashed line: where it fails.")]  # fmt: skip
     for machine in wearing:
         parts.append(f"<h3>{escape(machine.name)}</h3>")
         parts += [f"<p><b>{escape(sentence)}</b></p>" for sentence in machine.warnings]
-        parts.append(curves(machine.curves) if machine.curves else _about("too few cards yet"))
+        parts.append(curves(machine.curves) if machine.curves else _about("Too few cards yet."))
     return parts
 
 
 def _by_hour(summary: Summary) -> str:
     counts: Counter[tuple[str, str]] = Counter()
-    said: dict[tuple[str, str], list[Cell]] = {}
+    by_cell: dict[tuple[str, str], list[Cell]] = {}
     for cell in summary.heat:
         key = (f"{cell.slot} {cell.segment}", f"{cell.hour}")
         counts[key] += cell.faults
-        said.setdefault(key, []).append(cell)
+        by_cell.setdefault(key, []).append(cell)
     about = {
         key: f"{key[0]}, {key[1]}:00 UTC: "
         + "; ".join(f"{c.faults} times {c.cause}" + (f" with deck {c.deck}" if c.deck else "") for c in cells)
-        for key, cells in said.items()
+        for key, cells in by_cell.items()
     }
     rows = sorted({row for row, _ in counts})
     return heat("faults by segment and hour", rows, [str(hour) for hour in range(24)], counts, about)
@@ -182,13 +183,13 @@ def _pairs(summary: Summary, field: str) -> str:
 
 
 def _waits(summary: Summary) -> str:
-    """Draw a bar for each fault: how long until it was acknowledged, cleared, back in service."""
+    """Draw a bar for each fault: the time until acknowledged, cleared, and back in service."""
     shown = summary.faults[-_DRAWN:]
     if not shown:
-        return "<p>Nothing happened.</p>"
+        return "<p>No faults.</p>"
     legend = "".join(
         f'<i class="stage{number}"></i>{escape(words)}'
-        for number, words in enumerate(("until somebody said a word", "until it was cleared", "until it served again"))
+        for number, words in enumerate(("until acknowledged", "until cleared", "until back in service"))
     )
     return f'<p class="about">{legend}</p>' + bars("from fault to service", [_bar(fault) for fault in shown])
 

@@ -1,22 +1,22 @@
-"""The tails of the distributions that statistical tests need, from the standard library alone. No test is made here."""
+"""Tail probabilities for statistical tests, with the standard library alone."""
 
 from __future__ import annotations
 
 from math import erfc, exp, expm1, inf, lgamma, log, log1p, sqrt
 from typing import Final
 
-# Where the sums below end: a further term would not change a double.
+# The sums below end when a further term would not change a double.
 _ENOUGH: Final = 1e-15
-# Stands for a zero that must not be divided by.
+# Replaces a zero divisor.
 _TINY: Final = 1e-300
-# Neither sum comes near this many terms for the degrees of freedom that tests here have.
+# Far more terms than the degrees of freedom of these tests need.
 _MAX_TERMS: Final = 10_000
 
 
 def gamma_tail(shape: float, at: float) -> float:
-    """Return the regularised upper incomplete gamma function Q(shape, at).
+    """Return the regularized upper incomplete gamma function Q(shape, at).
 
-    By its series where that converges quickly, elsewhere by its continued fraction (Lentz's method).
+    Uses its series where that converges quickly, else its continued fraction (Lentz's method).
     """
     if at <= 0:
         return 1.0
@@ -59,7 +59,7 @@ def chi_square_tail(statistic: float, freedom: int) -> float:
 
 
 def chi_square_critical(level: float, freedom: int) -> float:
-    """Return the value that a chi-square variable stays below with this probability, as tables print it."""
+    """Return the value that a chi-square variable stays below with this probability."""
     low, high = 0.0, 10.0 * freedom + 100.0
     while high - low > 1e-9 * high:
         middle = (low + high) / 2
@@ -71,10 +71,10 @@ def chi_square_critical(level: float, freedom: int) -> float:
 
 
 def normal_tails(deviations: float) -> float:
-    """Return the probability that a normal variable is at least so many standard deviations off, on either side."""
+    """Return the probability that a normal variable is at least this many standard deviations off, on either side."""
     return erfc(abs(deviations) / sqrt(2))
 
 
 def worst_of(least: float, tries: int) -> float:
-    """Return the probability that the least of so many independent p-values is at most this (Sidak)."""
+    """Return the probability that the smallest of `tries` independent p-values is at most `least` (Sidak)."""
     return 1.0 if least >= 1 else -expm1(tries * log1p(-least))

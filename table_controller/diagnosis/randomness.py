@@ -1,7 +1,7 @@
-"""What laboratories ask of drawn numbers: frequency, pairs, runs, gaps, correlation. Draws nothing itself.
+"""Statistical tests of drawn numbers, as laboratories require them: frequency, pairs, runs, gaps, correlation.
 
-Each test is given the distribution that is expected, so that dice are held to the odds of dice. The p-value is the
-probability that fair draws look at least so odd.
+Each test gets the expected distribution, so that dice are tested with the odds of dice. The p-value is the probability
+that fair draws deviate at least as much.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from fractions import Fraction
 
-# Draws that laboratories want to see at least.
+# Draws that laboratories require at least.
 LABORATORY_DRAWS: Final = 1_000_000
-# With fewer draws some class of the tests below would expect less than five, where chi-square stops being a good fit.
+# With fewer draws, a class of the tests would expect less than five, too few for chi-square.
 LEAST_DRAWS: Final = 10_000
 LEVELS: Final = (0.95, 0.99)
-# Gaps of this length and more are one class: every 22nd gap, so that it holds enough of them.
+# Gaps of this length and more are one class, which has every 22nd gap.
 LONG_GAP: Final = 20
-# Distances at which draws are compared with each other: far enough to see a short cycle.
+# Distances at which draws are compared: far enough to detect a short cycle.
 LAGS: Final = 10
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one test found: the worst of its `tries`. Without degrees of freedom it is in standard deviations."""
+    """The result of one test: the worst of its `tries`. Without degrees of freedom, it is in standard deviations."""
 
     test: str
     statistic: float
@@ -41,34 +41,34 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def p(self) -> float:
-        """The probability that fair draws look at least so odd to this test."""
+        """The probability that fair draws deviate at least as much in this test."""
         if self.freedom is None:
             return worst_of(normal_tails(self.statistic), self.tries)
         return worst_of(chi_square_tail(self.statistic, self.freedom), self.tries)
 
     def limit(self, level: float) -> float:
-        """Return what the statistic may reach at a level of confidence, on either side where it has two."""
+        """Return the limit of the statistic at a level of confidence."""
         one = level ** (1 / self.tries)
         return sqrt(chi_square_critical(one, 1)) if self.freedom is None else chi_square_critical(one, self.freedom)
 
     def passes(self, level: float) -> bool:
-        """Tell whether this test alone accepts the draws at a level of confidence."""
+        """Return whether this test accepts the draws at a level of confidence."""
         return self.p >= 1 - level
 
 
 class Examination(msgspec.Struct, frozen=True):
-    """Every test over the same draws."""
+    """The results of all tests over the same draws."""
 
     draws: int
     findings: list[Finding]
 
     def passes(self, level: float) -> bool:
-        """Tell whether all tests together accept the draws: of fair draws this refuses as many as the level allows."""
+        """Return whether all tests together accept the draws; fair draws fail as often as the level allows."""
         return worst_of(min(finding.p for finding in self.findings), len(self.findings)) >= 1 - level
 
 
 def examine(draws: bytes, odds: Sequence[Fraction], on_test: Callable[[str], None] = lambda _: None) -> Examination:
-    """Test draws of 1, 2, ... against the odds of each; `on_test` hears which test begins."""
+    """Test draws of 1, 2, ... with the odds of each; calls `on_test` with the name of each test."""
     findings = []
     for test in TESTS:
         on_test(test.__name__)
@@ -77,7 +77,7 @@ def examine(draws: bytes, odds: Sequence[Fraction], on_test: Callable[[str], Non
 
 
 def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
-    """Is every number drawn as often as it should be? Chi-square over the numbers."""
+    """Test whether every number is drawn as often as expected: chi-square over the numbers."""
     counts = [draws.count(number) for number in range(1, len(odds) + 1)]
     statistic = _chi_square(counts, [len(draws) * chance for chance in odds])
     off = max(range(len(odds)), key=lambda i: abs(counts[i] - len(draws) * odds[i]))
@@ -86,19 +86,19 @@ def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
 
 
 def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
-    """Does a number tell anything of the next? Chi-square over pairs that do not overlap (Knuth's serial test)."""
-    found = Counter(zip(draws[::2], draws[1::2], strict=False))
+    """Test whether a number predicts the next: chi-square over pairs that do not overlap (Knuth's serial test)."""
+    counted = Counter(zip(draws[::2], draws[1::2], strict=False))
     total = len(draws) // 2
     cells = [(one, other) for one in range(len(odds)) for other in range(len(odds))]
     expected = [total * odds[one] * odds[other] for one, other in cells]
-    counts = [found[one + 1, other + 1] for one, other in cells]
+    counts = [counted[one + 1, other + 1] for one, other in cells]
     off = max(range(len(cells)), key=lambda i: abs(counts[i] - expected[i]))
     about = f"{cells[off][0] + 1} before {cells[off][1] + 1} is farthest off"
     return Finding("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
 
 
 def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
-    """Do high and low numbers alternate as chance would have it? Wald and Wolfowitz, split at the middle number."""
+    """Test whether high and low numbers alternate by chance: Wald and Wolfowitz, split at the middle number."""
     middle = (len(odds) + 1) // 2
     halves = draws.translate(bytes(byte >= middle for byte in range(256)))
     high = halves.count(1)
@@ -115,7 +115,7 @@ def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
 
 
 def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
-    """Does each number come back after as long as it should? Chi-square over the gaps, for each number; the worst."""
+    """Test the gaps between equal numbers: chi-square for each number; the worst."""
     worst, at = -1.0, 0
     for number, chance in enumerate(odds, 1):
         between = draws.split(bytes([number]))[1:-1]
@@ -129,7 +129,7 @@ def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
 
 
 def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
-    """Do draws follow those before them? Serial correlation at each distance; the worst."""
+    """Test whether draws depend on earlier ones: serial correlation at each distance; the worst."""
     total, mean = len(draws), sum(draws) / len(draws)
     spread = sum(map(mul, draws, draws)) / total - mean * mean
     if spread <= 0:
@@ -149,6 +149,6 @@ TESTS: Final = (frequency, pairs, runs, gaps, correlation)
 
 def _chi_square(counts: Iterable[int], expected: Iterable[Fraction]) -> float:
     total = 0.0
-    for count, wanted in zip(counts, expected, strict=True):
-        total += (count - float(wanted)) ** 2 / float(wanted) if wanted else inf
+    for count, due in zip(counts, expected, strict=True):
+        total += (count - float(due)) ** 2 / float(due) if due else inf
     return total

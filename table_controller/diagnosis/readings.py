@@ -1,4 +1,4 @@
-"""What can be measured in a dossier: pulses, ratios to the machine's past, strain, blind sensors. Judges nothing."""
+"""Measurements from a fault report: pulses, ratios to the machine's past, motor load, blind sensors."""
 
 from __future__ import annotations
 
@@ -13,138 +13,138 @@ if TYPE_CHECKING:
 
 
 class Thresholds(NamedTuple):
-    """Where one reading ends and another begins; fitted by `python -m tools.accuracy --fit`, on seeds of their own."""
+    """Thresholds of the measurements, fitted by `python -m tools.accuracy --fit` on separate seeds."""
 
-    strain: int = 560  # mA: a motor that works against something
-    stall: int = 900  # mA: as much as a motor draws that does not turn at all
-    dim: int = 123  # light of a sensor that is dark, but not as dark as under a card
-    slow: float = 1.06  # of the usual time: the card under way drags
-    long: float = 1.1  # a pulse so many times what the card's speed accounts for is more than one card
-    early: float = 0.6  # of the usual time: what came sooner is not what was waited for
-    hasty: float = 1.5  # of the usual time: a machine that waited less has not waited long enough
-    drift: float = 1.5  # of the least time: the roller grips worse than it did
-    late: float = 1.08  # of the usual time, the cards of one motion on the average: many of them slip
+    strain: int = 560  # mA: a motor under load
+    stall: int = 900  # mA: a motor that does not turn
+    dim: int = 123  # light of a dark sensor that no card covers
+    slow: float = 1.06  # of the usual time: the moving card is slow
+    long: float = 1.1  # a pulse this many times the card's own is more than one card
+    early: float = 0.6  # of the usual time: a sooner card is not the expected one
+    hasty: float = 1.5  # of the usual time: the machine did not wait long enough
+    drift: float = 1.5  # of the shortest time: the roller grips worse than before
+    late: float = 1.08  # of the usual time, on average over one motion: many cards slip
 
 
-# One reading of light or current is off by some percent: so far from its threshold it is sure, so near it may be.
+# Readings of light and current have an error of some percent: factors of a threshold for a sure and a possible result.
 CLEARLY: Final = 0.85
 PERHAPS: Final = 0.95
 
 
 class Pulse(NamedTuple):
-    """A sensor was dark: from how long before the halt, and how long; None while it still was (microseconds)."""
+    """A dark period of a sensor: its start before the halt, and its length, None if still dark (microseconds)."""
 
     since: int
     length: int | None
 
 
 def pulses(edges: tuple[Edge, ...]) -> dict[str, list[Pulse]]:
-    """Return every sensor's pulses, the oldest first. A trailing edge without a leading one counts for none."""
-    found: dict[str, list[Pulse]] = {}
+    """Return every sensor's pulses, the oldest first. A trailing edge without a leading one is ignored."""
+    by_sensor: dict[str, list[Pulse]] = {}
     for edge in edges:
-        mine = found.setdefault(edge.sensor, [])
+        mine = by_sensor.setdefault(edge.sensor, [])
         if edge.blocked:
             mine.append(Pulse(edge.before_us, None))
         elif mine and mine[-1].length is None:
             mine[-1] = Pulse(mine[-1].since, mine[-1].since - edge.before_us)
-    return found
+    return by_sensor
 
 
 class Readings:
-    """One dossier, measured. Everything that was not told is None, never a guess."""
+    """The measurements of one fault report. Unknown values are None, never guesses."""
 
-    def __init__(self, dossier: Dossier, thresholds: Thresholds) -> None:
-        self.dossier = dossier
-        self.path = PATHS[dossier.machine.kind]
-        self.by_hand = BY_HAND in dossier.machine.capabilities
+    def __init__(self, report: Dossier, thresholds: Thresholds) -> None:
+        self.dossier = report
+        self.path = PATHS[report.machine.kind]
+        self.by_hand = BY_HAND in report.machine.capabilities
         self._t = thresholds
-        self._pulses = pulses(dossier.edges)
+        self._pulses = pulses(report.edges)
 
     @property
     def leg(self) -> Leg:
-        """The leg on which it happened."""
+        """The leg of the fault."""
         return self.path.legs[self.dossier.halt.leg or 0]
 
     # --- motors -------------------------------------------------------------------------------------------------------
 
     def strained(self, motor: str) -> bool | None:
-        """Tell whether a motor worked against something when motion broke off."""
+        """Return whether a motor was under load at the halt."""
         drawn = self.dossier.current(motor)
         return None if drawn is None or self.by_hand else drawn >= self._t.strain
 
     def runs_free(self, motor: str) -> bool:
-        """Tell whether a motor surely worked against nothing: a reading that is far from strain, noise and all."""
+        """Return whether a motor surely had no load: its current is far below the threshold."""
         drawn = self.dossier.current(motor)
         return drawn is not None and drawn <= self._t.strain * CLEARLY
 
     def seized(self, segment: str) -> bool:
-        """Tell whether a motor may not turn at all: it strains, and nothing that it moves went on since its command.
+        """Return whether a motor may not turn: it is under load, and no card that it moves has moved since the command.
 
-        It draws its whole stall current then; or it halted before, was cleared, and stands still again at once.
+        It draws its full stall current, or it halted before and halted again at once after clearing.
         """
         motor = self.leg.stretches[self.leg.place(segment)].motor
         drawn = self.dossier.current(motor)
         if self.dossier.halt.card != 1 or drawn is None or not self.strained(motor):
             return False
         inward = any(stretch.motor == motor for stretch in self.path.legs[0].stretches)
-        # What a machine keeps went in with an earlier motion, and says nothing of this one.
+        # Cards that a machine keeps went in with an earlier motion.
         went_in = bool(self.dossier.halt.counted_in) and not self.dossier.account.keeps
         turned = self.dossier.halt.leg == 1 and inward and went_in
         return self.again or (drawn >= self._t.stall and not turned)
 
     @property
     def again(self) -> bool:
-        """Tell whether the motion before this one, clearing aside, ended in a jam too."""
+        """Whether the motion before this one, apart from clearing, also ended in a jam."""
         before = [end.said for end in self.dossier.ends if end.said != "Cleared"]
         return bool(before) and before[-1] == "Jam"
 
     # --- sensors ------------------------------------------------------------------------------------------------------
 
     def dark(self, sensor: str | None) -> bool | None:
-        """Tell whether a sensor was dark."""
+        """Return whether a sensor was dark; None if unknown."""
         level = self.dossier.level(sensor) if sensor else None
         return level.blocked if level is not None else None
 
     def dark_path(self) -> tuple[str, ...]:
-        """Return the sensors of the card path that are dark; piles are no part of it."""
+        """Return the dark sensors of the card path, without sensors at piles."""
         on_path = [sensor for leg in self.path.legs for sensor in leg.sensors]
         return tuple(x.sensor for x in self.dossier.levels if x.blocked and x.threshold and x.sensor in on_path)
 
     def left_on(self, sensor: str) -> bool:
-        """Tell whether the newest edge at a sensor is a card that came and did not go."""
+        """Return whether a card reached a sensor and did not leave it."""
         mine = self._pulses.get(sensor)
         return mine is not None and mine[-1].length is None
 
     def blind(self, sensor: str | None) -> bool:
-        """Tell whether a sensor is dark although no card's leading edge came to it: it was dark before."""
+        """Return whether a sensor is dark without a card's leading edge: it was dark before."""
         if sensor is None or not self.dark(sensor):
             return False
         mine = self._pulses.get(sensor)
         return self.dim(sensor) or not mine or mine[-1].length is not None
 
     def dim(self, sensor: str | None) -> bool:
-        """Tell whether a sensor is dark, but not as dark as a card makes it."""
+        """Return whether a sensor is dark, but not as dark as under a card."""
         level = self.dossier.level(sensor) if sensor else None
         return level is not None and level.blocked and level.level > self._t.dim
 
     def clearly_dim(self, sensor: str) -> bool:
-        """Tell whether a sensor that is dark is surely not covered by a card: its reading is far from that."""
+        """Return whether a dark sensor is surely not covered by a card."""
         level = self.dossier.level(sensor)
         return level is not None and level.blocked and level.level * CLEARLY > self._t.dim
 
     def perhaps_dim(self, sensor: str | None) -> bool:
-        """Tell whether a dark sensor's reading leaves open that no card makes it so."""
+        """Return whether a dark sensor is possibly not covered by a card."""
         level = self.dossier.level(sensor) if sensor else None
         return level is not None and level.blocked and level.level > self._t.dim * PERHAPS
 
     def skipped(self, segment: str) -> str | None:
-        """Return the sensor beyond a segment's end that saw a card although the one at its end did not."""
+        """Return the sensor beyond a segment that detected a card although the sensor at its end did not."""
         later = self.leg.sensors[self.leg.place(segment) + 1 :]
         newest = self.dossier.edges[-1] if self.dossier.edges else None
         return newest.sensor if newest and newest.blocked and newest.sensor in later else None
 
     def reached(self, sensor: str) -> str:
-        """Return the last sensor that saw the leading edge of the piece whose pulse at `sensor` was the last one."""
+        """Return the last sensor that the card of the last pulse at `sensor` has reached."""
         mine = self._pulses.get(sensor)
         if not mine:
             return sensor
@@ -157,7 +157,7 @@ class Readings:
     # --- times --------------------------------------------------------------------------------------------------------
 
     def pulse(self, sensor: str) -> float | None:
-        """Return the last whole pulse at a sensor as so many times the ones before it."""
+        """Return the last complete pulse at a sensor as a ratio to those before it."""
         mine = [pulse.length for pulse in self._pulses.get(sensor, ()) if pulse.length]
         newest = self._pulses.get(sensor, [])[-1:]
         if not newest or newest[0].length is None or len(mine) < 2:
@@ -165,17 +165,17 @@ class Readings:
         return mine[-1] / median(mine[:-1])
 
     def transit(self, segment: str) -> float | None:
-        """Return the last time through a segment as so many times the usual."""
+        """Return the last transit time of a segment as a ratio to the usual one."""
         usual, now = self.dossier.usual(segment), self.dossier.time(segment)
         return now.last / usual.mean if usual and now and usual.mean else None
 
     def drifted(self, segment: str) -> float | None:
-        """Return the last time through a segment as so many times the least that was ever needed."""
+        """Return the last transit time of a segment as a ratio to the shortest ever."""
         usual, now = self.dossier.usual(segment), self.dossier.time(segment)
         return now.last / min(now.least, usual.least) if usual and now and now.least and usual.least else None
 
     def lately(self, segment: str) -> float | None:
-        """Return the mean time of the cards of this motion, the last one left out, as so many times the usual."""
+        """Return the mean transit time of this motion without its last card, as a ratio to the usual one."""
         usual, now = self.dossier.usual(segment), self.dossier.time(segment)
         if not usual or not now or not usual.mean:
             return None
@@ -185,12 +185,12 @@ class Readings:
         return total / cards / usual.mean if cards > 0 else None
 
     def spread(self, segment: str) -> float | None:
-        """Return the longest time through a segment as so many times the least."""
+        """Return the longest transit time of a segment as a ratio to the shortest."""
         now = self.dossier.time(segment)
         return now.most / now.least if now and now.least else None
 
     def gives_up(self) -> bool:
-        """Tell whether cards leave the store so late, in a machine that takes late ones for none, that some may be."""
+        """Return whether cards leave the store so late that the machine may have counted some as none."""
         leg = self.path.legs[1]
         first = leg.stretches[0].segment
         spread, drift, lately = self.spread(first), self.drifted(first), self.lately(first)
@@ -199,14 +199,14 @@ class Readings:
         return (drift is not None and drift >= self._t.drift) or (lately is not None and lately >= self._t.late)
 
     def waited(self, segment: str) -> float | None:
-        """Return how long the machine waited for a card in a segment, as so many times the usual."""
+        """Return how long the machine waited for a card in a segment, as a ratio to the usual time."""
         usual, waited = self.dossier.usual(segment), self.dossier.waited_us
         return waited / usual.mean if usual and usual.mean and waited is not None else None
 
     def slowness(self, segment: str) -> float | None:
-        """Return how slow the card that stopped in a segment was on its way there: 1 is like any other.
+        """Return how slow the card that stopped in a segment was before: 1 is like any other card.
 
-        A pulse is measured more sharply than a transit, and weighs twice as much.
+        A pulse is measured more precisely than a transit, and counts twice.
         """
         if self.by_hand:
             return None

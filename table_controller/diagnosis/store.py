@@ -1,8 +1,8 @@
-"""Where dossiers are kept: a folder of numbered files, each written once and whole. What is in them is known elsewhere.
+"""The folder of fault reports: numbered files, each written once and completely.
 
-A file appears under its name only when every byte of it is on disk, and a number is never given twice while its file is
-there. What leaves, and when: beyond MOST dossiers or MOST_BYTES the oldest that is not pinned, but never one of the
-NEWEST; a dossier is pinned until its machine is back in service. Beyond MOST_PINNED the oldest pin is taken off.
+A file gets its name only when it is on disk, and the number of an existing file is never used again. Beyond
+MAX_REPORTS or MAX_BYTES the oldest report that is not pinned is deleted, but never one of the newest ALWAYS_KEPT. A
+report is pinned until its machine is back in service; beyond MAX_PINNED the oldest pin is removed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"(\d{6,})\.json\Z")
 
 
 class DossierStore:
-    """One folder of dossiers, and its one writer. Reading needs no store that writes: see `numbers` and `read`."""
+    """The only writer of a folder of fault reports. Readers use `numbers` and `read`."""
 
     def __init__(
         self, folder: Path, *, most: int = MOST, most_bytes: int = MOST_BYTES, most_pinned: int = MOST_PINNED
@@ -39,17 +39,17 @@ class DossierStore:
         self.folder = folder
         self._most, self._most_bytes, self._most_pinned = most, most_bytes, most_pinned
         folder.mkdir(parents=True, exist_ok=True)
-        for left_over in folder.glob(".*.tmp"):  # of a box that was killed while it wrote
+        for left_over in folder.glob(".*.tmp"):  # left by a box that was killed while writing
             left_over.unlink(missing_ok=True)
 
-    def add(self, dossier: Dossier) -> int:
-        """Keep a new dossier, pinned; return its number once it is on disk."""
+    def add(self, report: Dossier) -> int:
+        """Store a new report, pinned; return its number once it is on disk."""
         number = max(numbers(self.folder), default=0) + 1
         while True:
-            data = encode(msgspec.structs.replace(dossier, number=number))
+            data = encode(msgspec.structs.replace(report, number=number))
             written = self._write(number, data)
             try:
-                os.link(written, self._file(number))  # unlike a rename, this never takes another's place
+                os.link(written, self._file(number))  # unlike a rename, this never replaces a file
             except FileExistsError:
                 number += 1
                 continue
@@ -60,17 +60,17 @@ class DossierStore:
             self._make_room()
             return number
 
-    def complete(self, number: int, dossier: Dossier) -> None:
-        """Put what the machine answered in the place of the first account; once, and only of the same fault."""
+    def complete(self, number: int, report: Dossier) -> None:
+        """Replace a report with its complete version; only once, and only for the same fault."""
         before = read(self.folder, number)
-        if before.complete or (before.at_ns, before.machine.slot) != (dossier.at_ns, dossier.machine.slot):
-            raise BadDossier(f"dossier {number} is closed, or is about another fault")
-        data = encode(msgspec.structs.replace(dossier, number=number, complete=True))
+        if before.complete or (before.at_ns, before.machine.slot) != (report.at_ns, report.machine.slot):
+            raise BadDossier(f"fault report {number} is already complete, or is about another fault")
+        data = encode(msgspec.structs.replace(report, number=number, complete=True))
         self._write(number, data).replace(self._file(number))
         self._sync()
 
     def pin(self, number: int, *, pinned: bool) -> None:
-        """Keep a dossier until the pin is taken off."""
+        """Pin a report, or remove its pin."""
         mark = self._file(number).with_suffix(".pin")
         if pinned:
             read(self.folder, number)
@@ -80,7 +80,7 @@ class DossierStore:
         self._sync()
 
     def note(self, number: int, event: StepEvent) -> None:
-        """Write down what was done about a dossier; on disk when this returns."""
+        """Append a return-to-service event of a report; on disk when this returns."""
         with self._file(number).with_suffix(".steps").open("ab") as file:
             file.write(stamp(msgspec.json.encode(event), VERSION) + b"\n")
             file.flush()
@@ -93,7 +93,7 @@ class DossierStore:
         return file_of(self.folder, number)
 
     def _write(self, number: int, data: bytes) -> Path:
-        """Bring bytes to disk under a name that nobody reads."""
+        """Write bytes to a temporary file and sync it."""
         path = self.folder / f".{number:06d}.{os.getpid()}.tmp"
         with path.open("wb") as file:
             file.write(data)
@@ -124,24 +124,24 @@ class DossierStore:
 
 
 def file_of(folder: Path, number: int) -> Path:
-    """Return the file of a dossier, there or not."""
+    """Return the file name of a report, which need not exist."""
     return folder / f"{number:06d}.json"
 
 
 def numbers(folder: Path) -> list[int]:
-    """Return the numbers of the dossiers in a folder, the oldest first."""
+    """Return the numbers of the reports in a folder, the oldest first."""
     if not folder.is_dir():
         return []
     return sorted(int(match[1]) for path in folder.iterdir() if (match := _NAME.match(path.name)))
 
 
 def is_pinned(folder: Path, number: int) -> bool:
-    """Tell whether a dossier is pinned."""
+    """Return whether a report is pinned."""
     return file_of(folder, number).with_suffix(".pin").exists()
 
 
 def steps_of(folder: Path, number: int) -> list[StepEvent]:
-    """Return what was done about a dossier, the oldest first; a line that was cut off did not happen."""
+    """Return the return-to-service events of a report, the oldest first; an incomplete line is ignored."""
     path = file_of(folder, number).with_suffix(".steps")
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     try:
@@ -152,16 +152,16 @@ def steps_of(folder: Path, number: int) -> list[StepEvent]:
 
 
 def read(folder: Path, number: int) -> Dossier:
-    """Read one dossier; BadDossier if there is none, or what is there is not whole."""
+    """Read one report; BadDossier if it does not exist or is incomplete."""
     path = file_of(folder, number)
     try:
-        dossier = decode(path.read_bytes())
+        report = decode(path.read_bytes())
     except FileNotFoundError:
-        raise BadDossier(f"there is no dossier {number} in {folder}") from None
+        raise BadDossier(f"there is no fault report {number} in {folder}") from None
     except OSError as error:
         raise BadDossier(f"{path}: {error.strerror or error}") from error
     except UNDECODABLE as error:
         raise BadDossier(f"{path} cannot be read: {error}") from error
-    if dossier.number != number:
-        raise BadDossier(f"{path} holds dossier {dossier.number}")
-    return dossier
+    if report.number != number:
+        raise BadDossier(f"{path} holds fault report {report.number}")
+    return report

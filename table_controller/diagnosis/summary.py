@@ -1,4 +1,4 @@
-"""A history summed up for people and for scripts: slot by slot, where and when, and what the faults follow. Pure."""
+"""The summary of a fault history for people and scripts: by slot, place, hour, deck and machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NS: Final = 1_000_000_000
 
 
 class Cell(msgspec.Struct, frozen=True):
-    """One cell of the heat map: how many faults of this cause in this segment, with this deck, in this hour (UTC)."""
+    """One cell of the heat map: the faults of one cause in a segment, with a deck, in an hour of the day (UTC)."""
 
     slot: str
     segment: str
@@ -26,7 +26,7 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class SlotSummary(msgspec.Struct, frozen=True):
-    """One slot: its cards, its faults, and the median seconds that people took."""
+    """One slot: its cards, its faults, and the median times of people (s)."""
 
     slot: str
     cards: int
@@ -42,7 +42,7 @@ class SlotSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Everything that `pitbox jams` shows."""
+    """The content of `pitbox faults`."""
 
     since: str
     until: str
@@ -52,7 +52,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 def when(wall_ns: int) -> str:
-    """Return an instant, in the one time zone that needs no explanation."""
+    """Return a time in UTC."""
     return f"{datetime.fromtimestamp(wall_ns // _NS, UTC):%Y-%m-%d %H:%M:%S}" if wall_ns else ""
 
 
@@ -62,12 +62,12 @@ def hour(wall_ns: int) -> int:
 
 
 def cause_of(fault: Fault, reasons: dict[int, str]) -> str:
-    """Return the cause by its dossier, else what the machine called it."""
+    """Return the cause from the fault report, else the machine's reason."""
     return fault.cause if fault.dossier else reasons.get(fault.reason, "reported faulty")
 
 
 def summed(history: History, reasons: dict[int, str]) -> Summary:
-    """Sum a finished history up. `reasons` are words for the codes of faults."""
+    """Return the summary of a finished history. `reasons` are texts for the codes of faults."""
     cells = Counter((f.slot, f.segment, cause_of(f, reasons), f.deck, hour(f.at_ns)) for f in history.faults)
     slots = sorted({fault.slot for fault in history.faults} | {s for s, use in history.uses.items() if use.cards})
     return Summary(
@@ -84,19 +84,19 @@ def _slot(history: History, slot: str) -> SlotSummary:
     cards = history.uses.get(slot, Use()).cards
     failures = [fault for fault in mine if fault.kind == "failure"]
 
-    def median(field: str) -> int | None:
+    def median_wait(field: str) -> int | None:
         waits = [fault.waited(getattr(fault, field)) for fault in mine]
         return middle([wait for wait in waits if wait is not None])
 
     return SlotSummary(
         slot, cards, len(mine) - len(failures), len(failures), between(mine, cards), between(failures, cards),
         sum(fault.repeats is not None for fault in mine),
-        median("acknowledged_ns"), median("cleared_ns"), median("returned_ns"), _follows(history, slot),
+        median_wait("acknowledged_ns"), median_wait("cleared_ns"), median_wait("returned_ns"), _follows(history, slot),
     )  # fmt: skip
 
 
 def _follows(history: History, slot: str) -> str:
-    """Compare a slot with all of its kind: what moves the same cards in the same way."""
+    """Compare a slot with all slots of its kind, which move the same cards."""
     kind = slot.partition(".")[0]
     cards = {
         (name, deck): count

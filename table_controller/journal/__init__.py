@@ -1,1 +1,1 @@
-"""The journal: what happened, in order, on disk, chained by hash. Bytes only: it cannot read what records say."""
+"""The journal: the durable, hash-chained log of every event and decision of one table, and its recovery."""

@@ -1,4 +1,4 @@
-"""What a journal says of its meters and how many rounds it begins with: from records alone, or on top of a snapshot."""
+"""Reads a journal's money book and first round number, from its records or from a snapshot and the records after it."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 _OPENED: Final = ("round", "betting")
 
 
-class _Said(msgspec.Struct):
-    """What is read of a decision here, of whatever type."""
+class _DecisionFields(msgspec.Struct):
+    """The fields of a decision that are read here, for every type of decision."""
 
     type: str
     what: str = ""
     state: str = ""
-    entry: _Entry | None = None
+    entry: _EntryFields | None = None
 
 
-class _Entry(msgspec.Struct):
+class _EntryFields(msgspec.Struct):
     kind: str
     number: int
-    transfers: list[_Moved]
+    transfers: list[_TransferFields]
     meter_after: int
 
 
-class _Moved(msgspec.Struct):
+class _TransferFields(msgspec.Struct):
     source: str
     to: str
     amount: int
 
 
-class _Step(msgspec.Struct):
-    decisions: list[_Said]
+class _StepFields(msgspec.Struct):
+    decisions: list[_DecisionFields]
 
 
-_STEPS: Final = msgspec.json.Decoder(_Step)
+_STEP_FIELDS: Final = msgspec.json.Decoder(_StepFields)
 
 
-def _kept(folder: Path) -> tuple[int, State] | None:
-    """Return the newest snapshot that this software can read, and after which record it was taken."""
+def _newest_state(folder: Path) -> tuple[int, State] | None:
+    """Return the newest snapshot's record number and state; None if this software cannot read it."""
     snapshot = reader.latest_snapshot(folder)
     if snapshot is None:
         return None
@@ -63,20 +63,20 @@ def _kept(folder: Path) -> tuple[int, State] | None:
 
 
 def book_of(folder: Path) -> MoneyBook:
-    """Add up every entry from the first, or from the newest snapshot on where the beginning was retired."""
+    """Return the sum of all entries, from the newest snapshot on if the first segments were retired."""
     first, book = reader.begin(folder).first, MoneyBook()
-    kept = None if first == FIRST else _kept(folder)
+    kept = None if first == FIRST else _newest_state(folder)
     if kept is not None:
         first, book = kept[0] + 1, kept[1].money.book
     for record in reader.read(folder, first):
         if record.kind == rec.STEP:
-            for decision in _STEPS.decode(rec.current_body(rec.STEP, record.body)).decisions:
+            for decision in _STEP_FIELDS.decode(rec.current_body(rec.STEP, record.body)).decisions:
                 if decision.entry is not None:
                     _add(book, decision.entry)
     return book
 
 
-def _add(book: MoneyBook, entry: _Entry) -> None:
+def _add(book: MoneyBook, entry: _EntryFields) -> None:
     for moved in entry.transfers:
         book.held[moved.source] = book.at(moved.source) - moved.amount
         book.held[moved.to] = book.at(moved.to) + moved.amount
@@ -84,14 +84,14 @@ def _add(book: MoneyBook, entry: _Entry) -> None:
 
 
 def number_at_begin(folder: Path) -> int:
-    """Return the number of the last round that was opened before the first record that is kept."""
+    """Return the number of the last round that opened before the first record of the journal."""
     first = reader.begin(folder).first
-    kept = None if first == FIRST else _kept(folder)
+    kept = None if first == FIRST else _newest_state(folder)
     if kept is None:
         return 0
     opened = 0
     for record in reader.read(folder, first, kept[0]):
         if record.kind == rec.STEP:
-            step = _STEPS.decode(rec.current_body(rec.STEP, record.body))
+            step = _STEP_FIELDS.decode(rec.current_body(rec.STEP, record.body))
             opened += any((d.what, d.state) == _OPENED for d in step.decisions)
     return kept[1].round.number - opened

@@ -1,7 +1,4 @@
-"""What a journal holds about a round besides its own records: later answers, findings that name it, its archive.
-
-Reads records; decides nothing.
-"""
+"""Records that concern a round after its end: late answers, findings that name it, and where it was archived."""
 
 from __future__ import annotations
 
@@ -21,36 +18,36 @@ if TYPE_CHECKING:
     from table_controller.journal.rounds import Story
 
 OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
-# In the body of a step whose findings name rounds; a quick look spares decoding the others.
+# Matches the body of a step whose findings name rounds; the other steps need no decoding.
 _ROUNDS: Final = re.compile(rb'"rounds":\[\d')
 
 
 def look_further(folder: Path, story: Story, first: int) -> None:
-    """Find what came after a round's end and is about it: answers until the next one opens, and later findings."""
+    """Add to a report what came after the round: answers until the next round opens, and later findings."""
     is_next = False
     for record in reader.read(folder, first, newest=rec.VERSION):
         is_following = not is_next and not story.is_answered
         body = rec.current_body(record.kind, record.body)
         if record.kind != rec.STEP or not (is_following or _ROUNDS.search(body)):
             continue
-        said = msgspec.json.decode(body)
-        is_next = is_next or OPENED in said["decisions"]
+        content = msgspec.json.decode(body)
+        is_next = is_next or OPENED in content["decisions"]
         if is_following and not is_next:
-            story.follow(record, said)
-        story.name(record, said)
+            story.follow(record, content)
+        story.name(record, content)
 
 
 def where_retired(folder: Path, number: int) -> str:
-    """Return where a round is that left the journal with its segment, as far as the journal itself records it."""
+    """Return where to find a round whose segment was retired, as far as the journal records it."""
     before = reader.begin(folder).number - 1
-    found = [
+    archives = [
         retired.archive
         for record in reader.read(folder, reader.begin(folder).first)
         if record.kind == SNAPSHOT
         for retired in msgspec.json.decode(record.body, type=Announced).retired
         if retired.segment == before
     ]
-    archive = next(iter(found), "")
+    archive = next(iter(archives), "")
     if archive:
-        return f"; round {number} left it with its segment for the archive: pitbox journal show {archive} {number}"
-    return f"; round {number} left it with its segment, and no archive is recorded: the second copy may have it"
+        return f"; round {number} moved to the archive with its segment: pitbox journal show {archive} {number}"
+    return f"; round {number} was retired with its segment, and no archive is recorded: look in the second copy"

@@ -1,8 +1,8 @@
-"""The anchor: what is remembered of a journal outside its folder, so that a journal that vanished is missed.
+"""The anchor: a file outside the journal's folder with the head of the journal, so that a missing journal is detected.
 
-An empty folder is a new table's, or a disk that is not mounted; an old journal in its place looks whole by itself. The
-anchor lies in the data folder, has the form of a tip, and never knows more than is on disk; the second copy's own tip
-is another one. Knows no records' meaning.
+An empty folder can mean a new table or a disk that is not mounted, and an older journal in its place looks complete.
+The anchor is in the data folder and has the format of a head file; its head is never newer than the journal on disk.
+The head file of the second copy serves as another anchor.
 """
 
 from __future__ import annotations
@@ -23,81 +23,83 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
 NAME: Final = "anchor"
-_WAYS: Final = (
+_REMEDIES: Final = (
     "mount its disk; or restore it from the copy (pitbox journal restore); or, if it is lost, begin another one under "
     "two credentials (pitbox journal begin)"
 )
 
 
 def read_anchor(data: Path) -> Tip | None:
-    """Return what the data folder remembers; None: nothing yet. JournalDamaged if it cannot be read."""
+    """Return the head in the data folder; None if there is none yet. JournalDamaged if the file cannot be read."""
     try:
         return read_tip(data, NAME)
     except ValueError:
-        raise JournalDamaged(f"{data / NAME}: what this box remembers of its journal cannot be read") from None
+        raise JournalDamaged(f"{data / NAME}: the head of the journal in this file cannot be read") from None
 
 
 def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] = ()) -> None:
-    """Raise if a journal is not there, or ends before what its anchor or its copy remembers. Only reads.
+    """Raise an error if the journal is missing, or ends before the head in its anchor or its copy.
 
-    JournalGone: there is none, and there was one, by what is remembered or by the `traces` that a running box leaves.
-    JournalShort: an older one lies in its place, or its end is lost. JournalForeign: another table's does.
+    JournalGone: there is no journal, and a head or the `traces` of a running box show that there was one.
+    JournalShort: the journal is older than the head, or its end is lost. JournalForeign: it is another table's.
     CopyTakenOver: its copy was restored into another box.
     """
     with plainly(data):
         anchor = read_anchor(data)
-        copied = _copied(copy)
+        copied = _copied_head(copy)
         remembered = max((tip for tip in (anchor, copied) if tip is not None), key=lambda tip: tip.seq, default=None)
-        found = reader.segments(journal) if journal.is_dir() else []
-        if not found:
+        segments = reader.segments(journal) if journal.is_dir() else []
+        if not segments:
             if remembered is not None and remembered.seq:
                 where = data / NAME if remembered is anchor else copy
-                raise JournalGone(f"{journal} holds no journal, and {where} remembers record {remembered.seq}; {_WAYS}")
+                raise JournalGone(f"{journal} holds no journal, and {where} names record {remembered.seq}; {_REMEDIES}")
             if traces:
-                raise JournalGone(f"{journal} holds no journal, and {traces[0]} is of a box that had one; {_WAYS}")
+                raise JournalGone(
+                    f"{journal} holds no journal, and {traces[0]} shows that this box had one; {_REMEDIES}"
+                )
             return
-        with reading(found[-1][1], reader.ANY_VERSION) as (_, place):
+        with reading(segments[-1][1], reader.ANY_VERSION) as (_, place):
             own = place.journal
         if anchor is not None and anchor.journal != own:
-            raise JournalForeign(f"{journal} is another journal than the one that {data / NAME} remembers")
+            raise JournalForeign(f"{journal} is another journal than the one that {data / NAME} names")
         for tip, where in ((anchor, data / NAME), (copied, copy)):
-            if tip is not None and tip.journal == own:  # a copy of another journal is told by whoever copies
-                _reaches(journal, tip, f"{where}")
+            if tip is not None and tip.journal == own:  # the copier reports a copy of another journal
+                _check_reach(journal, tip, f"{where}")
         for folder in (journal, copy):
             if folder is not None and (folder is journal or (copied is not None and copied.journal == own)):
                 check_mark(folder, journal)
 
 
-def _copied(copy: Path | None) -> Tip | None:
-    """Return how far the second copy is known to reach; None if it cannot be asked now."""
+def _copied_head(copy: Path | None) -> Tip | None:
+    """Return the head of the second copy; None if it cannot be read now."""
     if copy is None:
         return None
     try:
         return read_tip(copy)
-    except (OSError, ValueError):  # out of reach or damaged: whoever copies says so
+    except (OSError, ValueError):  # unreachable or damaged: the copier reports it
         return None
 
 
-def _reaches(journal: Path, tip: Tip, where: str) -> None:
+def _check_reach(journal: Path, tip: Tip, where: str) -> None:
     first, last = reader.bounds(journal)
     if last < tip.seq:
-        raise JournalShort(f"{journal} ends at record {last}, and {where} remembers record {tip.seq}")
+        raise JournalShort(f"{journal} ends at record {last}, and {where} names record {tip.seq}")
     if tip.seq < max(first, 1):
-        return  # retired since, or nothing was remembered yet
+        return  # retired since, or the head file is still empty
     (record,) = reader.read(journal, tip.seq, tip.seq)
     if record.head != tip.head:
-        raise JournalShort(f"{journal} holds another record {tip.seq} than the one that {where} remembers")
+        raise JournalShort(f"{journal} holds another record {tip.seq} than the one that {where} names")
 
 
 def lay(data: Path, journal: bytes, last: Record) -> None:
-    """Remember a journal from now on, whatever was remembered before; on disk when this returns."""
+    """Create the anchor of a journal in place of any earlier one; on disk when this returns."""
     with plainly(data):
         create_tip(data, journal, NAME)
         keep(data, journal, last)
 
 
 def keep(data: Path, journal: bytes, last: Record) -> None:
-    """Remember a record that is on disk; on disk when this returns."""
+    """Write the head of a durable record into the anchor; on disk when this returns."""
     with plainly(data):
         file = TipFile(data, NAME)
         try:

@@ -1,4 +1,4 @@
-"""The ballast: a file that only takes room, given up when the disk is full so that there is room to say so."""
+"""The ballast: a file that reserves disk space, deleted when the disk is full so that the journal can record that."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME: Final = "ballast"
-# Laid only where at least this many times its size is free, so that laying it never fills the disk itself.
+# Allocated only if at least this many times its size is free, so that the ballast itself never fills the disk.
 _SPARE: Final = 2
 
 
 class Ballast:
-    """Room kept for bad times. `lies` tells whether it is there to be freed."""
+    """Reserved disk space. `is_allocated`: the file exists and can be freed."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self._path = folder / NAME
@@ -24,7 +24,7 @@ class Ballast:
         self.lies = False
 
     def lay(self) -> bool:
-        """Take the room, really allocated, if there is enough of it. Returns whether ballast lies."""
+        """Allocate the file if the disk has enough space. Returns whether it is allocated."""
         if not self._size:
             return False
         self.lies = self._path.exists()
@@ -49,7 +49,7 @@ class Ballast:
         return True
 
     def free(self) -> bool:
-        """Give the room up. Returns whether there was any."""
+        """Delete the file. Returns whether there was one."""
         self.lies = False
         if not self._path.exists():
             return False

@@ -1,7 +1,7 @@
-"""A record and its place in the chain: pure hashing and checking. No files, no clock.
+"""A record and its place in the hash chain: computes and checks heads.
 
-head(n) = BLAKE2b-256 over head(n-1) and everything of record n. Whoever holds one head can tell whether anything before
-it was changed; the head before the first record is 32 zero bytes.
+head(n) = BLAKE2b-256 over head(n-1) and all fields of record n, so one head proves every record before it. The head
+before the first record is 32 zero bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEAD_SIZE: Final = 32
 NOTHING: Final = bytes(HEAD_SIZE)
 FIRST: Final = 1
 
-# Kinds that the journal writes itself; every other kind belongs to the caller.
+# Kinds of records that the journal writes itself; all other kinds belong to the caller.
 GENESIS: Final = "genesis"
 START: Final = "start"
 STOP: Final = "stop"
@@ -29,20 +29,20 @@ SNAPSHOT: Final = "snapshot"
 RESTORED: Final = "restored"
 OWN_KINDS: Final = frozenset({GENESIS, START, STOP, SNAPSHOT, RESTORED})
 
-# A limit on everything: a kind is a word; a body beyond this is a mistake, not a record (bytes).
+# Limits: characters of a kind, bytes of a body. A larger body is a programming error.
 MAX_KIND: Final = 64
 MAX_BODY: Final = 1 << 20
 
 _PERSON: Final = b"pitbox journal 1"
-_EMPTY: Final = blake2b(digest_size=HEAD_SIZE, person=_PERSON)  # copied, which is quicker than made anew
+_EMPTY: Final = blake2b(digest_size=HEAD_SIZE, person=_PERSON)  # copied for each record: quicker than a new one
 _FIXED: Final = Packing(f">{HEAD_SIZE}sQqqQHQ")
 
-# What a caller hands over: kind, wall clock (ns), monotonic clock (ns), boot, body.
+# A record before it has a number and a head: kind, wall clock (ns), monotonic clock (ns), boot, body.
 Entry = tuple[str, int, int, int, bytes]
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
-    """One durable record. `head` is the hash over the previous head and everything else in it."""
+    """One durable record. `head` is the hash over the head before it and all its other fields."""
 
     seq: int
     kind: str
@@ -54,10 +54,10 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a check of the chain found: good up to `last`, whose head is `head`; else `bad` is the first bad record.
+    """The result of a check of the chain: records `first` to `last` are good, and `head` is the head of `last`.
 
-    `first` is the first record that was looked at. `short`: what is there holds, but records are missing at its end, or
-    it is another history than the one that was acknowledged or published; `bad` is then the first that is missing.
+    If not `ok`, `bad` is the first bad record and `why` the reason. `is_short`: the chain is intact, but records at its
+    end are missing, or an acknowledged or published head is not in it; `bad` is then the first missing record.
     """
 
     ok: bool
@@ -70,7 +70,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class Broken(Exception):
-    """The chain does not hold at a record; whoever reads files turns this into an error that a person understands."""
+    """A record breaks the chain. Readers of files turn this into a PitboxError for people."""
 
     def __init__(self, seq: int, why: str) -> None:
         super().__init__(f"record {seq}: {why}")
@@ -81,13 +81,13 @@ class Broken(Exception):
 def head_after(before: bytes, seq: int, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes) -> bytes:
     """Return the head after a record."""
     name = kind.encode()
-    made = _EMPTY.copy()
-    made.update(_FIXED.pack(before, seq, wall_ns, mono_ns, boot, len(name), len(body)) + name + body)
-    return made.digest()
+    hasher = _EMPTY.copy()
+    hasher.update(_FIXED.pack(before, seq, wall_ns, mono_ns, boot, len(name), len(body)) + name + body)
+    return hasher.digest()
 
 
 def chained(before: bytes, first: int, entries: Iterable[Entry]) -> list[Record]:
-    """Give entries their numbers and heads, beginning after the head `before`."""
+    """Return new records with their numbers and heads, beginning after the head `before`."""
     records = []
     for seq, (kind, wall_ns, mono_ns, boot, body) in enumerate(entries, first):
         before = head_after(before, seq, kind, wall_ns, mono_ns, boot, body)
@@ -96,25 +96,25 @@ def chained(before: bytes, first: int, entries: Iterable[Entry]) -> list[Record]
 
 
 def checked(before: bytes, first: int, records: Iterable[Record]) -> Iterator[Record]:
-    """Pass records on for as long as each is the next one and its head fits; raises Broken at the first that is not."""
+    """Yield records while each has the next number and the right head; raises ChainBroken at the first that has not."""
     for seq, record in enumerate(records, first):
         if record.seq != seq:
             raise Broken(seq, f"it is missing; the next one found is {record.seq}")
         before_it, before = before, record.head
-        made = head_after(
+        computed = head_after(
             before_it, seq, record.kind, record.wall_ns, record.mono_ns, record.boot, record.body
         )  # fmt: skip
-        if made != record.head:
-            raise Broken(seq, "its content, or the record before it, is not what its head was made of")
+        if computed != record.head:
+            raise Broken(seq, "its head does not match its content and the record before it")
         yield record
 
 
 def check_limits(kind: str, body: bytes) -> None:
-    """Refuse what cannot be a record, before it is anywhere."""
+    """Raise ValueError for a kind or a body beyond the limits."""
     if not 0 < len(kind) <= MAX_KIND or len(body) > MAX_BODY:
         raise ValueError(f"a record of kind {kind!r} with {len(body)} bytes is beyond the limits")
 
 
 def digest(body: bytes) -> bytes:
-    """Return the digest that binds a snapshot's body to the record that announces it."""
+    """Return the digest of a snapshot's body, which the record of the snapshot holds."""
     return blake2b(body, digest_size=HEAD_SIZE, person=_PERSON).digest()

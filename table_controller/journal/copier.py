@@ -1,4 +1,4 @@
-"""Keeps the second copy up to date beside the game: one thread, and a state that says how far it reaches."""
+"""Keeps the second copy up to date in one thread while the game runs, and reports how far the copy reaches."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A copy that cannot be reached is tried again after so long (s): soon enough after a cable is back, no load until then.
-# So often is one looked at that has everything, too: another box may have taken it over.
+# An unreachable copy is tried again after this time (s). A complete copy is checked as often, because another box may
+# have taken it over.
 RETRY: Final = 5.0
-# A box that ends waits so long (s) for its last records to reach the copy; systemd ends it after 20 s.
+# A stopping box waits this long (s) for its last records to reach the copy; systemd kills it after 20 s.
 CLOSE_PATIENCE: Final = 8.0
-# Between two pieces of the nightly check (s): reading them takes a tenth of that, and the table shares the interpreter.
+# Pause between two chunks of the nightly check (s): reading a chunk takes a tenth of that in the table's interpreter.
 CHECK_PAUSE: Final = 0.05
 
 
 class Numbered(Protocol):
-    """Whatever has a record's number."""
+    """An object with the number of a record."""
 
     @property
     def seq(self) -> int:
@@ -40,33 +40,33 @@ class Numbered(Protocol):
 
 
 def _damage(check: CopyCheck | None) -> str:
-    """Return what the nightly check knows of damage."""
-    found = None if check is None else check.position.damage
-    return "" if found is None else str(found)
+    """Return the damage that the nightly check found, or an empty string."""
+    damage = None if check is None else check.position.damage
+    return "" if damage is None else str(damage)
 
 
 class CopyState(msgspec.Struct, frozen=True):
-    """What is known of the second copy: how far it reaches, how many records it is behind, and what is wrong."""
+    """State of the second copy: how far it reaches, how many records it is behind, and what is wrong."""
 
     configured: bool
     ack: Ack | None = None
     behind: int = 0
     code: str = ""
     error: str = ""
-    damage: str = ""  # what the nightly check found; the copy is written on all the same
+    damage: str = ""  # found by the nightly check; the copy is still kept up to date
 
     @property
     def problem(self) -> tuple[str, str] | None:
-        """What people must act on, with its code: shipping does not work, or the check found damage."""
+        """The code and text of what people must fix: copying fails, or the check found damage."""
         if self.error:
             return self.code, self.error
         return (code_of(CopyRotten.number), self.damage) if self.damage else None
 
     @property
     def words(self) -> str:
-        """Say it in a sentence."""
+        """The state as a sentence."""
         if not self.configured:
-            return "There is no second copy of the journal: if this disk dies, the meters die with it."
+            return "There is no second copy of the journal: if this disk fails, the meters are lost."
         reach = "nothing yet" if self.ack is None else f"record {self.ack.seq} ({self.ack.head.hex()[:16]})"
         if self.error:
             return f"The second copy holds {reach} and is {self.behind} records behind. {self.code}: {self.error}"
@@ -76,10 +76,10 @@ class CopyState(msgspec.Struct, frozen=True):
 
 
 class Copier:
-    """Ships in a thread of its own; `on_state` is called on the loop whenever the state has changed.
+    """Copies in a thread of its own; calls `on_state` on the loop when the state changes.
 
-    A copy that diverges is an alarm and ends the shipping until the box is restarted, and so does one that another box
-    has taken over; one that is out of reach is tried again. With a `check`, the copy is read again, a slice each night.
+    A copy that diverges, or that another box has taken over, raises an alarm and stops the copying until the box is
+    restarted; an unreachable copy is tried again. With a `check`, a slice of the copy is read again each night.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Copier:
         self._copy = copy
         self._on_state = on_state
         self._check = check
-        self._check_failed = ""  # why the check could not go on the last time; the same is not logged again
+        self._check_failed = ""  # why the check last failed, so that the same failure is logged once
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
         self._wake = threading.Event()
@@ -106,13 +106,13 @@ class Copier:
         if copy is None:
             self._loop.call_soon(on_state, self.state)
             return
-        store.held_from = 0  # nothing leaves the journal before the copy has it
+        store.held_from = 0  # no segment is retired before the copy has it
         self._wake.set()
         self._thread = threading.Thread(target=self._run, args=(copy,), name="journal copy", daemon=True)
         self._thread.start()
 
     def durable(self, record: Numbered) -> None:
-        """A record is durable: ship it and whatever is before it. Called on the loop."""
+        """Copy a durable record and all before it. Called on the loop."""
         self._newest = record.seq
         if self._copy is not None:
             self._changed(self.state.ack, self.state.code, self.state.error)
@@ -121,12 +121,12 @@ class Copier:
     def _changed(self, ack: Ack | None, code: str, error: str) -> None:
         behind = self._newest - (0 if ack is None else ack.seq)
         state = CopyState(True, ack, max(0, behind), code, error, _damage(self._check))
-        told, self.state = self.state, state
-        if (told.ack, told.code, told.error, told.damage) != (ack, code, error, state.damage):
+        before, self.state = self.state, state
+        if (before.ack, before.code, before.error, before.damage) != (ack, code, error, state.damage):
             self._on_state(state)
 
     async def close(self) -> None:
-        """Ship what is left if the copy can be reached, then end. A copy that does not answer is not waited for."""
+        """Copy the last records if the copy can be reached, then stop. Does not wait for a copy that hangs."""
         if self._thread is None:
             return
         last = self._store.last()
@@ -138,14 +138,14 @@ class Copier:
             self._thread.join()
         if self.state.ack is None or self.state.ack.seq < self._newest:
             late = "" if done else f"; it did not answer within {CLOSE_PATIENCE:.0f} s"
-            log.error("the second copy lacks the end of this start%s. %s", late, self.state.words)
+            log.error("the second copy lacks the last records of this run%s. %s", late, self.state.words)
 
     def _end(self) -> None:
         if not self._ended.done():
             self._ended.set_result(None)
 
     def _on_loop(self, work: Callable[..., None], *arguments: object) -> None:
-        """Have the loop do something; a loop that ended did not wait for a copy that hung."""
+        """Call `work` on the loop, if the loop still runs."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(work, *arguments)
 
@@ -175,16 +175,16 @@ class Copier:
         before = _damage(self._check)
         try:
             self._check.step()
-        except (PitboxError, OSError) as error:  # it is tried again; what is wrong with the copy itself, shipping meets
+        except (PitboxError, OSError) as error:  # tried again; if the copy itself is bad, copying reports it
             level = logging.DEBUG if str(error) == self._check_failed else logging.WARNING
             self._check_failed = str(error)
-            log.log(level, "the check of the second copy could not go on: %s", error)
+            log.log(level, "the check of the second copy failed: %s", error)
             self._wake.wait(RETRY)
         if _damage(self._check) != before:
             self._on_loop(self._changed, self.state.ack, self.state.code, self.state.error)
 
     def _look(self, copy: Copy) -> PitboxError | None:
-        """There is nothing to ship; look whether the copy is still this box's."""
+        """Check that the copy still belongs to this box."""
         try:
             copy.look()
         except PitboxError as error:
@@ -199,7 +199,7 @@ class Copier:
             reach = copy.acknowledged or self.state.ack
             self._on_loop(self._changed, reach, error.code, str(error))
             return error
-        except Exception as error:  # noqa: BLE001 - a fault of ours must be seen as a copy that does not work
+        except Exception as error:  # noqa: BLE001 - a bug here must show as a copy that fails
             failed = CopyUnreachable(f"copying failed: {error!r}")
             self._on_loop(self._changed, self.state.ack, failed.code, str(failed))
             return failed

@@ -1,7 +1,7 @@
-"""The second copy: ships committed records to another folder, checks them there, restores from one. No threads here.
+"""The second copy: copies committed records to another folder, checks them there, and restores a journal from a copy.
 
-A copy is a journal's folder like the first, with the same records, heads and segments, and a mark that it is a copy.
-What it has acknowledged is said by number and head, so that both sides can be compared by 32 bytes.
+A copy is a journal's folder with the same records, heads and segments, and a mark file that names it a copy. How far it
+reaches is the number and head of its last record, so comparing 32 bytes compares both sides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-# Records in one transaction of the copy: one sync for many, and the reader's hold on the log stays short.
+# Records in one transaction of the copy: one sync for many, and the reader keeps the log open only for a short time.
 BATCH: Final = 2000
 
 
@@ -46,9 +46,9 @@ class Ack(msgspec.Struct, frozen=True):
 
 
 class RestoredBody(msgspec.Struct, frozen=True):
-    """Body of a `restored` record: what the journal was restored up to, what is known to be lost after it, by whom.
+    """Body of a `restored` record: the last restored record, what is known to be lost after it, and who restored it.
 
-    `by`: role and credential of each person who answers for it.
+    `by`: credential of each responsible person, by role.
     """
 
     seq: int
@@ -58,7 +58,7 @@ class RestoredBody(msgspec.Struct, frozen=True):
 
 
 class Mirror:
-    """A folder that receives another journal's records, in order, byte for byte. One writer at a time."""
+    """A folder that receives the records of another journal in order, byte for byte. One writer at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -74,14 +74,14 @@ class Mirror:
             raise
 
     def _open(self) -> None:
-        found = reader.segments(self.folder)
-        if found:
+        segments = reader.segments(self.folder)
+        if segments:
             verdict = reader.verify(self.folder, self._from())
             reader.must_hold(self.folder, verdict)
-            self._segment = Segment.open(found[-1][1], reader.ANY_VERSION)
+            self._segment = Segment.open(segments[-1][1], reader.ANY_VERSION)
             last = self._segment.last()
             if last is None:
-                raise JournalDamaged(f"{self.folder}: {found[-1][1].name} holds no record")
+                raise JournalDamaged(f"{self.folder}: {segments[-1][1].name} holds no record")
             self.last = Ack(last.seq, last.head)
             self._tip = TipFile(self.folder)
 
@@ -90,9 +90,9 @@ class Mirror:
         return None if snapshot is None else snapshot.seq + 1
 
     def take(self, place: Place, records: list[Record], snapshots: dict[int, Snapshot]) -> None:
-        """Add records of one of the source's segments; the first of them may begin it. They must be the next ones."""
+        """Append the next records, all of one segment of the source; the first of them may begin the segment."""
         if self._segment is None or self._segment.place.number != place.number:
-            first, rest = records[:1], records[1:]
+            first, following = records[:1], records[1:]
             if first[0].seq != place.first:
                 raise CopyDiverged(f"{self.folder}: record {first[0].seq} does not begin segment {place.number}")
             if self._tip is None:
@@ -101,7 +101,7 @@ class Mirror:
             new = Segment.create(self.folder / file_name(place.number), place, first, snapshots.get(place.first))
             if self._segment is not None:
                 self._segment.close()
-            self._segment, records = new, rest
+            self._segment, records = new, following
         if place.version > self._segment.place.version:
             self._segment.raise_version(place.version)
         groups: list[list[Record]] = [[]]
@@ -118,7 +118,7 @@ class Mirror:
             self._in_log = 0
 
     def read_back(self, first: int) -> Ack:
-        """Read what was just written, through another connection, check it and remember how far it reaches."""
+        """Read and check the records from `first` on through another connection, and write the new head."""
         assert self._segment is not None
         last = None
         for record in reader.read(self.folder, first):
@@ -130,13 +130,13 @@ class Mirror:
         return self.last
 
     def add(self, record: Record) -> None:
-        """Add one record of the folder's own at the end."""
+        """Append a record that the source does not have."""
         assert self._segment is not None
         self._segment.append([record])
         self.read_back(record.seq)
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Close the files and unlock the folder."""
         if self._segment is not None:
             self._segment.close()
         if self._tip is not None:
@@ -147,10 +147,10 @@ class Mirror:
 
 
 def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]:
-    """Cut the source's records into what `Mirror.take` takes: checked, of one segment, with their snapshots."""
-    found = reader.segments(source)
-    for _, path in found:
-        closed = path != found[-1][1]
+    """Yield the source's records in batches for `Mirror.append`: checked, of one segment, with their snapshots."""
+    segments = reader.segments(source)
+    for _, path in segments:
+        closed = path != segments[-1][1]
         with reading(path, reader.ANY_VERSION, closed=closed) as (connection, place):
             ((newest,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
             end = newest if until is None else min(newest, until)
@@ -166,7 +166,7 @@ def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Plac
 
 
 def begin_copy(folder: Path) -> None:
-    """Make an empty folder the place of a second copy: on purpose, for an unmounted disk is an empty folder too."""
+    """Mark an empty folder as a second copy. A person does this, because an unmounted disk is an empty folder too."""
     with plainly(folder):
         if any(folder.iterdir()):
             raise CopyDiverged(f"{folder} is not empty; a copy begins in an empty folder")
@@ -175,7 +175,7 @@ def begin_copy(folder: Path) -> None:
 
 
 class Copy:
-    """The second copy of one journal. `ship` brings it up to date and returns how far it reaches."""
+    """The second copy of one journal."""
 
     def __init__(self, source: Path, folder: Path) -> None:
         self.source = source
@@ -183,9 +183,9 @@ class Copy:
         self._mirror: Mirror | None = None
 
     def ship(self) -> Ack:
-        """Bring over every committed record. CopyUnreachable: try again later. CopyDiverged: an alarm.
+        """Copy every committed record; return how far the copy reaches.
 
-        CopyTakenOver: another box has this table; nothing is brought over any more.
+        CopyUnreachable: try again later. CopyDiverged: an alarm. CopyTakenOver: another box has this table now.
         """
         if self._mirror is None:
             self._mirror = self._opened()
@@ -198,7 +198,7 @@ class Copy:
                 with plainly(self.folder):
                     mirror.take(*batch)
                     mirror.read_back(batch[1][0].seq)
-        except _Source as damaged:
+        except _SourceFailed as damaged:
             raise damaged.error from None
         except JournalError as error:
             self.close()
@@ -207,22 +207,22 @@ class Copy:
         return mirror.last
 
     def look(self) -> None:
-        """Look whether the copy was restored into another box meanwhile; CopyTakenOver if it was."""
+        """Raise CopyTakenOver if the copy was restored into another box."""
         with plainly(self.folder):
             check_mark(self.folder, self.source)
 
     def _next(
         self, batches: Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]
     ) -> tuple[Place, list[Record], dict[int, Snapshot]] | None:
-        """Read on in the source; what goes wrong there is the journal's own trouble and not the copy's."""
+        """Return the next batch; raises _SourceFailed if the journal itself cannot be read."""
         try:
             with plainly(self.source):
                 return next(batches, None)
         except JournalError as error:
-            raise _Source(error) from error
+            raise _SourceFailed(error) from error
 
     def _opened(self) -> Mirror:
-        """Open the copy's folder and compare: its last record must be one of the journal's."""
+        """Open the copy's folder; its last record must be in the journal."""
         try:
             with plainly(self.folder):
                 begun = (self.folder / COPY_MARK).exists()
@@ -230,7 +230,7 @@ class Copy:
         except JournalError as error:
             raise self._meaning(error) from error
         if mirror is None:
-            raise CopyUnreachable(f"no copy was begun at {self.folder}; is its disk mounted?")
+            raise CopyUnreachable(f"{self.folder} is not marked as a copy; is its disk mounted?")
         if mirror.last is not None:
             try:
                 check_mark(self.folder, self.source)
@@ -241,9 +241,9 @@ class Copy:
         return mirror
 
     def _meaning(self, error: JournalError) -> JournalError:
-        """Tell a copy that holds something else from one that cannot be reached."""
+        """Return CopyDiverged for a copy with other content, CopyUnreachable for one that cannot be used now."""
         if isinstance(error, JournalDamaged | JournalForeign | JournalShort | CopyDiverged):
-            return CopyDiverged(f"the copy at {self.folder} is not what was copied: {error}")
+            return CopyDiverged(f"the copy at {self.folder} differs from what was copied: {error}")
         return CopyUnreachable(f"the copy at {self.folder}: {error} ({error.code})")
 
     def _compare(self, ack: Ack) -> None:
@@ -255,21 +255,21 @@ class Copy:
 
     @property
     def acknowledged(self) -> Ack | None:
-        """How far the copy is known to reach."""
+        """The last record that the copy has acknowledged."""
         return None if self._mirror is None else self._mirror.last
 
     def close(self) -> None:
-        """Let the copy's folder go."""
+        """Close the copy's folder."""
         mirror, self._mirror = self._mirror, None
         if mirror is not None:
             try:
                 mirror.close()
-            except TROUBLE as error:  # the disk may be gone; what it acknowledged is on it
+            except TROUBLE as error:  # the disk may be gone; acknowledged records are on it
                 raise CopyUnreachable(f"the copy at {self.folder}: {told(error, self.folder)}") from error
 
 
-class _Source(Exception):
-    """Trouble in the journal itself while copying."""
+class _SourceFailed(Exception):
+    """The journal itself failed while it was copied."""
 
     def __init__(self, error: JournalError) -> None:
         super().__init__(str(error))
@@ -284,11 +284,11 @@ def restore(
     accept_loss: bool = False,
     by: Mapping[str, str] | None = None,
 ) -> Ack:
-    """Make a journal in an empty folder from a copy (or from a damaged journal), and write down that this was done.
+    """Create a journal in an empty folder from a copy or a damaged journal, and record the restore in it.
 
-    `by` is who did it, credentials by role. With `accept_loss` everything before the first bad record is taken; without
-    it a copy that does not hold is refused, and so is one that was restored before and knows nothing of that box since.
-    The copy is marked before the new journal can be used: from then on the old box is locked.
+    `by` names the people, credentials by role. Without `accept_loss`, a damaged source is refused, and so is a copy
+    that was restored before and lacks the records of that other box; with it, all records before the first bad one are
+    restored. The copy is marked before the new journal can be used: from then on the old box is locked.
     """
     verdict = reader.verify(source, None, against)
     if not verdict.ok and not accept_loss:
@@ -318,13 +318,13 @@ def restore(
 
 
 def _not_taken_over(source: Path, *, accept_loss: bool) -> None:
-    """Refuse a second restore from a copy that has nothing of the box that the first one made: it may be running."""
+    """Refuse a second restore from a copy without records of the first restored box: that box may be running."""
     mark = read_mark(source)
     if mark is not None and not is_held(mark, source) and not accept_loss:
-        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody who is named"
+        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody named"
         raise RestoreRefused(
-            f"{source} was restored before, by {people}; if that box runs, it has this table. If it never will, accept "
-            "the loss of what it recorded (--accept-loss)"
+            f"{source} was restored before, by {people}; if that box runs, it has this table. If it will never run, "
+            "accept the loss of its records (--accept-loss)"
         )
 
 
@@ -333,6 +333,6 @@ def _mark(source: Path, mark: TakenOver) -> None:
         write_mark(source, mark)
     except OSError as error:
         raise RestoreRefused(
-            f"{source} cannot be marked as taken over ({error.strerror}), so the old box would not know; mount it for "
-            "writing, and restore into an empty folder"
+            f"{source} cannot be marked as taken over ({error.strerror}), so the old box would keep running; mount it "
+            "for writing, and restore into an empty folder"
         ) from error

@@ -1,8 +1,8 @@
-"""Reads the second copy again, a slice each night, and compares it with what was copied. Writes only its own position.
+"""Reads a slice of the second copy each night and compares it with what was copied.
 
-A disk loses bits in silence, and a copy is read by nobody until the day of a restore. Each night a thirtieth of the
-copy is read from its disk: every record against its head, every snapshot against its record, and the last head against
-the journal's own. The position outlives restarts, so the whole copy is read within a month, whenever the box is on.
+Disks lose bits silently, and nobody reads a copy until a restore. Each night a thirtieth of the copy is read from its
+disk: every record is checked with its head, every snapshot with its record, and the last head with the journal's. The
+position is kept across restarts, so the whole copy is read within a month.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME: Final = "copy-check.json"
-# The hour of the day (local time) from which on a night's slice is due: most tables are closed or quiet then.
+# A slice is due from this hour of the day on (local time): most tables are closed or quiet then.
 HOUR: Final = 4
-# The whole copy is read within so many nights; and never less than so many records in one, which is a few seconds.
+# The whole copy is read within this many nights, and at least this many records in one night (a few seconds).
 NIGHTS: Final = 30
 LEAST: Final = 20_000
-# Records that are read at once: then whatever was recorded meanwhile is copied first.
+# Records in one step: between steps, new records are copied first.
 CHUNK: Final = 500
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Where the check is: `next` record, on which `day` a slice was begun, when the `whole` copy was read through.
+    """Progress of the check: `next` record, the `day` of the last slice, the day when the `whole` copy had been read.
 
-    `bad` is the first record that was not as it was copied, and `why`; 0: none is known.
+    `bad` is the first record that differs from what was copied, and `why`; 0 if none does.
     """
 
     journal: str = ""
@@ -50,17 +50,17 @@ class Position(msgspec.Struct, frozen=True):
 
     @property
     def damage(self) -> CopyRotten | None:
-        """What was found, as people are shown it."""
+        """The damage as an error for people; None if there is none."""
         if not self.bad:
             return None
-        return CopyRotten(f"record {self.bad} of the second copy is not what was copied: {self.why}")
+        return CopyRotten(f"record {self.bad} of the second copy differs from what was copied: {self.why}")
 
 
 _POSITIONS: Final = msgspec.json.Decoder(Position)
 
 
 def read_position(data: Path) -> Position:
-    """Return how far the check is; the beginning if nothing that can be read says so."""
+    """Return the saved position; a new one if none can be read."""
     try:
         return _POSITIONS.decode((data / NAME).read_bytes())
     except (OSError, *UNDECODABLE):
@@ -78,7 +78,7 @@ def _keep(data: Path, position: Position) -> None:
 
 
 class CopyCheck:
-    """The check of one copy. `step` reads the next records of the slice that is due; no threads here."""
+    """The check of one copy. `step` reads the next records of the slice that is due."""
 
     def __init__(self, source: Path, copy: Path, data: Path, now: Callable[[], datetime] = datetime.now) -> None:
         self._source = source
@@ -86,25 +86,25 @@ class CopyCheck:
         self._data = data
         self._now = now
         self.position = read_position(data)
-        self._until = 0  # the last record of the slice that is under way; 0: none is
+        self._until = 0  # the last record of the current slice; 0 if there is none
 
     @property
     def is_due(self) -> bool:
-        """Whether there is something to read now."""
+        """Whether `step` has something to read now."""
         now = self._now()
         return self._until > 0 or (now.hour >= HOUR and f"{now:%Y-%m-%d}" != self.position.day)
 
     def step(self) -> None:
-        """Read the next records. JournalError: the copy cannot be read now, which says nothing about its records."""
+        """Read the next records. JournalError: the copy cannot be read now; its records may still be good."""
         if not self._until:
             self._begin()
             return
         first, last = self.position.next, min(self.position.next + CHUNK - 1, self._until)
         bad, why = self._read(first, last)
-        found = self.position
-        if bad and not found.bad:
-            found = msgspec.structs.replace(found, bad=bad, why=why)
-        self.position = msgspec.structs.replace(found, next=last + 1)
+        position = self.position
+        if bad and not position.bad:
+            position = msgspec.structs.replace(position, bad=bad, why=why)
+        self.position = msgspec.structs.replace(position, next=last + 1)
         if last == self._until:
             self._until = 0
         if bad or not self._until:
@@ -118,10 +118,10 @@ class CopyCheck:
         if position.journal != journal:
             position = Position(journal)
         start = position.next
-        if not first <= start <= newest:  # the end was reached, or it was never begun
+        if not first <= start <= newest:  # the end was reached, or this is the first slice
             position = msgspec.structs.replace(position, whole=day if start > newest else position.whole)
             start = first
-        if position.bad:  # a cable or a network may have failed that night, and not the disk
+        if position.bad:  # read it again: a cable or a network may have failed that night
             bad, why = self._read(position.bad, min(newest, position.bad + CHUNK - 1))
             position = msgspec.structs.replace(position, bad=bad, why=why)
         size = max(LEAST, -(-(newest - first + 1) // NIGHTS))
@@ -132,7 +132,7 @@ class CopyCheck:
         _keep(self._data, self.position)
 
     def _forget(self, start: int) -> None:
-        """Have the slice read from the disk itself: what lies in the computer's memory proves nothing about a disk."""
+        """Drop the slice from the page cache, so that it is read from the disk itself."""
         for _, path in reversed(reader.segments(self._copy)):
             with reading(path, reader.ANY_VERSION) as (_, place):
                 begins = place.first
@@ -147,7 +147,7 @@ class CopyCheck:
                 return
 
     def _read(self, first: int, last: int) -> tuple[int, str]:
-        """Read records of the copy again; return the first that is not what was copied, and why, or 0."""
+        """Read records of the copy; return the first that differs from what was copied, and why, or 0."""
         at, head = first, b""
         try:
             for record in reader.read(self._copy, first, last):
@@ -163,7 +163,7 @@ class CopyCheck:
         return (0, "") if self._own(last) in (None, head) else (last, "the journal has another record there")
 
     def _snapshot(self, record: int) -> None:
-        """Compare a snapshot with the record that announces it; raises Broken if it is another."""
+        """Compare a snapshot with the record that announces it; raises ChainBroken if it differs."""
         for _, path in reversed(reader.segments(self._copy)):
             with plainly(self._copy), reading(path, reader.ANY_VERSION) as (connection, place):
                 if place.first <= record:
@@ -171,9 +171,9 @@ class CopyCheck:
                     return
 
     def _own(self, seq: int) -> bytes | None:
-        """Return the head that the journal itself has there; None if it does not keep that record any more."""
+        """Return the head of that record in the journal; None if the journal does not have it any more."""
         try:
             record = next(reader.read(self._source, seq, seq), None)
         except JournalError:
-            return None  # the journal's own trouble is found elsewhere
+            return None  # errors of the journal are reported elsewhere
         return None if record is None or record.seq != seq else record.head

@@ -1,8 +1,8 @@
-"""Other devices, or another way to deal, than a journal's table had: what differs, and the state that goes on.
+"""Changes of the devices or of the dealing method of a table: lists what differs, and converts the state.
 
 Two people accept such a change between rounds (`pitbox config accept`). Money, rounds, revoked keys and decks outside
-of devices go on. Nothing may be inside a device that is taken away, and no deck may be at the table when the cards are
-dealt, shuffled or started in another way from then on.
+of devices are kept. A removed device must be empty, and no deck may be at the table if the dealing, shuffling or start
+method changes.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 _METHODS: Final = ("dealing", "shuffling", "start")
-# What the state holds of the decks and the shoe in use; with another way to deal it begins anew.
+# Fields of the state about decks and shoe in use; they are reset when the dealing method changes.
 _OF_THE_DEAL: Final = (
     "last_deck", "shoe_over", "shoe_ordered", "cut_first", "cover_seat_due", "begun", "regulars", "uncounted",
     "burn_shoe", "burn_dealer", "button_seen",
 )  # fmt: skip
-# And of the dice, which leave with their shaker.
+# Fields of the state about dice, which are removed with their shaker.
 _OF_THE_SHAKER: Final = ("dice", "shaker_for", "lid_off")
 
 
 def differences(state: State, table: Table) -> list[str]:
-    """Return what a configured table has other than a journal's state, a line each; none: the same devices."""
+    """Return the differences between the configured table and the journal's state, one line each."""
     old, new = state.slots, table.state.slots
-    found = [f"removed: {name} ({slot.kind})" for name, slot in old.items() if name not in new]
-    found += [f"added: {name} ({slot.kind})" for name, slot in new.items() if name not in old]
-    found += [
+    lines = [f"removed: {name} ({slot.kind})" for name, slot in old.items() if name not in new]
+    lines += [f"added: {name} ({slot.kind})" for name, slot in new.items() if name not in old]
+    lines += [
         f"other kind: {name} ({old[name].kind} -> {slot.kind})"
         for name, slot in new.items()
         if name in old and old[name].kind != slot.kind
     ]
     for method in _METHODS:
         before, after = getattr(state, method), getattr(table.state, method)
-        found += [f"{method}: {before or 'none'} -> {after or 'none'}"] if before != after else []
-    return found
+        lines += [f"{method}: {before or 'none'} -> {after or 'none'}"] if before != after else []
+    return lines
 
 
 def other_devices(state: State, table: Table) -> State:
-    """Return the state for a table with other devices; DeviceChangeRefused says all that is against it."""
+    """Return the state for a table with other devices; DeviceChangeRefused names all reasons against it."""
     gone = [name for name, slot in state.slots.items() if _leaves(name, slot, table)]
-    against = [why for name in gone for why in _inside(state, name)]
+    objections = [why for name in gone for why in _inside(state, name)]
     methods = [name for name in _METHODS if getattr(state, name) != getattr(table.state, name)]
     at_table = [deck.name for deck in state.decks.values() if deck.state != mc.REMOVED]
     if methods and at_table:
-        against.append(
+        objections.append(
             f"{' and '.join(methods)} changes with {', '.join(at_table)} at the table: start the box with the old "
-            "table.toml, have the floorperson remove every deck (pitbox say order order=remove_deck deck=…), stop it"
+            "table.toml, have the floorperson remove every deck (pitbox submit order order=remove_deck deck=…), stop it"
         )
     if state.progressive.state != mc.CLOSED and any(state.slots[name].kind == "bet_sensor" for name in gone):
-        against.append("progressive bets are not settled")
-    if against:
-        raise DeviceChangeRefused("; ".join(against))
+        objections.append("progressive bets are not settled")
+    if objections:
+        raise DeviceChangeRefused("; ".join(objections))
     slots = {
         name: state.slots[name] if name in state.slots and name not in gone else Slot(slot.kind)
         for name, slot in table.state.slots.items()
@@ -82,16 +82,16 @@ def _leaves(name: str, slot: Slot, table: Table) -> bool:
 
 
 def _inside(state: State, name: str) -> list[str]:
-    """Return why a device may not be taken away: what is inside it, and what is open at it."""
-    slot, found = state.slots[name], []
+    """Return why a device may not be removed: cards inside, or an open irregularity."""
+    slot, reasons = state.slots[name], []
     places = {name, *(f"{name}/{part}" for part in ("gate", "intake", "path", "store"))}
     decks = {deck.name for deck in state.decks.values() if deck.place in places}
     decks |= {deck for deck, held in state.book.held.items() for place in held if place.partition("/")[0] == name}
     decks |= {slot.deck} if slot.deck is not None else set()
     if decks:
-        found.append(f"{name} is removed and holds cards of {', '.join(sorted(decks))}")
+        reasons.append(f"{name} is removed and holds cards of {', '.join(sorted(decks))}")
     elif slot.intake:
-        found.append(f"{name} is removed and has cards in its intake")
+        reasons.append(f"{name} is removed and has cards in its intake")
     if any(hold.slot == name for hold in state.holds.values()):
-        found.append(f"{name} is removed, and an irregularity there is not cleared")
-    return found
+        reasons.append(f"{name} is removed, and an irregularity there is not cleared")
+    return reasons

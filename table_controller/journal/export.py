@@ -1,6 +1,6 @@
-"""Writes a journal's records as JSON Lines with a manifest, for readers without this software. Changes no journal.
+"""Writes a journal's records as JSON Lines with a manifest, for readers without this software.
 
-`tools/verify_export.py` checks such an export, and shares no code with this.
+`tools/verify_export.py` checks an export and shares no code with this module.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MANIFEST: Final = "manifest.json"
 
 
 class Manifest(msgspec.Struct, kw_only=True):
-    """What an export holds. Heads and digests in hex; `head_before` is of the record before the first."""
+    """Contents of an export. Heads and digests are hex; `head_before` is the head of the record before the first."""
 
     format: str = FORMAT
     journal: str = ""
@@ -43,17 +43,17 @@ class Manifest(msgspec.Struct, kw_only=True):
     head_after: str = ""
     file: str = RECORDS
     sha256: str = ""
-    digests: list[dict[str, str]] = []  # of software, edition and configuration: all that wrote records of this export
+    digests: list[dict[str, str]] = []  # every set of software, edition and configuration that wrote these records
     boots: list[int] = []
 
 
 def _line(record: Record) -> bytes:
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "seq": record.seq, "kind": record.kind, "wall_ns": record.wall_ns, "mono_ns": record.mono_ns,
         "boot": record.boot, "body": base64.b64encode(record.body).decode(), "head": record.head.hex(),
         "content": _stored(record),
     }  # fmt: skip
-    return msgspec.json.encode(told) + b"\n"
+    return msgspec.json.encode(fields) + b"\n"
 
 
 def _stored(record: Record) -> Any:
@@ -65,7 +65,7 @@ def _stored(record: Record) -> Any:
 
 
 def _before(folder: Path, first: int) -> bytes:
-    """Return the head before a record: the record before it says it, or the segment that it begins."""
+    """Return the head before a record, from the record before it or from its segment."""
     place = reader.begin(folder)
     if first > place.first:
         return next(iter(reader.read(folder, first - 1, first - 1))).head
@@ -73,7 +73,7 @@ def _before(folder: Path, first: int) -> bytes:
 
 
 def _named(manifest: Manifest, folder: Path, first: int) -> None:
-    """Find out whose records these are: the newest names before the first of them count, too."""
+    """Fill in game and digests from the newest records before the first exported one."""
     kept = reader.begin(folder).first
     if first > kept:
         for record in reader.read(folder, kept, first - 1):
@@ -85,13 +85,13 @@ def _named(manifest: Manifest, folder: Path, first: int) -> None:
 def _note(manifest: Manifest, record: Record) -> None:
     if record.kind not in (START, BOX):
         return
-    said = wording.content(record) or {}
+    body = wording.content(record) or {}
     if record.kind == START:
-        digests = said.get("digests", {})
+        digests = body.get("digests", {})
         if digests not in manifest.digests:
             manifest.digests.append(digests)
-    elif said.get("terms"):
-        manifest.game, manifest.title = said["terms"]["game"], said["terms"]["title"]
+    elif body.get("terms"):
+        manifest.game, manifest.title = body["terms"]["game"], body["terms"]["title"]
 
 
 def export(
@@ -102,7 +102,7 @@ def export(
     *,
     on_record: Callable[[int], None] = lambda _: None,
 ) -> Manifest:
-    """Write records and manifest into a folder that has neither; the chain is checked on the way."""
+    """Write records and manifest into a folder without an export, and check the chain of the records."""
     kept, newest = reader.bounds(folder)
     first, last = kept if first is None else first, newest if last is None else last
     if not kept <= first <= last <= newest:
@@ -117,12 +117,12 @@ def export(
 def write(
     manifest: Manifest, records: Iterable[Record], target: Path, on_record: Callable[[int], None] = lambda _: None
 ) -> Manifest:
-    """Write records into a folder, and the manifest, which is filled up on the way."""
+    """Write records into a folder, complete the manifest, and write it."""
     whole = sha256()
     with plainly(target):
         target.mkdir(parents=True, exist_ok=True)
         if (target / MANIFEST).exists() or (target / RECORDS).exists():
-            raise ConfigurationError(f"{target} holds an export already; name another folder")
+            raise ConfigurationError(f"{target} already holds an export; name another folder")
         with (target / RECORDS).open("wb") as file:
             for record in records:
                 written = _line(record)
@@ -135,6 +135,6 @@ def write(
                 manifest.last, manifest.head_after = record.seq, record.head.hex()
                 on_record(record.seq)
         manifest.sha256 = whole.hexdigest()
-        # The manifest comes last: an export that broke off has none.
+        # The manifest is written last: an interrupted export has none.
         (target / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
     return manifest

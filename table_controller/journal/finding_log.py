@@ -1,6 +1,6 @@
-"""What people must be able to find again, the important first: made from steps and notes, kept with every snapshot.
+"""The log of findings that people must be able to look up: built from steps and notes, stored in every snapshot.
 
-Every kind of finding has its own bounded list, so that no number of refused requests can push out a bad deck.
+Each kind of finding has its own bounded list, so that many refused requests cannot displace a bad deck.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ IMPORTANT: Final = "important"
 NOTICE: Final = "notice"
 REFUSAL: Final = "refusal"
 _ORDER: Final[tuple[Severity, ...]] = (IMPORTANT, NOTICE, REFUSAL)
-# So many findings of each kind are kept; all of them are in the journal.
+# The newest findings of each kind in this log; the journal has all.
 KEPT_PER_KIND: Final = 8
-# Findings of a table that runs as it should. Every other kind is important, also one that is new.
+# Findings of normal operation. Every other kind is important, including new kinds.
 _ROUTINE: Final = frozenset({
     "abandoned", "deck_expired", "dice_expired", "dice_out_of_turn", "envy_void", "faces_seen", "late_bet",
     "latch_found", "meter_seen", "no_roll", "number_out_of_turn", "told_twice",
 })  # fmt: skip
-# Notes that people must be able to find again; the others are read in the journal.
+# Notes that belong to this log; other notes are only in the journal.
 _NOTES: Final[dict[str, Severity]] = {
     "people_edited": IMPORTANT, "wrong_pins": IMPORTANT, "died": IMPORTANT, "failed": IMPORTANT, "halted": IMPORTANT,
     "escalated": IMPORTANT, "manifest": IMPORTANT, "people": NOTICE, "enrolled": NOTICE, "begun": NOTICE,
@@ -37,7 +37,7 @@ _NOTES: Final[dict[str, Severity]] = {
 
 
 class LoggedFinding(msgspec.Struct, frozen=True):
-    """One finding: its record, when (wall clock, ns), and what it is. `hold`: of an irregularity that is open."""
+    """One finding with its record number and time (wall clock, ns). `hold`: the hold of an open irregularity."""
 
     seq: int
     wall_ns: int
@@ -51,24 +51,25 @@ class LoggedFinding(msgspec.Struct, frozen=True):
 
 
 def findings_in(seq: int, wall_ns: int, decisions: Iterable[Decision]) -> list[LoggedFinding]:
-    """Return what a step found."""
-    found = []
+    """Return the findings in the decisions of a step."""
+    findings = []
     for decision in decisions:
         match decision:
             case Finding(kind, text, _, rounds):
                 severity: Severity = NOTICE if kind in _ROUTINE else IMPORTANT
-                found.append(LoggedFinding(seq, wall_ns, "finding", kind, severity, text, rounds))
+                findings.append(LoggedFinding(seq, wall_ns, "finding", kind, severity, text, rounds))
             case Found():
-                found.append(_irregularity(seq, wall_ns, decision))
+                findings.append(_irregularity(seq, wall_ns, decision))
             case Refused():
-                found.append(_refusal(seq, wall_ns, decision))
-    return found
+                findings.append(_refusal(seq, wall_ns, decision))
+    return findings
 
 
-def _irregularity(seq: int, wall_ns: int, found: Found) -> LoggedFinding:
-    text = f"irregularity: {found.trigger.replace('_', ' ')}"
+def _irregularity(seq: int, wall_ns: int, irregularity: Found) -> LoggedFinding:
+    trigger = irregularity.trigger
+    text = f"irregularity: {trigger.replace('_', ' ')}"
     return LoggedFinding(
-        seq, wall_ns, "irregularity", found.trigger, IMPORTANT, text, clauses=found.clauses, hold=found.hold
+        seq, wall_ns, "irregularity", trigger, IMPORTANT, text, clauses=irregularity.clauses, hold=irregularity.hold
     )  # fmt: skip
 
 
@@ -85,38 +86,38 @@ class FindingLog(msgspec.Struct):
     kinds: dict[str, list[LoggedFinding]] = {}
 
     def take(self, seq: int, wall_ns: int, decisions: Iterable[Decision]) -> None:
-        """Take what one step decided. An irregularity that is cleared is important no more."""
+        """Add the findings of one step. A cleared irregularity is no longer important."""
         decisions = list(decisions)
-        for found in findings_in(seq, wall_ns, decisions):
-            self._add(found)
+        for finding in findings_in(seq, wall_ns, decisions):
+            self._add(finding)
         for decision in decisions:
             if isinstance(decision, Cleared):
                 self._cleared(decision.hold)
 
     def take_note(self, seq: int, wall_ns: int, note: Note) -> None:
-        """Take a note, if people must be able to find it again."""
+        """Add a note if its kind belongs to this log."""
         severity = _NOTES.get(note.kind)
         if severity is not None:
             self._add(LoggedFinding(seq, wall_ns, "note", note.kind, severity, note.text))
 
-    def take_older(self, found: LoggedFinding, open_holds: Container[int]) -> None:
-        """Take one that was read back from the journal, unless it is here: a journal from before this log has some."""
-        kept = self.kinds.setdefault(_key(found), [])
+    def take_older(self, finding: LoggedFinding, open_holds: Container[int]) -> None:
+        """Add an older finding that was read from the journal, unless it is in the log."""
+        kept = self.kinds.setdefault(_key(finding), [])
         if len(kept) >= KEPT_PER_KIND or any(
-            one.seq < found.seq or (one.seq, one.text) == (found.seq, found.text) for one in kept
+            one.seq < finding.seq or (one.seq, one.text) == (finding.seq, finding.text) for one in kept
         ):
             return
-        is_over = found.hold is not None and found.hold not in open_holds
-        kept.insert(0, msgspec.structs.replace(found, severity=NOTICE, hold=None) if is_over else found)
+        is_over = finding.hold is not None and finding.hold not in open_holds
+        kept.insert(0, msgspec.structs.replace(finding, severity=NOTICE, hold=None) if is_over else finding)
 
     def listed(self) -> list[LoggedFinding]:
-        """Return all of them: the important ones first, and of each severity the newest first."""
+        """Return all findings: the important ones first, and the newest first within a severity."""
         every = [one for kept in self.kinds.values() for one in kept]
         return sorted(every, key=lambda one: (_ORDER.index(one.severity), -one.seq))
 
-    def _add(self, found: LoggedFinding) -> None:
-        kept = self.kinds.setdefault(_key(found), [])
-        kept.append(found)
+    def _add(self, finding: LoggedFinding) -> None:
+        kept = self.kinds.setdefault(_key(finding), [])
+        kept.append(finding)
         del kept[:-KEPT_PER_KIND]
 
     def _cleared(self, hold: int) -> None:
@@ -126,6 +127,6 @@ class FindingLog(msgspec.Struct):
             ]
 
 
-def _key(found: LoggedFinding) -> str:
-    """Return the list that a finding belongs to."""
-    return f"{found.what}/{found.kind}"
+def _key(finding: LoggedFinding) -> str:
+    """Return the key of the list that a finding belongs to."""
+    return f"{finding.what}/{finding.kind}"

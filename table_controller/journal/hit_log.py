@@ -1,6 +1,6 @@
-"""The last hits of each level, with time, seat, amount and state: made from steps, kept with every snapshot. Pure.
+"""The last hits of each level, with time, seat, amount and state: built from steps, stored in every snapshot.
 
-Twins of 605a.7 ask that the last 25 hits can be shown. A level is a line of the progressive's table.
+The equivalents of 605a.7 require that the last 25 hits can be shown. A level is a line of the progressive paytable.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Decision
 
-# So many hits of each level are kept; all of them are in the journal.
+# The newest hits of each level in this log; the journal has all.
 KEPT_PER_LEVEL: Final = 25
 _HIT: Final = "hit "
 
 
 class LoggedHit(msgspec.Struct):
-    """One hit: when it was claimed and when it last changed (wall clock, ns), and what it is now."""
+    """One hit: when it was claimed and last changed (wall clock, ns), and its present state."""
 
     hit: int
     round: int
@@ -40,7 +40,7 @@ class HitLog(msgspec.Struct):
     levels: dict[str, list[LoggedHit]] = {}
 
     def take(self, wall_ns: int, decisions: Iterable[Decision]) -> None:
-        """Take what one step decided."""
+        """Add the hits in the decisions of one step."""
         for decision in decisions:
             if isinstance(decision, HitClaimed):
                 self._claimed(wall_ns, decision)

@@ -1,7 +1,7 @@
-"""Which terms of a seeded meter a configuration may change: none. Compares what was in force with what is now. Pure.
+"""Refuses a configuration that changes the terms of a meter with money in it.
 
-A meter holds money that players put there under one paytable (605a.7): another table, unit, seed, reserve or award for
-the same money needs two people and a new book. The rate changes by a documented deed in the journal, never by a file.
+Players paid into the meter under one paytable (605a.7): another table, unit, seed, reserve or award for the same money
+needs two people and a new journal. Two people change the rate with a document in the journal, never in a file.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _AMOUNTS: Final = ("unit", "seed", "reseed")
 
 
 def check_meter(state: State, old: MeterRules | None, new: MeterRules | None) -> None:
-    """Raise VersionsDiffer if a meter with entries in its book would go on under other terms than it has.
+    """Raise VersionsDiffer if a meter with entries in its book would get other terms.
 
-    `old` and `new` are the terms as submitted; what people set since by a documented deed is in the state.
+    `old` and `new` are the submitted terms; documented changes since then are in the state.
     """
     if not state.money.book.entries:
         return
@@ -38,23 +38,21 @@ def _changes(state: State, old: MeterRules | None, new: MeterRules | None) -> li
     if old is None or new is None:
         names = [rules.table if rules is not None else "no progressive" for rules in (old, new)]
         return [] if old is new else [f"table {names[0]} -> {names[1]}"]
-    found = [f"table {old.table} -> {new.table}"] if old.table != new.table else []
+    changes = [f"table {old.table} -> {new.table}"] if old.table != new.table else []
     for name in _AMOUNTS:
         before, after = getattr(old, name), getattr(new, name)
-        found += [f"{name} {dollars(before)} -> {dollars(after)}"] if before != after else []
+        changes += [f"{name} {dollars(before)} -> {dollars(after)}"] if before != after else []
     if old.reserve_bp != new.reserve_bp:
-        found.append(f"reserve {old.reserve_bp} -> {new.reserve_bp} hundredths of a percent")
+        changes.append(f"reserve {old.reserve_bp} -> {new.reserve_bp} hundredths of a percent")
     if state.money.rate_bp is None and new.rate_bp != old.rate_bp:
-        # A state that holds its rate keeps it, and no round opens before two people set the submitted one.
-        found.append(
-            f"rate {old.rate_bp} -> {new.rate_bp} hundredths of a percent, which only a documented change sets"
-        )
+        # A rate in the state stays in force, and no round opens before two people set the submitted rate.
+        changes.append(f"rate {old.rate_bp} -> {new.rate_bp} hundredths of a percent, which needs a documented change")
     if old.awards != new.awards and old.table == new.table:
-        found.append(f"awards of {', '.join(_lines(old, new))}")
-    return found
+        changes.append(f"awards of {', '.join(_lines(old, new))}")
+    return changes
 
 
 def _lines(old: MeterRules, new: MeterRules) -> list[str]:
-    """Name the hands whose award differs."""
+    """Return the hands whose award differs."""
     before, after = ({award.hand: award for award in rules.awards} for rules in (old, new))
     return [hand for hand in {**before, **after} if before.get(hand) != after.get(hand)]

@@ -1,6 +1,7 @@
-"""Named ways from the state of one version to that of another. Taken between rounds, from a snapshot, never in replay.
+"""Named migrations from the state of one version to the next: applied between rounds, from a snapshot, never in replay.
 
-An upgrade that changes what the core's state means adds its migration here. What has none is refused, with what to do.
+An upgrade that changes the meaning of the core's state adds its migration here. A change without a migration is refused
+with instructions.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ SOFTWARE: Final = "software"
 EDITION: Final = "edition"
 CONFIGURATION: Final = "configuration"
 
-# For what an orderly stop mends: afterwards the change is accepted.
+# Advice for changes that are accepted after an orderly stop.
 BACK_FIRST: Final = (
-    "start the software and configuration that wrote the journal once more, end the round, stop the box in order, "
-    "and then change them"
+    "start the box once more with the software and configuration that wrote the journal, end the round, stop the box "
+    "in order, and then change them"
 )
 _ACCEPT: Final = (
     "put the old table.toml back; or have a technician and a floorperson accept the change while the box is stopped "
     "(pitbox config accept)"
 )
-# For what no migration does: an orderly stop does not help, and nobody should try it with players waiting.
+# Advice for changes that no migration covers, where an orderly stop does not help.
 _NEVER: Final = (
-    "no stop in order changes that: put the old lines back into table.toml, or the old software; or move this journal "
+    "an orderly stop does not help: put back the old lines in table.toml, or the old software; or move this journal "
     "away as evidence and have a technician and a floorperson begin another one, with every meter at its seed (pitbox "
     "journal begin)"
 )
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One way: its name, which digests it may see changed, and how it makes the new state, or says why it cannot.
+    """One migration: its name, the digests that may change, and the function that makes the new state or raises.
 
-    `schemas`: the schemas of older states that it reads; empty: only a state of this software's own schema.
-    `people`: only where two people accept it.
+    `schemas`: the schemas of older states that it reads; empty: only this software's own schema.
+    `needs_two_people`: only if two people accept it.
     """
 
     name: str
@@ -59,23 +60,23 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 def _same_places(state: State, table: Table) -> State:
-    """Take the state as it is: every device stands where it stood, and the methods in use are still offered."""
-    found = differences(state, table)
-    if found:
-        raise VersionsDiffer(f"the configuration has other devices than the journal: {'; '.join(found)}; {_ACCEPT}")
+    """Return the state unchanged; raises VersionsDiffer if the devices or methods differ."""
+    changes = differences(state, table)
+    if changes:
+        raise VersionsDiffer(f"the configuration has other devices than the journal: {'; '.join(changes)}; {_ACCEPT}")
     return state
 
 
-# The schema of the first edition's state (commit 898cef7). Every field that came since has a default that is right
-# between rounds, so its snapshot is read as it is. Its editions and submissions have other rows, too: the devices, the
-# methods and the terms of the meter must be the same all the same.
+# The schema of the first edition's state (commit 898cef7). Every field added since has a default that is right between
+# rounds, so its snapshot decodes unchanged. Its editions and submissions have other rows too, but the devices, the
+# methods and the terms of the meter must be the same.
 FIRST_EDITION: Final = "1/f834f2505b0fba83"
-# The schema of the state before it held revoked keys and used documents (commit 64bc5df); both begin empty.
+# The schema of the state before it had revoked keys and used documents (commit 64bc5df); both begin empty.
 BEFORE_REVOCATIONS: Final = "2/ee3cd87fcd486b95"
 # The schema of the state before its names changed to those of the glossary (commit 0d2e06f): `former_names` reads it.
 SECOND_EDITION: Final = "2/4dbe0d6689fe2f8d"
 
-# In the order in which they are tried: the first whose changes cover what has changed, and which reads the schema.
+# In the order of trial: the first that reads the schema and covers all changed digests is applied.
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("compatible configuration", frozenset({CONFIGURATION}), _same_places),
     Migration("same_state", frozenset({SOFTWARE}), _same_places),
@@ -103,16 +104,16 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
 
 @cache
 def state_schema() -> str:
-    """Return what tells the core's state from another version's: its number, which stands for meaning, and its shape.
+    """Return the identity of the core's state format: its version number, and a digest of its types.
 
-    The shape is taken from the types themselves, so nobody can forget to count it up.
+    The digest changes with the types, so it needs no manual update.
     """
     shape = msgspec.json.encode(msgspec.json.schema(State), order="deterministic")
     return f"{STATE_VERSION}/{sha256(shape).hexdigest()[:16]}"
 
 
 def changed(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
-    """Return which digests differ."""
+    """Return the names of the digests that differ."""
     return frozenset(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
@@ -127,17 +128,17 @@ def migrate(
     accepted: bool = False,
     migrations: tuple[Migration, ...] = MIGRATIONS,
 ) -> tuple[str, State]:
-    """Return the state for the new version and the name of the migration that made it; VersionsDiffer if none may.
+    """Return the name of the migration and the new state; VersionsDiffer if no migration applies.
 
-    `schema` is that of the software that kept the state, `meter` the terms of its meter as they were submitted then;
-    `accepted`: two people accept what differs.
+    `schema` is the schema of the old state, `meter` the submitted terms of its meter; `accepted`: two people accept
+    the differences.
     """
     differs = changed(old, new)
     readers = [each for each in migrations if schema in _schemas(each)]
     if not readers:
         raise VersionsDiffer(
             f"{_names(differs)} changed, and the state has schema {schema or 'unknown'} where this software has "
-            f"{state_schema()}: no migration leads there; put back the software that wrote the journal"
+            f"{state_schema()}: no migration covers it; put back the software that wrote the journal"
         )
     if state.round.state != mc.IDLE or state.commands or state.holds:
         raise VersionsDiffer(
@@ -150,10 +151,10 @@ def migrate(
     alone = [each for each in sorted(differs) if any({each} <= migration.changes for migration in readers)]
     if len(alone) < len(differs):
         never = _names(differs - set(alone))
-        raise VersionsDiffer(f"{_names(differs)} changed, and no migration leads to another {never}; {_NEVER}")
+        raise VersionsDiffer(f"{_names(differs)} changed, and no migration covers a change of {never}; {_NEVER}")
     raise VersionsDiffer(
-        f"{_names(differs)} changed, and no migration leads to both at once; put one of them back, start, stop the box "
-        "in order, and then change the other one"
+        f"{_names(differs)} changed, and no migration covers both at once; put one of them back, start the box, stop "
+        "it in order, and then change the other one"
     )
 
 
@@ -163,11 +164,11 @@ def _schemas(migration: Migration) -> frozenset[str]:
 
 
 def _open(state: State) -> str:
-    """Name what was open when the box was stopped: each must have ended before anything changes."""
-    found = [f"round {state.round.number} was under way"] if state.round.state != mc.IDLE else []
-    found += [f"{len(state.holds)} irregularities were not cleared"] if state.holds else []
-    found += [f"{len(state.commands)} commands to machines had not ended"] if state.commands else []
-    return " and ".join(found)
+    """Return what was open when the box was stopped."""
+    items = [f"round {state.round.number} was under way"] if state.round.state != mc.IDLE else []
+    items += [f"{len(state.holds)} irregularities were not cleared"] if state.holds else []
+    items += [f"{len(state.commands)} commands to machines had not ended"] if state.commands else []
+    return " and ".join(items)
 
 
 def _names(differs: frozenset[str]) -> str:

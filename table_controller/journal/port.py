@@ -1,4 +1,4 @@
-"""What the controller needs of a journal, whatever it is made of: a disk and a thread, or neither in virtual time."""
+"""The interfaces of a journal that the controller uses: a real disk and thread, or a simulated disk in virtual time."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 class JournalReader(Protocol):
-    """A journal as recovery reads it."""
+    """The part of a journal that recovery reads."""
 
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Read records in order, the chain checked on the way."""
+        """Read records in order and check their chain."""
 
     def latest_snapshot(self) -> Snapshot | None:
         """Return the newest snapshot."""
 
 
 class Journal(JournalReader, Protocol):
-    """A journal that is open for writing: `Store`, or a simulated disk's."""
+    """A journal that is open for writing: `Store`, or a simulated disk."""
 
     @property
     def boot(self) -> int:
@@ -32,7 +32,7 @@ class Journal(JournalReader, Protocol):
         """Make records durable, all or none."""
 
     def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
-        """Keep the state after a record."""
+        """Store the state after a record."""
 
     def last(self) -> Record | None:
         """Return the newest durable record."""
@@ -41,35 +41,35 @@ class Journal(JournalReader, Protocol):
         """Check the chain."""
 
     def end(self) -> None:
-        """Write that this run ended in order; nothing is appended after it."""
+        """Record that this run ended in order; no record follows."""
 
     def close(self) -> None:
-        """End in order, and let the journal go."""
+        """End in order, and close the journal."""
 
 
 class JournalWriter(Protocol):
-    """The loop's side of a journal: `Writer`, or its inline counterpart in virtual time."""
+    """The controller's side of a journal: `GroupCommitWriter`, or its inline counterpart in virtual time."""
 
     failed: Exception | None
     next_seq: int
 
     @property
     def waiting(self) -> int:
-        """How many records are not yet known to be durable."""
+        """How many appended records are not confirmed durable."""
 
     def append(
         self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
     ) -> int:
-        """Hand a record over; never blocks. Returns the number that it will have."""
+        """Queue a record; never blocks. Returns its number."""
 
     def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
-        """Hand over a snapshot of the state after the record appended last; it may begin a new part of the journal."""
+        """Queue a snapshot of the state after the last appended record; it may begin a new segment."""
 
     def hold(self) -> None:
-        """Keep what is appended from here on, until `release`: something more urgent than the disk is under way."""
+        """Keep new records in memory until `resume`, while something more urgent than the disk runs."""
 
     def release(self) -> None:
-        """Give the disk what was kept, as one group."""
+        """Write the kept records as one group."""
 
     async def close(self) -> None:
-        """Wait until everything is durable and told."""
+        """Wait until every record is durable and its callback has run."""

@@ -1,7 +1,7 @@
-"""What a table writes into its journal, typed: steps of the core, a start, a migration, steps of the clock. No disk.
+"""The typed bodies of journal records: steps of the core, starts, notes, migrations, clock steps.
 
-Bodies are JSON, so that an export can be read without this software. No record holds the order of cards: no event of
-the core has one.
+Bodies are JSON, so that an export can be read without this software. No record has the order of cards, because no event
+of the core has it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,13 @@ from table_controller.journal.terms import Terms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
 
-# The newest version of record bodies that this software writes and understands. Whoever changes a name in a body raises
+# The newest version of record bodies that this software writes and understands. A change of a name in a body raises
 # it in the same commit and fills the table of former names: python -m tools.former_names.
 VERSION: Final = 1
-# The edition of the rules by which entries are booked (docs/money.md): since the second, a claim that falls is reversed
-# exactly; since the third, a document moves money once. Whoever reads a journal judges its entries by the edition that
-# its start names.
+# The edition of the accounting rules (docs/money.md): since 2, a rejected claim is reversed exactly; since 3, a
+# document moves money only once. Entries of a journal are judged by the edition that its `box` records name.
 ACCOUNTING: Final = 3
-# Kinds; those that the store writes itself are in `chain`.
+# Kinds of records; the kinds that the store itself writes are in `chain`.
 STEP: Final = "step"
 BOX: Final = "box"
 CLOCK: Final = "clock"
@@ -32,9 +31,9 @@ MIGRATION: Final = "migration"
 
 
 def _below(base: type) -> tuple[Any, ...]:
-    """Return every type below a base, however deep."""
+    """Return every subtype of a base, direct or not."""
     children: list[type] = base.__subclasses__()
-    return tuple(found for child in children for found in (child, *_below(child)))
+    return tuple(subtype for child in children for subtype in (child, *_below(child)))
 
 
 EVENTS: Final = _below(Event)
@@ -42,11 +41,10 @@ DECISIONS: Final = _below(Decision)
 
 
 class Box(msgspec.Struct, frozen=True):
-    """Body of a `box` record, before the first step of every start: what time is worth in this start.
+    """Body of a `box` record, before the first step of every start: the software, the clock and the table's terms.
 
-    `kernel` names the run of the operating system: monotonic time is compared only within one. `set`: whether the clock
-    is known to be right; `back`: whether it shows less than the newest record of the start before. `terms`: what the
-    table plays by.
+    `kernel` names the run of the operating system: monotonic times are comparable only within one. `set`: the clock is
+    known to be right. `back`: the clock is behind the newest record of the start before.
     """
 
     version: str
@@ -54,17 +52,17 @@ class Box(msgspec.Struct, frozen=True):
     set: bool
     back: bool
     terms: Terms | None = None
-    accounting: int = 1  # of a start that does not name it, and so is of the first edition
+    accounting: int = 1  # the default: the first edition did not record it
 
 
 class ClockStep(msgspec.Struct, frozen=True):
-    """Body of a `clock` record: the wall clock moved otherwise than the monotonic one, by so much (ns)."""
+    """Body of a `clock` record: the wall clock was stepped by this much (ns)."""
 
     by_ns: int
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Body of a `note` record: what the box did or saw besides the table's own steps. Replay does not read it."""
+    """Body of a `note` record: what the box did or detected outside the table's steps. Replay ignores it."""
 
     kind: str  # signed_on, signed_off, service, died, restarted, escalated, enrolled, ...
     text: str
@@ -72,14 +70,14 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     second: Person | None = None
     slot: str | None = None
     hold: int | None = None
-    listed: dict[str, Listed | None] | None = None  # credentials as they are from here on; None: it is gone
-    change: str = ""  # which change of the people file this records
+    listed: dict[str, Listed | None] | None = None  # credentials from here on; None: removed
+    change: str = ""  # the change of the people file that this note records
 
 
 class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Body of a `migration` record: the state of the snapshot before was taken over by other versions, and how.
+    """Body of a `migration` record: other versions took over the state of the last snapshot.
 
-    Where people had to accept it: who, and what differs, a line each.
+    If two people had to accept it: who they are, and the differences, one line each.
     """
 
     name: str
@@ -91,7 +89,7 @@ class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stamp(msgspec.Struct, frozen=True):
-    """One instant, by both clocks (ns), in one run of the operating system."""
+    """One time on both clocks (ns), in one run of the operating system."""
 
     wall_ns: int
     mono_ns: int
@@ -99,7 +97,7 @@ class Stamp(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """Body of a `step` record: one event of the core and everything that was decided on it, in order."""
+    """Body of a `step` record: one event of the core and all decisions on it, in order."""
 
     event: Event
     decisions: list[Decision]
@@ -132,13 +130,13 @@ def encode_step(event: Event, decisions: list[Decision]) -> bytes:
 
 
 def decode_step(body: bytes) -> Step:
-    """Return the event and the decisions of a step's record; msgspec.DecodeError if it is none that is known."""
-    found = _STEPS.decode(current_body(STEP, body))
-    return Step(found.event, found.decisions)
+    """Return the event and the decisions of a step's record; msgspec.DecodeError if its types are unknown."""
+    step = _STEPS.decode(current_body(STEP, body))
+    return Step(step.event, step.decisions)
 
 
 def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
-    """Return the body of another record."""
+    """Return the encoded body of any other record."""
     return former_names.stamp(_encode(body), VERSION)
 
 
@@ -146,7 +144,7 @@ _NOTES: Final = msgspec.json.Decoder(Note)
 
 
 def decode_note(body: bytes) -> Note:
-    """Return the body of a note."""
+    """Return a decoded note."""
     return _NOTES.decode(current_body(NOTE, body))
 
 
@@ -154,7 +152,7 @@ _BOXES: Final = msgspec.json.Decoder(Box)
 
 
 def decode_box(body: bytes) -> Box:
-    """Return the body of a box's record."""
+    """Return the decoded body of a `box` record."""
     return _BOXES.decode(current_body(BOX, body))
 
 
@@ -162,7 +160,7 @@ _CLOCKS: Final = msgspec.json.Decoder(ClockStep)
 
 
 def decode_clock(body: bytes) -> ClockStep:
-    """Return the body of a record of the clock."""
+    """Return the decoded body of a `clock` record."""
     return _CLOCKS.decode(current_body(CLOCK, body))
 
 
@@ -170,5 +168,5 @@ _MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
 
 
 def decode_migration(body: bytes) -> Migrated:
-    """Return the body of a migration's record."""
+    """Return the decoded body of a `migration` record."""
     return _MIGRATIONS.decode(current_body(MIGRATION, body))

@@ -1,4 +1,4 @@
-"""From a journal to the table as it was: snapshot, replay, and the proof that both agree. No round is decided.
+"""Rebuilds the table's state from a journal: loads the newest snapshot and replays the steps after it.
 
 Replay recomputes every decision and compares it with the recorded one, bit for bit. It never crosses versions.
 """
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 _STATES: Final = msgspec.msgpack.Decoder(State)
-_HAND_PAY: Final = b'"hand_pay_paid"'  # in a record's body where a slip may be
+_HAND_PAY: Final = b'"hand_pay_paid"'  # in the body of every record that may have a slip
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """Body of a snapshot: the whole state after its record, the running timers, and under which versions."""
+    """Body of a snapshot: the state after its record, the running timers, the logs, and the versions."""
 
     version: int
     digests: dict[str, str]
     state: bytes
     timers: Timers
     stamp: rec.Stamp
-    schema: str = ""  # of the state; empty in snapshots of software that did not say it
+    schema: str = ""  # of the state; empty in snapshots of software that did not record it
     hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
-    # The terms of the meter as submitted; unset in snapshots of the first edition, whose `box` records have them.
+    # The submitted terms of the meter; unset in snapshots of the first edition, whose `box` records have them.
     meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
     findings: FindingLog = msgspec.field(default_factory=FindingLog)
     roll: Roll = msgspec.field(default_factory=Roll)
 
 
 class Recovered(msgspec.Struct, frozen=True):
-    """What was found: timers, the newest instant that was recorded (None: nothing was), how much was replayed.
+    """The result of a recovery: timers, logs, and the newest recorded time (None: the journal is empty).
 
-    `records` is how many were read after the snapshot, `steps` how many of them were steps.
+    `records` counts the records after the snapshot, `steps` the steps among them.
     """
 
     timers: Timers
@@ -70,31 +70,31 @@ class Recovered(msgspec.Struct, frozen=True):
     records: int = 0
 
 
-_KEPT: Final = msgspec.msgpack.Decoder(Kept)
-_KEEP: Final = msgspec.msgpack.Encoder()
+_SNAPSHOTS: Final = msgspec.msgpack.Decoder(Kept)
+_ENCODER: Final = msgspec.msgpack.Encoder()
 
 
-class _Began(msgspec.Struct, frozen=True):
-    """What recovery reads of a `start` record."""
+class _StartFields(msgspec.Struct, frozen=True):
+    """The fields of a `start` record that recovery reads."""
 
     digests: dict[str, str]
 
 
-_BEGAN: Final = msgspec.json.Decoder(_Began)
+_START_FIELDS: Final = msgspec.json.Decoder(_StartFields)
 
 
-class _Restored(msgspec.Struct, frozen=True):
-    """What recovery reads of a `restored` record."""
+class _RestoredFields(msgspec.Struct, frozen=True):
+    """The fields of a `restored` record that recovery reads."""
 
     by: dict[str, str] = {}
 
 
-_RESTORED: Final = msgspec.json.Decoder(_Restored)
+_RESTORED_FIELDS: Final = msgspec.json.Decoder(_RestoredFields)
 
 
-def _two_people(record: Record) -> bool:
-    """Tell whether two different people answer for a restore."""
-    return len(set(_RESTORED.decode(record.body).by.values())) > 1
+def _has_two_people(record: Record) -> bool:
+    """Return whether two different people signed for a restore."""
+    return len(set(_RESTORED_FIELDS.decode(record.body).by.values())) > 1
 
 
 def keep(
@@ -106,9 +106,9 @@ def keep(
     findings: FindingLog | None = None,
     roll: Roll | None = None,
 ) -> bytes:
-    """Return the body of a snapshot of the table as it is now."""
+    """Return the body of a snapshot of the table's present state."""
     meter = meter_rules(table.context.edition, table.context.submission)
-    return _KEEP.encode(
+    return _ENCODER.encode(
         Kept(
             rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), hits or HitLog(), meter,
             findings or FindingLog(), roll or Roll(),
@@ -124,58 +124,58 @@ def recover(
     *,
     on_record: Callable[[int], None] = lambda _: None,
 ) -> Recovered:
-    """Bring a fresh table to the state after the newest record. The table is useless if this raises.
+    """Bring a fresh table to the state after the newest record. The table must not be used if this raises.
 
-    `on_record` is called with the number of each record that was replayed.
+    Calls `on_record` with the number of each replayed record.
 
-    ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why a journal whose chain holds is not taken.
-    `accepted`: the two people who accept that the table has other devices than the journal; DeviceChangeRefused if
-    something is against that.
+    ReplayDiffers, VersionsDiffer, JournalNewer or RecordUnreadable say why an intact journal cannot be used.
+    `accepted`: the two people who accept that the table has other devices than the journal; DeviceChangeRefused if the
+    change is not possible.
     """
-    return _Replay(table, dict(digests), on_record, accepted).run(source)
+    return _Recovery(table, dict(digests), on_record, accepted).run(source)
 
 
 def _meter_of_last_start(source: JournalReader) -> MeterRules | msgspec.UnsetType | None:
-    """Return the terms of the meter as the newest `box` record has them; unset if none is kept that has any."""
-    found: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
+    """Return the meter terms of the newest `box` record that has terms; unset if there is none."""
+    rules: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
     for record in source.read(FIRST):
         if record.kind == rec.BOX:
             terms = rec.decode_box(record.body).terms
-            found = found if terms is None else terms.meter
-    return found
+            rules = rules if terms is None else terms.meter
+    return rules
 
 
-class _Moved(msgspec.Struct, frozen=True):
-    """What is read of an entry that software before this one booked."""
+class _EntryFields(msgspec.Struct, frozen=True):
+    """The fields of an entry of older software that are read here."""
 
     kind: str = ""
     document: str = ""
 
 
-class _Decided(msgspec.Struct, frozen=True):
-    entry: _Moved | None = None
+class _DecisionFields(msgspec.Struct, frozen=True):
+    entry: _EntryFields | None = None
 
 
-class _StepDecisions(msgspec.Struct, frozen=True):
-    decisions: list[_Decided] = []
+class _StepFields(msgspec.Struct, frozen=True):
+    decisions: list[_DecisionFields] = []
 
 
-_STEP_DECISIONS: Final = msgspec.json.Decoder(_StepDecisions)
+_STEP_FIELDS: Final = msgspec.json.Decoder(_StepFields)
 
 
 def _documents(source: JournalReader) -> list[str]:
-    """Return the documents that moved money by hand, from the records that are kept: older states do not hold them."""
-    found = [
+    """Return the documents of manual money entries in the journal: states of older software do not have them."""
+    entries = [
         decided.entry
         for record in source.read(FIRST)
         if record.kind == rec.STEP
-        for decided in _STEP_DECISIONS.decode(rec.current_body(rec.STEP, record.body)).decisions
+        for decided in _STEP_FIELDS.decode(rec.current_body(rec.STEP, record.body)).decisions
     ]
-    return [document_key(entry.document) for entry in found if entry is not None and entry.kind in BY_HAND]
+    return [document_key(entry.document) for entry in entries if entry is not None and entry.kind in BY_HAND]
 
 
 def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
-    """Return the numbers of every slip that documents a hand pay in the records that are kept, as runs."""
+    """Return the slip numbers of all hand pays in the journal, as ranges."""
     runs: list[tuple[int, int]] = []
     for record in source.read(FIRST):
         body = rec.current_body(record.kind, record.body)
@@ -187,7 +187,7 @@ def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
     return runs
 
 
-class _Replay:
+class _Recovery:
     """One recovery under way."""
 
     def __init__(
@@ -201,25 +201,25 @@ class _Replay:
         self._on_record = on_record
         self._accepted = accepted
         self._digests = digests
-        self._under = digests  # the versions that what is read now was written under
+        self._under = digests  # the versions that wrote the records being read
         self._timers = Timers()
         self._hits = HitLog()
         self._findings = FindingLog()
         self._roll = Roll()
         self._stamp: rec.Stamp | None = None
         self._kernel = ""
-        self._version = ""  # of the software that wrote what is read now, as people name it
+        self._version = ""  # of the software that wrote the records being read
         self._steps = 0
         self._records = 0
-        self._old: Kept | None = None  # the snapshot, if its versions are others: then no step may follow
-        self._stopped: bool | None = None  # whether the start that made the snapshot also ended in order; None: not yet
+        self._old: Kept | None = None  # the snapshot, if other versions wrote it: then no step may follow
+        self._stopped: bool | None = None  # whether the run that made the snapshot ended in order; None: not known yet
 
     def run(self, source: JournalReader) -> Recovered:
         snapshot = source.latest_snapshot()
         if snapshot is not None:
             self._load(snapshot.body)
         for record in source.read(1 if snapshot is None else snapshot.seq + 1):
-            self._take(record)
+            self._apply(record)
             self._records += 1
             self._on_record(record.seq)
         migration = None if self._old is None else self._migrate(self._old, source)
@@ -229,9 +229,9 @@ class _Replay:
 
     def _load(self, body: bytes) -> None:
         try:
-            kept = _KEPT.decode(renew_snapshot(body, rec.VERSION))
+            kept = _SNAPSHOTS.decode(renew_snapshot(body, rec.VERSION))
         except UNDECODABLE as error:
-            raise RecordUnreadable(f"the snapshot is not one that this software wrote: {error}") from error
+            raise RecordUnreadable(f"this software did not write the snapshot: {error}") from error
         if kept.version > rec.VERSION:
             raise JournalNewer(f"the snapshot has version {kept.version}, this software knows {rec.VERSION}")
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
@@ -243,13 +243,13 @@ class _Replay:
             self._table.restore(kept.state)
 
     def _migrate(self, old: Kept, source: JournalReader) -> rec.Migrated:
-        """Take the state over from other versions: only as a stop in order has left it."""
+        """Migrate the state of other versions, if their last run ended in order."""
         names = " and ".join(sorted(changed(old.digests, self._digests)))
         if not self._stopped:
             raise VersionsDiffer(
-                f"{names} changed after a start that did not end in order; {BACK_FIRST}. Where that software cannot be "
-                "had any more: move the journal's folder away and restore it from there under two credentials (pitbox "
-                "journal restore), which counts as its end"
+                f"{names} changed after a start that did not end in order; {BACK_FIRST}. If that software is not "
+                "available any more: move the journal's folder away and restore it from there under two credentials "
+                "(pitbox journal restore), which counts as an orderly end"
             )
         try:
             state = _STATES.decode(old.state)
@@ -258,37 +258,37 @@ class _Replay:
         meter = self._meter(old, state, source)
         if old.schema != state_schema():
             state.money.book.documents = [*dict.fromkeys((*state.money.book.documents, *_documents(source)))]
-        found = tuple(differences(state, self._table)) if self._accepted is not None else ()
+        changes = tuple(differences(state, self._table)) if self._accepted is not None else ()
         name, state = migrate(
             state, self._table, old.digests, self._digests, schema=old.schema, meter=meter,
             accepted=self._accepted is not None,
         )  # fmt: skip
-        if old.schema == FIRST_EDITION:  # its state does not hold the slips that were used
+        if old.schema == FIRST_EDITION:  # its state does not have the used slips
             state.money.book.slips = _slips_in(source)
         self._table.context.state = state
         who, second = self._accepted or (None, None)
-        return rec.Migrated(name, old.digests, self._digests, who, second, found)
+        return rec.Migrated(name, old.digests, self._digests, who, second, changes)
 
     def _meter(self, old: Kept, state: State, source: JournalReader) -> MeterRules | None:
-        """Return the terms of the meter as they were submitted when the snapshot was kept."""
+        """Return the submitted terms of the meter at the time of the snapshot."""
         if old.meter is not msgspec.UNSET:
             return old.meter
-        found = _meter_of_last_start(source)
-        if found is msgspec.UNSET and state.money.book.entries:
-            raise VersionsDiffer(f"the journal does not hold the terms of its meter any more; {BACK_FIRST}")
-        if found is msgspec.UNSET or found is None or state.money.rate_bp is None:
-            return found or None
-        # A `box` record has the rate in force: here a documented one, which stays in force whatever is submitted.
+        recorded = _meter_of_last_start(source)
+        if recorded is msgspec.UNSET and state.money.book.entries:
+            raise VersionsDiffer(f"the terms of the meter are not in the journal any more; {BACK_FIRST}")
+        if recorded is msgspec.UNSET or recorded is None or state.money.rate_bp is None:
+            return recorded or None
+        # A `box` record has the rate in force: here a documented rate, which overrides the submitted one.
         submitted = meter_rules(self._table.context.edition, self._table.context.submission)
-        return found if submitted is None else replace(found, rate_bp=submitted.rate_bp)
+        return recorded if submitted is None else replace(recorded, rate_bp=submitted.rate_bp)
 
-    def _take(self, record: Record) -> None:
+    def _apply(self, record: Record) -> None:
         if record.kind in (STOP, START) and self._stopped is None:
             self._stopped = record.kind == STOP
-        elif record.kind == RESTORED and _two_people(record):
-            self._stopped = True  # they answer for it that nothing more came after what was restored
+        elif record.kind == RESTORED and _has_two_people(record):
+            self._stopped = True  # they confirmed that no later record existed
         if record.kind == START:
-            self._under = _BEGAN.decode(record.body).digests
+            self._under = _START_FIELDS.decode(record.body).digests
         elif record.kind == rec.BOX:
             box = rec.decode_box(record.body)
             self._kernel, self._version = box.kernel, box.version
@@ -298,16 +298,16 @@ class _Replay:
             self._step(record)
 
     def _note(self, record: Record) -> None:
-        """Take what a note adds to the findings and to the roll; it changes nothing of the table."""
+        """Add a note to the findings and to the roster; notes never change the table."""
         try:
             note = rec.decode_note(record.body)
-        except UNDECODABLE:  # of other software: the table does not depend on it
+        except UNDECODABLE:  # written by other software; the table does not depend on it
             return
         self._findings.take_note(record.seq, record.wall_ns, note)
         self._roll.take(note.listed, note.change)
 
     def _writer(self) -> str:
-        """Name the software that wrote what is read now, if a start since the snapshot names it."""
+        """Return the version that wrote the records being read, if it is known."""
         return f" (software {self._version})" if self._version else ""
 
     def _step(self, record: Record) -> None:
@@ -321,11 +321,11 @@ class _Replay:
         try:
             step = rec.decode_step(record.body)
         except UNDECODABLE as error:
-            raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
+            raise RecordUnreadable(f"this software did not write record {record.seq}: {error}") from error
         decisions = self._table.step(step.event)
         if rec.encode_step(step.event, decisions) != record.body:
             raise ReplayDiffers(
-                f"record {record.seq}: the same {type(step.event).__name__} gives other decisions than it gave then"
+                f"record {record.seq}: replaying {type(step.event).__name__} gives other decisions than recorded"
             )
         self._stamp = rec.Stamp(record.wall_ns, record.mono_ns, self._kernel)
         if isinstance(step.event, Due):

@@ -1,4 +1,4 @@
-"""Which segments a journal may give up, and how they leave. Their heads stay in records that are kept."""
+"""Chooses segments to retire and moves them to the archive. Their heads stay in later records."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _DAY_NS: Final = 24 * 3600 * 1_000_000_000
-# At most so many segments leave when one is added: a wall clock that jumps ahead by years must not empty the journal.
+# At most this many segments are retired at once: a wall clock that jumps ahead by years must not empty the journal.
 AT_ONCE: Final = 2
-# These always stay, whatever the limits say: the newest closed segment beside the one that is written.
+# Closed segments that always stay, regardless of the limits: the newest one.
 KEPT: Final = 1
 
 
 class Closed(msgspec.Struct, frozen=True):
-    """A segment that is no longer written: which records, when the last was written, and its size in bytes."""
+    """A closed segment: its records, the time of the last one, and its size in bytes."""
 
     path: Path
     retired: Retired
@@ -39,7 +39,7 @@ class Closed(msgspec.Struct, frozen=True):
 
 
 def closed(number: int, path: Path, newest: int) -> Closed:
-    """Look at a closed segment."""
+    """Return the facts about a closed segment."""
     with reading(path, newest) as (connection, place):
         ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
         (record,) = records_in(connection, last, last)
@@ -51,7 +51,7 @@ def closed(number: int, path: Path, newest: int) -> Closed:
 def leaving(
     found: Sequence[Closed], now_ns: int, days: int | None, size: int | None, held_from: int | None
 ) -> list[Closed]:
-    """Choose, oldest first: too old, or too much altogether; never a record from `held_from` on. Pure."""
+    """Return the segments to retire, oldest first: too old, or beyond the size limit; none from `retain_from` on."""
     total = sum(segment.size for segment in found)
     chosen: list[Closed] = []
     for segment in found[: len(found) - KEPT]:
@@ -66,7 +66,7 @@ def leaving(
 
 
 def leave(segment: Closed, archive: Path | None) -> None:
-    """Take a segment out of the journal: into the archive, whole and on that disk before it goes here, or away."""
+    """Remove a segment from the journal; if there is an archive, first copy it there and sync it."""
     settle(segment.path)
     if archive is not None:
         target = archive / file_name(segment.retired.segment)

@@ -1,4 +1,4 @@
-"""Which keys a journal's table had revoked, read from its folder, whichever software wrote it. Only reads."""
+"""Reads the revoked keys of a table from its journal, which any version of the software may have written."""
 
 from __future__ import annotations
 
@@ -17,50 +17,50 @@ if TYPE_CHECKING:
 Keys = tuple[tuple[str, str], ...]  # serial number and fingerprint
 
 
-class _State(msgspec.Struct, frozen=True):
-    """What is read of a state."""
+class _StateFields(msgspec.Struct, frozen=True):
+    """The field of a state that is read here."""
 
     revoked: Keys = ()
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    """What is read of a snapshot."""
+class _SnapshotFields(msgspec.Struct, frozen=True):
+    """The field of a snapshot that is read here."""
 
     state: bytes
 
 
-class _Event(msgspec.Struct, frozen=True):
-    """What is read of an event: of an enrolment what it replaces, of a list its keys."""
+class _EventFields(msgspec.Struct, frozen=True):
+    """The fields that are read here: the replaced key of an enrolment, the keys of a revocation list."""
 
     type: str
     replaces: tuple[str, str] | None = None
     keys: Keys = ()
 
 
-class _Step(msgspec.Struct, frozen=True):
+class _StepFields(msgspec.Struct, frozen=True):
     event: msgspec.Raw
     decisions: list[dict[str, object]] = []
 
 
-_STEPS: Final = msgspec.json.Decoder(_Step)
-_NAMES: Final = (b'"DeviceEnrolled"', b'"KeysRevoked"')
+_STEP_FIELDS: Final = msgspec.json.Decoder(_StepFields)
+_EVENT_NAMES: Final = (b'"DeviceEnrolled"', b'"KeysRevoked"')
 
 
 def revoked_in(folder: Path) -> Keys:
-    """Return every key that was revoked; JournalError if the journal cannot be read."""
+    """Return every revoked key; JournalError if the journal cannot be read."""
     snapshot = reader.latest_snapshot(folder)
-    found: list[tuple[str, str]] = []
+    keys: list[tuple[str, str]] = []
     if snapshot is not None:
-        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, VERSION), type=_Kept)
-        found += msgspec.msgpack.decode(kept.state, type=_State).revoked
+        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, VERSION), type=_SnapshotFields)
+        keys += msgspec.msgpack.decode(kept.state, type=_StateFields).revoked
     for record in reader.read(folder, FIRST if snapshot is None else snapshot.seq + 1):
         body = current_body(record.kind, record.body)
-        if record.kind != STEP or not any(name in body for name in _NAMES):
+        if record.kind != STEP or not any(name in body for name in _EVENT_NAMES):
             continue
-        step = _STEPS.decode(body)
+        step = _STEP_FIELDS.decode(body)
         if any(decision.get("type") == "Refused" for decision in step.decisions):
             continue
-        event = msgspec.json.decode(step.event, type=_Event)
-        found += [event.replaces] if event.replaces is not None else []
-        found += event.keys if event.type == "KeysRevoked" else ()
-    return tuple(dict.fromkeys(found))
+        event = msgspec.json.decode(step.event, type=_EventFields)
+        keys += [event.replaces] if event.replaces is not None else []
+        keys += event.keys if event.type == "KeysRevoked" else ()
+    return tuple(dict.fromkeys(keys))

@@ -1,6 +1,6 @@
-"""Which credentials the journal knows: made from notes, kept with every snapshot. Pure; the people file is elsewhere.
+"""The roster of credentials in the journal: built from notes, stored in every snapshot.
 
-A box compares this roll with its people file. A difference that no recorded change explains was made by hand.
+A box compares this roster with its people file. A difference without a recorded change was made by hand.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# A sentence names so many credentials, and counts the others.
+# A sentence names at most this many credentials and counts the others.
 NAMED: Final = 20
 
 
 class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One credential as the journal knows it.
+    """One credential in the roster.
 
-    `pin` changes with every PIN. It is a digest of a salted hash, and the salt is not recorded: no PIN is found by it.
+    `pin` changes with every PIN. It is a digest of a salted hash without the salt, so it does not reveal the PIN.
     """
 
     id: str
@@ -30,13 +30,13 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Roll(msgspec.Struct):
-    """The credentials by their ids in lower case; None before the first note. `change` is the change recorded last."""
+    """Credentials by lower-case id; None before the first note. `change` is the last recorded change."""
 
     known: dict[str, Listed] | None = None
     change: str = ""
 
     def take(self, listed: Mapping[str, Listed | None] | None, change: str = "") -> None:
-        """Take what one note lists: credentials as they are now, None for one that is gone."""
+        """Apply the credentials of one note; None removes a credential."""
         self.change = change or self.change
         if listed is None:
             return
@@ -45,20 +45,20 @@ class Roll(msgspec.Struct):
 
 
 def listing(entries: Mapping[str, Listed]) -> str:
-    """Return credentials with their roles, as one part of a sentence."""
+    """Return credentials with their roles as part of a sentence."""
     named = [f"{one.id} ({one.role}{', revoked' if one.revoked else ''})" for one in entries.values()]
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
     return (", ".join(named[:NAMED]) + more) or "nobody"
 
 
 def differences(old: Mapping[str, Listed], new: Mapping[str, Listed]) -> dict[str, Listed | None]:
-    """Return every credential that is not as it was; None for one that is gone."""
-    found: dict[str, Listed | None] = {key: one for key, one in new.items() if old.get(key) != one}
-    return found | {key: None for key in old if key not in new}
+    """Return every credential that changed; None for a removed one."""
+    changed: dict[str, Listed | None] = {key: one for key, one in new.items() if old.get(key) != one}
+    return changed | {key: None for key in old if key not in new}
 
 
 def describe(old: Mapping[str, Listed], changed: Mapping[str, Listed | None]) -> str:
-    """Return what is different, one part of a sentence for each credential."""
+    """Return the differences as a sentence, one part for each credential."""
     parts = [_difference(old.get(key), one) for key, one in changed.items()]
     more = [f"and {len(parts) - NAMED} more"] if len(parts) > NAMED else []
     return "; ".join([*parts[:NAMED], *more])
@@ -70,13 +70,13 @@ def _difference(old: Listed | None, new: Listed | None) -> str:
         return f"{new.id} was added as {new.role}{', revoked' if new.revoked else ''}"
     if new is None:
         return f"{old.id} ({old.role}) was removed"
-    found = [
+    changes = [
         f"the {what} was {before or 'none'} and is {after or 'none'}"
         for what, before, after in (("role", old.role, new.role), ("person", old.person, new.person))
         if before != after
     ]
     if old.revoked != new.revoked:
-        found.append("it was revoked" if new.revoked else "its revocation was removed")
+        changes.append("it was revoked" if new.revoked else "its revocation was removed")
     if old.pin != new.pin:
-        found.append("it has another PIN")
-    return f"{new.id}: {', '.join(found) or 'its id is written otherwise'}"
+        changes.append("it has another PIN")
+    return f"{new.id}: {', '.join(changes) or 'the spelling of its id changed'}"

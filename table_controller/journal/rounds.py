@@ -1,6 +1,6 @@
-"""One round told again from the journal, for a dispute: bets, deal as counts, irregularities, questions, money, end.
+"""The report of one round, read from the journal: bets, card counts, irregularities, questions, money, result.
 
-Reads records and writes lines of text; decides nothing. There is no order of cards to tell: no record holds one.
+The order of cards is not in it, because no record has it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
 ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
-# Entries that say what people were paid, or what came back.
+# Kinds of entries about payments to people, and their reversals.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
                 "hit_reversed")  # fmt: skip
 _CARDS: Final = {
@@ -37,7 +37,7 @@ _CARDS: Final = {
 
 
 def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Read every step's record, and what each start says, with their content; RecordUnreadable if it is none."""
+    """Yield every `step` and `box` record with its decoded body; RecordUnreadable if one cannot be decoded."""
     for record in reader.read(folder, reader.begin(folder).first, newest=rec.VERSION):
         try:
             if record.kind == rec.STEP:
@@ -47,12 +47,12 @@ def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
             else:
                 continue
         except UNDECODABLE as error:
-            raise RecordUnreadable(f"record {record.seq} is not one that this software wrote: {error}") from error
+            raise RecordUnreadable(f"this software did not write record {record.seq}: {error}") from error
         yield record, wording.content(record)
 
 
 class Story:
-    """One round, gathered step by step. Every line has its time."""
+    """One round, built step by step. Every line begins with its time."""
 
     def __init__(self, number: int, terms: dict[str, Any], asked: dict[int, dict[str, Any]]) -> None:
         """`asked`: the questions that were open when the round began."""
@@ -60,7 +60,7 @@ class Story:
         self.terms = terms
         self.first = self.last = 0
         self.opened = self.ended = ""
-        self.end = "it has not ended in this journal"
+        self.end = "the round has not ended in this journal"
         self.bets: list[str] = []
         self.start: list[str] = []
         self.dealt: list[str] = []
@@ -75,14 +75,14 @@ class Story:
         self._position: int | None = None
         self._places: list[int] | None = None
 
-    # --- reading -----------------------------------------------------------------------------------------------------
+    # --- steps -------------------------------------------------------------------------------------------------------
 
-    def take(self, record: Record, said: dict[str, Any]) -> None:
-        """Take one step."""
+    def take(self, record: Record, body: dict[str, Any]) -> None:
+        """Add one step of the round."""
         self.first = self.first or record.seq
         self.last = record.seq
         at = f"{wording.when(record.wall_ns)[11:]}  "
-        event, refused = said["event"], wording.refusal(said)
+        event, refused = body["event"], wording.refusal(body)
         if event["type"] == "OpenRound" and refused is None:
             self.opened = f"{wording.when(record.wall_ns)} UTC by {wording.person(event['who'])}"
         handler = self._EVENTS.get(event["type"])
@@ -90,42 +90,42 @@ class Story:
             self._not_accepted(at, event, refused)
         elif handler is not None:
             handler(self, at, event)
-        for decision in said["decisions"]:
+        for decision in body["decisions"]:
             taker = self._DECISIONS.get(decision["type"])
             if taker is not None:
                 taker(self, at, decision, event)
         self.ended = wording.when(record.wall_ns)[11:]
 
-    def follow(self, record: Record, said: dict[str, Any]) -> None:
-        """Take a step after the round's end: only what answers a question that the round left open."""
-        at, event, refused = f"{wording.when(record.wall_ns)[11:]}  ", said["event"], wording.refusal(said)
+    def follow(self, record: Record, body: dict[str, Any]) -> None:
+        """Add a step after the round's end: only answers to questions that the round left open."""
+        at, event, refused = f"{wording.when(record.wall_ns)[11:]}  ", body["event"], wording.refusal(body)
         if event["type"] == "Answer" and event["prompt"] in self._prompts:
             if refused is None:
                 self._answered(at, event)
             else:
                 self._not_accepted(at, event, refused)
-        for decision in said["decisions"]:
+        for decision in body["decisions"]:
             if decision["type"] == "PromptClosed":
                 self._closed(at, decision, event)
 
     @property
     def is_answered(self) -> bool:
-        """Whether no question of the round is open."""
+        """Whether every question of the round is answered."""
         return not self._prompts
 
-    def name(self, record: Record, said: dict[str, Any]) -> None:
-        """Take a step after the round's end: what it found about this round, as a deck that was short all the time."""
-        for decision in said["decisions"]:
+    def name(self, record: Record, body: dict[str, Any]) -> None:
+        """Add the findings of a later step that name this round, such as a deck that was incomplete all the time."""
+        for decision in body["decisions"]:
             if decision["type"] == "Finding" and self.number in decision.get("rounds", ()):
                 at = wording.when(record.wall_ns)
                 self.later.append(f"{at}  record {record.seq}: {wording.decision_text(decision)}")
 
     def place(self, number: int) -> str:
-        """Return a place at the table in words."""
+        """Return a place at the table as text."""
         return "the dealer" if number == 0 else f"seat {number}"
 
     def _in_order(self) -> list[int] | None:
-        """Return the places in the order of the deal; None if nobody can say where it began."""
+        """Return the places in the order of the deal; None if the starting position is unknown."""
         seats = list(range(1, self.terms["seats"] + 1)) if self.terms["all_places"] else sorted(self._seats)
         places = [*seats, *([0] if self.terms["dealer_hand"] else [])]
         if self._position is None:
@@ -149,7 +149,7 @@ class Story:
 
     def _button(self, at: str, event: dict[str, Any]) -> None:
         self._position = event["number"]
-        self.start.append(f"{at}the flat button lies at position {event['number']}")
+        self.start.append(f"{at}the flat button is at position {event['number']}")
 
     def _stack(self, at: str, event: dict[str, Any]) -> None:
         if self._places is None:
@@ -163,16 +163,16 @@ class Story:
         self.dealt.append(f"{at}{count} {_CARDS[event['type']]}, {event['slot']}")
 
     def _sensed(self, at: str, event: dict[str, Any]) -> None:
-        lies = "a chip lies there" if event["bet"] else "no chip lies there"
+        chip = "a chip is on the spot" if event["bet"] else "no chip is on the spot"
         if not event.get("clear", True):
-            lies = "what lies there is neither clearly one chip nor nothing"
-        self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {lies}")
+            chip = "the sensor cannot decide whether one chip is on the spot"
+        self.bets.append(f"{at}seat {event['seat']} locked by its sensor: {chip}")
 
     def _late(self, at: str, event: dict[str, Any]) -> None:
-        self.bets.append(f"{at}seat {event['seat']}: a chip was laid after the lock-out; it does not count")
+        self.bets.append(f"{at}seat {event['seat']}: a chip was placed after the lock-out; it does not count")
 
     def _not_accepted(self, at: str, event: dict[str, Any], why: str) -> None:
-        """Somebody entered what counts for nothing. Of what is no answer, the refusal itself is told among orders."""
+        """Add a refused answer. Other refused entries are listed under orders by `_refused`."""
         prompt = self._prompts.get(event["prompt"]) if event["type"] == "Answer" else None
         if prompt is not None:
             who = wording.person(event["who"])
@@ -182,19 +182,19 @@ class Story:
         prompt = self._prompts.get(event["prompt"])
         if prompt is None:
             return
-        told, who = answer_text(event), wording.person(event["who"])
+        answer, who = answer_text(event), wording.person(event["who"])
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        self.asked.append(f"{at}{asked_text(prompt)}: {told} ({who}){clauses}")
+        self.asked.append(f"{at}{asked_text(prompt)}: {answer} ({who}){clauses}")
         if prompt["kind"] == "seats":
             self._seats = list(event.get("seats", ()))
             seats = ", ".join(map(str, self._seats)) or "none"
             self.bets.append(f"{at}seats with a wager: {seats}, entered by {wording.person(event['who'])}")
         elif prompt["kind"] == "dealt":
             for place in self._in_order() or []:
-                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place(place)}, by the dealer's word")
+                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place(place)}, confirmed by the dealer")
         elif prompt["kind"] == "additional_cards":
             to = self.place(prompt["seat"] or 0)
-            self.dealt.append(f"{at}{_count(self.terms['second'])} more to {to}, by the dealer's word")
+            self.dealt.append(f"{at}{_count(self.terms['second'])} more to {to}, confirmed by the dealer")
 
     def _ordered(self, at: str, event: dict[str, Any]) -> None:
         self.orders.append(f"{at}{wording.event_text(event)}")
@@ -205,7 +205,7 @@ class Story:
         if decision["what"] != "round":
             return
         if decision["state"] == "void":
-            self.end = f"{at}void: it does not count"
+            self.end = f"{at}void: the round does not count"
         elif decision["state"] == "complete":
             self.end = f"{at}played to its end"
         elif decision["state"] == "betting":
@@ -219,9 +219,9 @@ class Story:
     def _closed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         prompt = self._prompts.pop(decision["id"], None)
         if prompt is not None and decision["choice"] is None:
-            self.asked.append(f"{at}{asked_text(prompt)}: no answer needed any more")
+            self.asked.append(f"{at}{asked_text(prompt)}: no answer is needed any more")
 
-    def _found(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
+    def _irregularity(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         trigger = decision["trigger"]
         text = TRIGGERS.get(trigger, wording.plain(trigger))
         about = ", ".join(f"{key} {decision[key]}" for key in ("slot", "deck", "seat") if decision.get(key) is not None)
@@ -257,7 +257,7 @@ class Story:
     def _returned(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         bet, shows = dollars(decision["amount"]), dollars(decision["entry"]["meter_after"])
         self.paid.append(
-            f"{at}seat {decision['seat']}: progressive bet of {bet} goes back, and with it what it added; "
+            f"{at}seat {decision['seat']}: progressive bet of {bet} is returned, and its contribution is reversed; "
             f"the meter shows {shows}  [{', '.join(decision['clauses'])}]"
         )
 
@@ -298,7 +298,7 @@ class Story:
         whose = "all wagers" if decision.get("seat") is None else f"the wagers of seat {decision['seat']}"
         but = f", but {', '.join(decision['settled'])} are settled" if decision["settled"] else ""
         but += f", but {', '.join(decision['kept'])} are collected" if decision.get("kept") else ""
-        self.paid.append(f"{at}{whose} go back{but}  [{', '.join(decision['clauses'])}]")
+        self.paid.append(f"{at}{whose} are returned{but}  [{', '.join(decision['clauses'])}]")
 
     _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {
         "DiceRead": _dice, "NumberDrawn": _drawn, "ButtonSeen": _button, "StackOut": _stack,
@@ -307,39 +307,39 @@ class Story:
         "ShoeFault": _ordered, "ShuffleFailed": _ordered, **dict.fromkeys(_CARDS, _counted),
     }  # fmt: skip
     _DECISIONS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any], dict[str, Any]], None]]] = {
-        "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _found,
+        "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _irregularity,
         "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
         "WagersReturned": _wagers, "HitRebooked": _rebooked,
     }  # fmt: skip
 
-    # --- telling -----------------------------------------------------------------------------------------------------
+    # --- text --------------------------------------------------------------------------------------------------------
 
     def parts(self) -> list[tuple[str, list[str]]]:
-        """Return what is told, part by part; an empty part has nothing to tell."""
+        """Return titles with lines; a section may be empty."""
         return [
-            ("Wagers and bets (amounts of main wagers lie on the layout; no device sees them)", self.bets),
+            ("Wagers and bets (no device measures the amounts of main wagers)", self.bets),
             ("Starting position", self.start),
-            ("Cards, as counts (nobody records their order)", self.dealt),
+            ("Cards, as counts (their order is not recorded)", self.dealt),
             ("Irregularities and notes", self.wrong),
             ("Questions and answers", self.asked),
             ("Reports, orders and refusals", self.orders),
             ("Settled and paid", self.paid),
-            ("Found later, and this round is named in it", self.later),
+            ("Later findings that name this round", self.later),
             ("Open questions", [asked_text(prompt) for prompt in self._prompts.values()]),
         ]
 
     def lines(self) -> list[str]:
-        """Return the round as a person reads it."""
+        """Return the report as lines of text."""
         game = f"{self.terms['title']} ({self.terms['chapter']})"
-        told = [
+        text = [
             f"Round {self.number} of {game}, records {self.first} to {self.last}",
             f"opened {self.opened or 'before this journal'}; last record {self.ended}",
         ]
         for title, lines in self.parts():
             if lines:
-                told += ["", title, *(f"  {each}" for each in lines)]
-        return [*told, "", "How it ended", f"  {self.end}"]
+                text += ["", title, *(f"  {each}" for each in lines)]
+        return [*text, "", "Result", f"  {self.end}"]
 
 
 def _count(cards: int) -> str:
@@ -347,24 +347,24 @@ def _count(cards: int) -> str:
 
 
 def answer_text(event: dict[str, Any]) -> str:
-    """Return what was answered."""
-    told = str(event["choice"]).replace("_", " ")
+    """Return the answer as text."""
+    text = str(event["choice"]).replace("_", " ")
     if event.get("number") is not None:
-        told += f", {event['number']}"
+        text += f", {event['number']}"
     if event.get("seats"):
-        told += f", seats {', '.join(map(str, event['seats']))}"
-    return told
+        text += f", seats {', '.join(map(str, event['seats']))}"
+    return text
 
 
 def asked_text(prompt: dict[str, Any]) -> str:
-    """Return who was asked what."""
+    """Return the role and the question as text."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("deck", "seat", "slot") if prompt.get(key) is not None)
     parts = [part for part in prompt["kind"].split("/") if part != prompt["role"]]  # as opening/inspect/dealer
     return f"{prompt['role']} asked: {wording.plain(', '.join(parts))}" + (f" ({about})" if about else "")
 
 
 def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
-    """Keep what is asked, until it is closed."""
+    """Update the open questions from the decisions of a step."""
     for decision in decisions:
         if decision["type"] == "Prompt":
             asked[decision["id"]] = decision
@@ -373,24 +373,24 @@ def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]
 
 
 def round_of(folder: Path, number: int) -> Story:
-    """Tell one round; ConfigurationError names the rounds that there are."""
+    """Return the report of one round; ConfigurationError names the rounds that the journal has."""
     at = begun = number_at_begin(folder)
     story: Story | None = None
     terms: dict[str, Any] | None = None
     asked: dict[int, dict[str, Any]] = {}
-    for record, said in steps(folder):
+    for record, body in steps(folder):
         if record.kind == rec.BOX:
-            terms = said.get("terms") or terms
+            terms = body.get("terms") or terms
             continue
-        if OPENED in said["decisions"]:
+        if OPENED in body["decisions"]:
             at += 1
             if at == number:
                 story = Story(number, terms or NO_TERMS, asked)
         if story is None:
-            note_asked(asked, said["decisions"])
+            note_asked(asked, body["decisions"])
         else:
-            story.take(record, said)
-            if ENDED in said["decisions"]:
+            story.take(record, body)
+            if ENDED in body["decisions"]:
                 look_further(folder, story, record.seq + 1)
                 return story
     if story is None:
@@ -400,7 +400,7 @@ def round_of(folder: Path, number: int) -> Story:
     return story
 
 
-# A journal whose box never said what it plays: nothing can be derived, and what was recorded is told all the same.
+# For a journal without recorded terms: only what was recorded is shown, nothing is derived.
 NO_TERMS: Final[dict[str, Any]] = {
     "game": "", "title": "an unnamed game", "chapter": "no terms recorded", "seats": 6, "cards": 0, "hand": 1,
     "second": 0, "all_places": False, "dealer_hand": False, "dealing": "",

@@ -1,4 +1,4 @@
-"""One segment: one SQLite file with records, its snapshots and where it stands in the chain. Knows no other segment."""
+"""One segment: one SQLite file with records, snapshots and its place in the chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-# "PBJ1": what `file` and SQLite show for one of ours.
+# "PBJ1": the application id of a segment.
 _APPLICATION: Final = 0x50424A31
 _SCHEMA: Final = """
 CREATE TABLE place (only INTEGER PRIMARY KEY CHECK (only = 1), journal BLOB NOT NULL, number INTEGER NOT NULL,
@@ -29,12 +29,12 @@ CREATE TABLE snapshots (record INTEGER PRIMARY KEY, seq INTEGER NOT NULL, body B
 """
 _INSERT: Final = "INSERT INTO records VALUES (?, ?, ?, ?, ?, ?, ?)"
 _COLUMNS: Final = "seq, kind, wall_ns, mono_ns, boot, body, head"
-# How long a reader in another process may make us wait (s); commits and readers do not block each other in WAL.
+# Longest wait for another process (s); commits and readers do not block each other in WAL.
 _PATIENCE: Final = 5.0
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where a segment stands: whose it is, its number, its first record, the head before it, its newest version."""
+    """A segment's place in the chain: journal id, number, first record, head before it, newest record version."""
 
     journal: bytes
     number: int
@@ -44,7 +44,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 class Announced(msgspec.Struct, frozen=True):
-    """Body of a `snapshot` record: which snapshot, and (at the begin of a segment) what was retired. Hex digits."""
+    """Body of a `snapshot` record: the snapshot, and the segments retired with it. Heads and digests in hex."""
 
     seq: int
     head: str
@@ -55,9 +55,9 @@ class Announced(msgspec.Struct, frozen=True):
 
 
 class Retired(msgspec.Struct, frozen=True):
-    """A segment that the journal no longer keeps: its records and the head after the last of them.
+    """A retired segment: its records and the head of the last one.
 
-    `archive` is the folder that it went to; empty: it went nowhere, or software that did not record it retired it.
+    `archive` is the folder that it moved to; empty: it was deleted, or older software did not record the folder.
     """
 
     segment: int
@@ -68,7 +68,7 @@ class Retired(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """The state after record `seq`, announced by the record `record`."""
+    """The state after record `seq`; record `record` holds its digest."""
 
     seq: int
     head: bytes
@@ -94,12 +94,12 @@ def _record(row: Sequence[object]) -> Record:
         isinstance(seq, int) and isinstance(kind, str) and isinstance(wall_ns, int) and isinstance(mono_ns, int)
         and isinstance(boot, int) and boot >= 0 and isinstance(body, bytes) and isinstance(head, bytes)
     ):  # fmt: skip
-        raise Broken(seq if isinstance(seq, int) else -1, "its columns are not of the types that were written")
+        raise Broken(seq if isinstance(seq, int) else -1, "its columns have other types than were written")
     return Record(seq, kind, wall_ns, mono_ns, boot, body, head)
 
 
 def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
-    """Read where a segment stands; refuse what newer software wrote before touching anything."""
+    """Return a segment's place; JournalNewer if newer software wrote it."""
     (form,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != _APPLICATION:
@@ -108,7 +108,7 @@ def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
         raise JournalNewer(f"{path} has format {form}; this software knows formats up to {FORMAT}")
     rows = connection.execute("SELECT journal, number, first, before, version FROM place").fetchall()
     if len(rows) != 1:
-        raise JournalDamaged(f"{path} does not say where it stands in the chain")
+        raise JournalDamaged(f"{path} does not have its place in the chain")
     place = msgspec.convert(rows[0], tuple[bytes, int, int, bytes, int])
     if place[4] > newest:
         raise JournalNewer(f"{path} holds records of version {place[4]}; this software knows versions up to {newest}")
@@ -122,10 +122,10 @@ def _has_log(path: Path) -> bool:
 
 @contextmanager
 def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, Place]]:
-    """Open a segment for reading only, beside a writer if there is one.
+    """Open a segment for reading only; a writer may have it open.
 
-    A closed segment without a log is read as it lies, and nothing is left beside it. The newest one is read so only
-    where the disk is full or read-only and SQLite cannot make its shared memory.
+    A closed segment without a log is opened as immutable, so that SQLite creates no files. The newest segment is opened
+    so only if the disk is full or read-only and SQLite cannot create its shared memory.
     """
     connection = _connected(path, "ro&immutable=1" if closed and not _has_log(path) else "ro")
     try:
@@ -144,7 +144,7 @@ def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[
 
 
 def records_in(connection: sqlite3.Connection, first: int, last: int | None = None) -> Iterator[Record]:
-    """Read records as they stand in the file, unchecked, in order."""
+    """Read records in order, without checks."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM records WHERE seq >= ? AND seq <= ? ORDER BY seq",  # noqa: S608 - our own names
         (first, (1 << 63) - 1 if last is None else last),
@@ -153,7 +153,7 @@ def records_in(connection: sqlite3.Connection, first: int, last: int | None = No
 
 
 def head_before(connection: sqlite3.Connection, place: Place, first: int) -> bytes:
-    """Return the head that the record `first` was chained to."""
+    """Return the head before the record `first`."""
     if first == place.first:
         return place.before
     row = connection.execute("SELECT head FROM records WHERE seq = ?", (first - 1,)).fetchone()
@@ -163,51 +163,51 @@ def head_before(connection: sqlite3.Connection, place: Place, first: int) -> byt
 
 
 def snapshot_in(connection: sqlite3.Connection) -> Snapshot | None:
-    """Return a segment's newest snapshot if the record that announces it says the same; raises Broken if not."""
+    """Return a segment's newest snapshot; raises ChainBroken if its record does not match it."""
     row = connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record DESC LIMIT 1").fetchone()
     return None if row is None else _announced(connection, row)
 
 
 def snapshot_of(connection: sqlite3.Connection, record: int) -> Snapshot | None:
-    """Return the snapshot that a record announces, or None if it is not kept."""
+    """Return the snapshot of a record; None if it is not stored."""
     row = connection.execute("SELECT record, seq, body FROM snapshots WHERE record = ?", (record,)).fetchone()
     return None if row is None else _announced(connection, row)
 
 
 def check_snapshots(connection: sqlite3.Connection) -> None:
-    """Compare every snapshot with the record that announces it; raises Broken at the first that differs."""
+    """Compare every snapshot with its record; raises ChainBroken at the first that differs."""
     for row in connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record"):
         _announced(connection, row)
 
 
 def _announced(connection: sqlite3.Connection, row: Sequence[object]) -> Snapshot:
     record, seq, body = msgspec.convert(row, tuple[int, int, bytes])
-    found = next(records_in(connection, record, record), None)
-    if found is None or found.kind != SNAPSHOT:
-        raise Broken(record, "a snapshot claims to be announced by it, and it is not there")
+    announcement = next(records_in(connection, record, record), None)
+    if announcement is None or announcement.kind != SNAPSHOT:
+        raise Broken(record, "the record of a snapshot is missing")
     try:
-        announced = msgspec.json.decode(found.body, type=Announced)
+        announced = msgspec.json.decode(announcement.body, type=Announced)
         head = bytes.fromhex(announced.head)
     except ValueError:
-        raise Broken(record, "it does not say which snapshot it announces") from None
+        raise Broken(record, "it does not name its snapshot") from None
     if (announced.seq, announced.digest) != (seq, digest(body).hex()):
-        raise Broken(record, "the snapshot is not the one that this record announced")
+        raise Broken(record, "the stored snapshot is not the one that this record names")
     return Snapshot(seq, head, record, body)
 
 
 class Segment:
-    """The segment that is written. One owner at a time; `append` is one transaction and one sync."""
+    """The segment that is open for writing. One owner at a time; `append` is one transaction and one sync."""
 
     def __init__(self, path: Path, place: Place, connection: sqlite3.Connection) -> None:
         self.path = path
-        found = path.stat()
-        self._files = {path: (found.st_dev, found.st_ino)}  # of each file that is written: its device and inode
+        status = path.stat()
+        self._files = {path: (status.st_dev, status.st_ino)}  # device and inode of each open file
         self.place = place
         self._connection = connection
 
     @classmethod
     def create(cls, path: Path, place: Place, records: Sequence[Record], snapshot: Snapshot | None) -> Segment:
-        """Make a segment with its first records. It has its name only once it is whole and on the disk."""
+        """Create a segment with its first records. It gets its file name only when it is complete and on disk."""
         draft = path.with_suffix(".new")
         remove_database(draft)
         with plainly(path.parent):
@@ -235,7 +235,7 @@ class Segment:
                 place = _place_in(connection, path, newest)
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
-                # A checkpoint costs syncs of its own; the store chooses when.
+                # A checkpoint costs syncs, so the store decides when.
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
             except BaseException:
                 connection.close()
@@ -255,14 +255,14 @@ class Segment:
             raise
 
     def raise_version(self, version: int) -> None:
-        """Remember that records of a newer version follow."""
+        """Store that records of a newer version follow."""
         self._connection.execute("UPDATE place SET version = ?", (version,))
         self.place = msgspec.structs.replace(self.place, version=version)
 
     def checkpoint(self) -> None:
-        """Bring the log into the database, and begin the log anew so that the next commit is one sync again.
+        """Write the log into the database and restart the log, so that the next commit is one sync again.
 
-        Passive: a reader in another process never makes a commit wait; the log grows on until it has gone.
+        Passive: a commit never waits for a reader in another process; the log grows until that reader closes.
         """
         self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         self._connection.execute("UPDATE place SET checkpoints = checkpoints + 1")
@@ -281,22 +281,22 @@ class Segment:
         return None if row is None else _record(row)
 
     def check_on_disk(self) -> None:
-        """Raise JournalGone if the files that are written to are not those that their names lead to any more.
+        """Raise JournalGone if somebody deleted or replaced an open file.
 
-        A file that was deleted or replaced takes writes without an error, and all of them are lost with the process.
+        Writes to such a file succeed and are lost when the process ends.
         """
         for path in (self.path, self.path.with_name(f"{self.path.name}-wal")):
             try:
-                found = path.stat()
+                status = path.stat()
             except FileNotFoundError:
                 if path in self._files:
                     raise JournalGone(f"{path} was deleted while the box wrote it") from None
-                continue  # nothing was written since the log was emptied
-            if self._files.setdefault(path, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
-                raise JournalGone(f"{path} is not the file that the box writes: somebody replaced it")
+                continue  # the log is created by the next write
+            if self._files.setdefault(path, (status.st_dev, status.st_ino)) != (status.st_dev, status.st_ino):
+                raise JournalGone(f"{path} was replaced by another file while the box wrote it")
 
     def close(self) -> None:
-        """Close the file; SQLite brings the log into the database first."""
+        """Close the file; SQLite writes the log into the database first."""
         self._connection.close()
 
 
@@ -309,7 +309,7 @@ def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot:
 
 
 def settle(path: Path) -> None:
-    """Bring the log of a closed segment into its database, so that the one file is all there is."""
+    """Write the log of a closed segment into its database, so that one file holds everything."""
     with closing(_connected(path, "rw")) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
@@ -317,14 +317,14 @@ def settle(path: Path) -> None:
 
 
 def remove_database(path: Path) -> None:
-    """Remove a database with its log; nothing happens where there is none."""
+    """Remove a database and its log, if they exist."""
     for name in (f"{path.name}-wal", f"{path.name}-shm", path.name):
         path.with_name(name).unlink(missing_ok=True)
 
 
 def checked_in(connection: sqlite3.Connection, place: Place, first: int, last: int | None = None) -> Iterator[Record]:
-    """Read records, the chain checked on the way; raises Broken at the first that does not hold. Past the end: none."""
-    found = records_in(connection, first, last)
-    begin = next(found, None)
+    """Read records and check their chain; raises ChainBroken at the first bad one. Past the end: no records."""
+    records = records_in(connection, first, last)
+    begin = next(records, None)
     if begin is not None:
-        yield from checked(head_before(connection, place, first), first, chain([begin], found))
+        yield from checked(head_before(connection, place, first), first, chain([begin], records))

@@ -1,6 +1,6 @@
-"""The journal's folder as its one writer sees it: open, append, snapshot, rotate, close. No threads, no meaning.
+"""The journal's folder for its one writer: open, append, snapshot, rotate, close.
 
-Used from one thread at a time. Reading goes through connections of its own, so it may happen beside an append.
+One thread at a time may call it. Reads use their own connections, so another thread may read during an append.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
 __all__ = ["Policy", "Record", "Snapshot", "Store", "Verdict"]
 
 LOCK: Final = "lock"
-# Lies in a folder that holds a second copy, so that no box goes on writing there.
+# Marks the folder of a second copy, so that no box writes a journal there.
 COPY_MARK: Final = "copy"
-# A checkpoint is due after about so many bytes in the log: a restart reads the log, so it stays short.
+# A checkpoint is due after about this many bytes in the log: a start reads the whole log.
 CHECKPOINT_BYTES: Final = 4 << 20
-# What a commit costs in the log besides the bodies: the last page of the table, twice at worst (bytes).
+# Log bytes of a commit in addition to the bodies: the last page of the table, at most twice.
 _COMMIT_BYTES: Final = 2 * 4096
 
 
@@ -72,7 +72,7 @@ class Genesis(msgspec.Struct, frozen=True):
 
 
 class Start(msgspec.Struct, frozen=True):
-    """Body of a `start` record: who writes from here on. `clean`: whether the boot before it was stopped in order."""
+    """Body of a `start` record: the versions that write from here on. `clean`: the boot before ended in order."""
 
     format: int
     version: int
@@ -81,10 +81,10 @@ class Start(msgspec.Struct, frozen=True):
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """How much is kept. Unless told otherwise: everything, in segments of about a day, with 16 MB of ballast.
+    """How much the journal keeps. The default is everything, in segments of about a day, with 16 MB of ballast.
 
-    A closed segment leaves when its last record is older than `keep_days`, or when closed segments together are more
-    than `keep_bytes`; it goes to `archive` if there is one. 0 bytes of ballast means none.
+    A closed segment is retired when its last record is older than `keep_days`, or when all closed segments exceed
+    `keep_bytes`; it moves to `archive` if that is set. 0 bytes of ballast means none.
     """
 
     segment_bytes: int = 64 << 20
@@ -99,7 +99,7 @@ def _clocks() -> tuple[int, int]:
 
 
 def take_lock(folder: Path) -> int:
-    """Become the folder's one writer; returns the descriptor that holds the lock, at most as long as the process."""
+    """Become the folder's only writer; returns the descriptor of the lock, which the end of the process releases."""
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,13 +107,13 @@ def take_lock(folder: Path) -> int:
         owner = os.pread(lock, 32, 0).decode("ascii", "replace").strip() or "unknown"
         os.close(lock)
         raise JournalBusy(f"{folder}: process {owner} writes this journal") from None
-    with suppress(OSError):  # who holds it is a kindness to the next one; a full disk must not keep a box from starting
+    with suppress(OSError):  # the process id is only information; a full disk must not prevent a start
         os.pwrite(lock, f"{os.getpid():<31}\n".encode(), 0)
     return lock
 
 
 class Store:
-    """One journal, opened by its one writer. `boot` counts the openings; records of this run carry it."""
+    """One journal, opened by its only writer. `boot` is the number of this run; its records carry it."""
 
     def __init__(self, folder: Path, policy: Policy, clocks: Callable[[], tuple[int, int]]) -> None:
         """Use `Store.open`."""
@@ -131,9 +131,9 @@ class Store:
         self._in_log = 0
         self._ended = False
         self._version = 0  # of the bodies that the caller writes
-        # Records from here on may not be retired: the second copy has not acknowledged them yet. Set by who copies.
+        # Records from here on may not be retired, because the second copy has not acknowledged them. Set by the copier.
         self.held_from: int | None = None
-        # What went wrong when a segment should have left; it is tried again when the next one is closed.
+        # The error of the last attempt to retire segments, which is repeated when the next segment is closed.
         self.retiring_failed: PitboxError | None = None
         self.ballast = Ballast(folder, policy.ballast_bytes)
 
@@ -149,11 +149,11 @@ class Store:
         clocks: Callable[[], tuple[int, int]] = _clocks,
         on_record: Callable[[int], None] = lambda _: None,
     ) -> Store:
-        """Open a journal or begin one, verify it since its last snapshot, and write the record that starts this boot.
+        """Open or begin a journal, verify it since its last snapshot, and write the `start` record of this boot.
 
         `version` is the newest version of record bodies that the caller writes and understands; `digests` name
-        software, edition and configuration; `against` is a head that must be in the journal (the second copy's, or a
-        published one). `on_record` is called with the number of each record that holds.
+        software, edition and configuration; `expected_head` must be in the journal (the second copy's head, or a
+        published one). Calls `on_record` with the number of each good record.
         """
         store = cls(Path(folder), policy or Policy(), clocks)
         store._on_record = on_record
@@ -165,23 +165,23 @@ class Store:
             raise
         return store
 
-    def _open(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
+    def _open(self, version: int, digests: dict[str, str], expected_head: bytes | None) -> None:
         self.folder.mkdir(exist_ok=True)
         if (self.folder / COPY_MARK).exists():
             raise JournalForeign(f"{self.folder} is a second copy; restore it into an empty folder and open that")
         self._take_lock()
         clean = True
-        found = reader.segments(self.folder)
+        segments = reader.segments(self.folder)
         try:
             tip = read_tip(self.folder)
         except ValueError as spoilt:
             raise JournalDamaged(f"{self.folder}: {spoilt}") from None
-        if not found:
+        if not segments:
             if tip is not None and tip.seq:
                 raise JournalShort(f"{self.folder}: record {tip.seq} was acknowledged and every segment is gone")
             self._begin(version)
         else:
-            clean = self._resume(found[-1][1], version, tip, against)
+            clean = self._resume(segments[-1][1], version, tip, expected_head)
         assert self._segment is not None
         self._tip = TipFile(self.folder)
         self.ballast.lay()
@@ -204,25 +204,25 @@ class Store:
         self._segment = Segment.create(self.folder / file_name(1), place, [genesis], None)
         self._last = genesis
 
-    def _resume(self, path: Path, version: int, tip: Tip | None, against: bytes | None) -> bool:
+    def _resume(self, path: Path, version: int, tip: Tip | None, expected_head: bytes | None) -> bool:
         """Check everything since the last snapshot, then open for writing. Returns whether it was stopped in order.
 
-        Checked first and through readers only: a journal that does not hold stays as it is, log and all, as evidence.
+        The check only reads, so a bad journal and its log stay unchanged as evidence.
         """
         with reading(path, version) as (_, place):
             self._journal = place.journal
         if tip is None:
             raise JournalShort(
-                f"{self.folder}: the tip is gone; nobody can tell whether the end of the journal is there"
+                f"{self.folder}: the head file (tip) is missing, so the end of the journal may be missing too"
             )
         if tip.journal != self._journal:
-            raise JournalForeign(f"{self.folder}: {path.name} belongs to another journal than the tip")
+            raise JournalForeign(f"{self.folder}: {path.name} belongs to another journal than the head file (tip)")
         snapshot = reader.latest_snapshot(self.folder, newest=version)
         if snapshot is None and reader.segments(self.folder)[0][0] > 1:
             raise JournalDamaged(f"{self.folder}: earlier segments were retired and no snapshot is left to begin from")
         start = place.first if snapshot is None else max(snapshot.seq + 1, place.first)
-        since = start if against is None else None
-        verdict = reader.verify(self.folder, since, against, newest=version, on_record=self._on_record)
+        since = start if expected_head is None else None
+        verdict = reader.verify(self.folder, since, expected_head, newest=version, on_record=self._on_record)
         reader.must_hold(self.folder, verdict)
         self._segment = Segment.open(path, version)
         self._last = self._segment.last()
@@ -233,9 +233,9 @@ class Store:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def append(self, entries: Sequence[Entry], *, remember: bool = True) -> list[Record]:
-        """Make records durable: one transaction, one sync. All of them or none.
+        """Make records durable: one transaction, one sync, all or none.
 
-        With `remember` false the caller calls `remember` itself, once it has told whoever waits.
+        If `write_head` is false, the caller calls `write_head` itself after it has run the callbacks.
         """
         if not entries:
             return []
@@ -249,18 +249,18 @@ class Store:
         return records
 
     def _raise_version(self, segment: Segment) -> None:
-        """Have older software refuse this journal; not before a body is written that it cannot read.
+        """Make older software refuse this journal, from the first body on that it cannot read.
 
-        A start that is refused writes none: then the software that wrote the journal still opens it.
+        A refused start writes no such body, so the older software can still open the journal.
         """
         if self._version > segment.place.version:
             segment.raise_version(self._version)
 
     def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
-        """Keep the state after record `seq`, bound by a record of its own to that record's head.
+        """Store the state after record `seq`, and a record that binds it to the head of that record.
 
-        A snapshot of the newest record begins a new segment if this one is full, and if it may: a round that is under
-        way stays in one segment, so that whoever shows it finds it whole.
+        A snapshot of the newest record begins a new segment if this one is full and `may_rotate` is set: a round under
+        way stays in one segment, so that readers find it whole.
         """
         segment, last = self._ready()
         self._raise_version(segment)
@@ -290,11 +290,11 @@ class Store:
         try:
             with plainly(self.folder):
                 older = [(number, path) for number, path in reader.segments(self.folder) if number <= current]
-                found = [closed(number, path, reader.ANY_VERSION) for number, path in older]
-        except JournalError as damaged:  # what cannot be read stays, and is told; the journal itself goes on
+                segments = [closed(number, path, reader.ANY_VERSION) for number, path in older]
+        except JournalError as damaged:  # unreadable segments stay, and the error is reported
             self.retiring_failed = damaged
             return []
-        return leaving(found, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.held_from)
+        return leaving(segments, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.held_from)
 
     def _retire(self, out: list[Closed]) -> None:
         self.retiring_failed = None if out else self.retiring_failed
@@ -305,14 +305,14 @@ class Store:
             self.retiring_failed = told(error, self.policy.archive or self.folder)
 
     def _rotate(self, old: Segment, record: Record, snapshot: Snapshot) -> None:
-        """Begin the next segment with this snapshot. The old one stays as it is until the new one is whole."""
+        """Begin the next segment with this snapshot. The old one stays unchanged until the new one is complete."""
         number = old.place.number + 1
         place = Place(self._journal, number, record.seq, snapshot.head, old.place.version)
         try:
             new = Segment.create(self.folder / file_name(number), place, [record], snapshot)
         except DiskFull:
             remove_database(self.folder / file_name(number))
-            self._commit(old, [record], snapshot)  # no room for a new one; the old one may have some
+            self._commit(old, [record], snapshot)  # no space for a new file; the old one may have some
             return
         self._segment = new
         self._in_log = 0
@@ -330,7 +330,7 @@ class Store:
             except Exception as error:
                 if not isinstance(told(error, self.folder), DiskFull) or not self.ballast.free():
                     raise
-                segment.append(records, snapshot)  # in the room that the ballast gave
+                segment.append(records, snapshot)  # in the space of the ballast
         except Exception as error:
             self.failed = told(error, self.folder)
             raise self.failed from error
@@ -342,7 +342,7 @@ class Store:
             self.remember()
 
     def remember(self) -> None:
-        """Write the newest record's number and head into the tip."""
+        """Write the newest record's number and head into the head file."""
         _, last = self._ready()
         assert self._tip is not None
         try:
@@ -359,9 +359,9 @@ class Store:
         return self._segment, self._last
 
     def checkpoint(self, *, idle: bool = True, now: bool = False) -> None:
-        """Bring the log into the database if it has grown long; to be called between commits.
+        """Write the log into the database if it is long; called between commits.
 
-        Where others wait for the next commit (`idle` is false) it may grow four times as long.
+        While other records wait for a commit (`idle` is false), the log may grow four times as long.
         """
         segment, _ = self._ready()
         if not now and self._in_log < CHECKPOINT_BYTES * (1 if idle else 4):
@@ -373,7 +373,7 @@ class Store:
                     self._tip.sync()
                     segment.checkpoint()
             except DiskFull:
-                # The log holds everything; it only stays long. The next commit says so if there is no room for it.
+                # The log has everything and only stays long. The next commit fails if it has no space.
                 if self.ballast.free():
                     continue
             except JournalError as error:
@@ -394,7 +394,7 @@ class Store:
         return self._last
 
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Read records in order, the chain checked on the way."""
+        """Read records in order and check their chain."""
         return reader.read(self.folder, first, last)
 
     def latest_snapshot(self) -> Snapshot | None:
@@ -402,33 +402,33 @@ class Store:
         return reader.latest_snapshot(self.folder)
 
     def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
-        """Check everything, or from one record on. `against` is a head that must be among the records."""
+        """Check the whole chain, or from one record on. `expected_head` must be in it."""
         return reader.verify(self.folder, from_seq, against)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def check_on_disk(self) -> None:
-        """Raise JournalGone if somebody deleted or replaced the file that is written now."""
+        """Raise JournalGone if somebody deleted or replaced the open file."""
         segment = self._segment
         if segment is None:
             return
         try:
             segment.check_on_disk()
         except JournalGone:
-            if self._segment is segment:  # else it was closed meanwhile, and may have been retired
+            if self._segment is segment:  # else it was closed in the meantime, and may be retired
                 raise
 
     def end(self) -> None:
-        """Write that the boot ended in order; nothing is appended after it, but it can still be read and copied."""
+        """Record that the boot ended in order; no record follows, but the journal can still be read and copied."""
         if self.failed is None and self._segment is not None and not self._ended:
             self._ended = True
-            with suppress(JournalError):  # then the next start finds that this one was cut off, which is true
+            with suppress(JournalError):  # then the next start finds that this one did not end in order, which is true
                 self.append([(STOP, *self._clocks(), self.boot, b"{}")])
                 assert self._tip is not None
                 self._tip.sync()
 
     def close(self) -> None:
-        """Write that the boot ended in order, unless that is written, and let the folder go."""
+        """Record that the boot ended in order, if `end` has not, and close the folder."""
         try:
             self.end()
         finally:
@@ -436,7 +436,7 @@ class Store:
 
     def _release(self) -> None:
         if self._segment is not None:
-            with suppress(Exception):  # a disk that failed may fail here too; what counts is on it already
+            with suppress(Exception):  # a failed disk may fail here too; durable records are on it already
                 self._segment.close()
             self._segment = None
         if self._tip is not None:

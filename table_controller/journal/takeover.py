@@ -1,8 +1,7 @@
-"""The mark that a restore leaves in the copy: from this record on, another box has this table. Reads and writes it.
+"""The mark that a restore leaves in the copy: from this record on, another box has this table.
 
-Two boxes with the same journal would both pay the same meter. The restored journal ends with a record of its own, and
-the mark names it: whoever keeps this copy and has that record is the new box; whoever lacks it is the old one, which
-locks.
+Two boxes with the same journal would both pay the same meter. The restored journal ends with a `restored` record, and
+the mark names it: the box that has this record is the new one; a box without it is the old one, and locks.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ NAME: Final = "taken-over"
 
 
 class TakenOver(msgspec.Struct, frozen=True):
-    """The `restored` record of the journal that goes on, who restored it (credentials by role) and when."""
+    """The `restored` record of the new journal, the people who restored it (credentials by role), and the time."""
 
     seq: int
     head: str
@@ -35,7 +34,7 @@ class TakenOver(msgspec.Struct, frozen=True):
 
 
 def write_mark(folder: Path, mark: TakenOver) -> None:
-    """Leave the mark in a copy's folder; on disk when this returns."""
+    """Write the mark into a copy's folder; on disk when this returns."""
     fresh = folder / f"{NAME}.new"
     with fresh.open("wb") as file:
         file.write(msgspec.json.encode(mark))
@@ -52,24 +51,24 @@ def read_mark(folder: Path) -> TakenOver | None:
     except FileNotFoundError:
         return None
     except (OSError, *UNDECODABLE) as error:
-        raise JournalDamaged(f"{folder / NAME}: who has taken this table over cannot be read: {error}") from error
+        raise JournalDamaged(f"{folder / NAME}: the takeover mark cannot be read: {error}") from error
 
 
 def is_held(mark: TakenOver, journal: Path) -> bool:
-    """Tell whether a journal goes on from the restore that a mark names."""
+    """Return whether a journal continues from the restore that a mark names."""
     first, last = reader.bounds(journal)
     if not first <= mark.seq <= last:
-        return mark.seq < first  # retired since: what is kept follows from it
-    found: Record = next(reader.read(journal, mark.seq, mark.seq))
-    return found.head.hex() == mark.head
+        return mark.seq < first  # retired since: the journal continues from it
+    record: Record = next(reader.read(journal, mark.seq, mark.seq))
+    return record.head.hex() == mark.head
 
 
 def check_mark(folder: Path, journal: Path) -> None:
-    """Raise CopyTakenOver if a folder is marked, and the journal does not go on from the restore that marked it."""
+    """Raise CopyTakenOver if a folder is marked and the journal does not continue from that restore."""
     mark = read_mark(folder)
     if mark is not None and not is_held(mark, journal):
-        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody who is named"
+        people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody named"
         raise CopyTakenOver(
             f"{folder} was restored into another box by {people}: that box has this table and its meter from record "
-            f"{mark.seq} on, and this one has not"
+            f"{mark.seq} on, and this box must not play"
         )

@@ -1,6 +1,6 @@
-"""What a table plays by, in the few numbers that whoever reads its journal must know: game, deal, decks, meter. Pure.
+"""The terms of a table that readers of its journal need: game, deal, decks, meter.
 
-Digests say which edition and configuration wrote a record; these say what that means without this software.
+Digests identify the edition and configuration of a record; the terms make the record readable without this software.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """As they hold from a start on. `hand` cards for each place in the first deal, `second` more after decisions."""
+    """Terms from a start on. Each place gets `hand` cards in the first deal, and `second` more after decisions."""
 
     game: str
     title: str
@@ -25,14 +25,14 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     cards: int  # of one deck, or of one batch
     hand: int
     second: int
-    all_places: bool  # every seat gets cards, also one without a wager
+    all_places: bool  # every seat gets cards, even without a wager
     dealer_hand: bool
     dealing: str
     meter: MeterRules | None = None
 
 
 def terms_of(context: Context) -> Terms:
-    """Return the terms of a table as it is now."""
+    """Return the present terms of a table."""
     edition = context.edition
     return Terms(
         game=edition.game, title=edition.title, chapter=edition.chapter, seats=context.submission.seats,

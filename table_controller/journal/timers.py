@@ -1,4 +1,4 @@
-"""The deadlines that the core has asked for, by both clocks, so that they outlive the box. Pure: reads no clock."""
+"""The running timers of the core, with start times on both clocks, so that they survive a restart."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Decision
 
-# From so long on (s) a deadline is an age, of a deck or of dice: the wall clock counts too. Shorter ones are patience
-# with a device, which a step of the clock must not end.
+# A timer of at least this long (s) is the age of a deck or of dice, and the wall clock counts too. Shorter timers wait
+# for a device, and a step of the wall clock must not end them.
 AGE: Final = 60.0
 _NS: Final = 1_000_000_000
 
 
 class Timer(msgspec.Struct, frozen=True):
-    """So many seconds from an instant on."""
+    """A timer of some seconds, and when it started."""
 
     seconds: float
     since: Stamp
 
 
 class Timers(msgspec.Struct):
-    """Every deadline that has not come."""
+    """Every timer that has not expired."""
 
     running: dict[str, Timer] = {}
 
     def take(self, decisions: Iterable[Decision], now: Stamp) -> None:
-        """Note what a step asked for; a timer that is set again begins anew."""
+        """Apply the deadlines of a step; a timer that is set again restarts."""
         for decision in decisions:
             if isinstance(decision, Deadline):
                 self.running.pop(decision.timer, None)
@@ -42,19 +42,19 @@ class Timers(msgspec.Struct):
                     self.running[decision.timer] = Timer(decision.seconds, now)
 
     def came(self, timer: str) -> None:
-        """A deadline has come and was told."""
+        """Remove a timer that has expired."""
         self.running.pop(timer, None)
 
     def left(self, timer: str, now: Stamp, *, trusted: bool) -> float:
-        """Return how long (s) until a deadline; none or less if it has come."""
-        found = self.running[timer]
-        return found.seconds - elapsed(found, now, trusted=trusted)
+        """Return the seconds until a timer expires; zero or less if it has expired."""
+        running = self.running[timer]
+        return running.seconds - elapsed(running, now, trusted=trusted)
 
 
 def elapsed(timer: Timer, now: Stamp, *, trusted: bool) -> float:
-    """Return how much of a timer has passed (s): the larger of wall and monotonic time.
+    """Return the elapsed time of a timer (s): the larger of wall and monotonic time.
 
-    Over a power-off only the wall clock knows; if it cannot be trusted, all of it has passed.
+    Across a power-off only the wall clock counts; if it cannot be trusted, the timer has expired.
     """
     wall = (now.wall_ns - timer.since.wall_ns) / _NS
     if timer.since.kernel == now.kernel:

@@ -1,4 +1,4 @@
-"""Turns what SQLite and the operating system report into the errors that a person understands. Decides nothing else."""
+"""Maps errors of SQLite and of the operating system to errors of the catalog."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What reading and writing may raise. Python cannot even decode the complaint about some damaged databases.
+# What reading and writing may raise; some damaged databases cause decoding errors.
 TROUBLE: Final = (sqlite3.Error, OSError, *UNDECODABLE)
-# Result codes of SQLite carry more in their upper bits.
+# The primary result code of SQLite; the upper bits hold the extended code.
 _PRIMARY: Final = 0xFF
-# Less than this free is as good as nothing (bytes): SQLite cannot even write a page and its log.
+# A disk with less free space (bytes) counts as full: SQLite cannot write a page and its log.
 _NO_ROOM: Final = 64 * 1024
 
 
 def _full(folder: Path) -> bool:
-    """Whether the disk is full, asked of the disk itself: SQLite calls some full disks an input/output error."""
+    """Return whether the disk is full. SQLite reports some full disks as an input/output error."""
     try:
         free = os.statvfs(folder)
     except OSError:
@@ -48,7 +48,7 @@ def _read_only(folder: Path) -> bool:
 
 
 def told(error: Exception, folder: Path) -> PitboxError:
-    """Return the error to raise for what happened in a folder."""
+    """Return the catalog's error for an error in a folder."""
     if isinstance(error, PitboxError):
         return error
     if isinstance(error, OSError):
@@ -65,7 +65,7 @@ def told(error: Exception, folder: Path) -> PitboxError:
     if code == sqlite3.SQLITE_CANTOPEN:
         return JournalError(f"{folder}: the database cannot be opened ({error})")
     if isinstance(error, (sqlite3.Error, *UNDECODABLE)):
-        # What the database gives back is not a database of ours, or not the types that were written.
+        # Not a database of this software, or columns of other types than were written.
         return JournalDamaged(f"{folder}: the database cannot be read ({error})")
     raise error
 
@@ -82,7 +82,7 @@ def _of_system(error: OSError, folder: Path) -> PitboxError:
 
 @contextmanager
 def plainly(folder: Path) -> Iterator[None]:
-    """Raise what goes wrong inside as an error of the tree."""
+    """Raise storage errors inside the block as errors of the catalog."""
     try:
         yield
     except TROUBLE as error:

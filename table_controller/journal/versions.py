@@ -1,4 +1,4 @@
-"""The digests that a journal names its records by: of software, edition and configuration. Only reads."""
+"""The digests of software, edition and configuration that a journal records at each start."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Edition, Submission
 
-# What decides at a table. Tools and simulators do not.
+# The packages that decide at a table; tools and simulators do not.
 PACKAGES: Final = ("firmware_bridge", "devices", "table_controller")
 _SUFFIXES: Final = (".py", ".toml")
 
 
 def digests_of(edition: Edition, submission: Submission, slots: Mapping[str, str]) -> dict[str, str]:
-    """Return what a record must name, as hex."""
+    """Return the digests for a `start` record, in hex."""
     return {
         SOFTWARE: software_digest(),
         EDITION: _digest(edition),
@@ -35,7 +35,7 @@ def _digest(what: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what msgspec does not know by itself: sets in their order, other objects as they print."""
+    """Encode what msgspec does not: sets as sorted lists, other objects by their repr."""
     return sorted(value) if isinstance(value, frozenset | set) else repr(value)
 
 
@@ -56,11 +56,11 @@ def sources(package: str) -> list[tuple[str, bytes]]:
 
 
 def _sources(folder: Any, name: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
+    sources: list[tuple[str, bytes]] = []
     for entry in folder.iterdir():
         if entry.is_dir():
             if entry.name != "__pycache__":
-                found += _sources(entry, f"{name}/{entry.name}")
+                sources += _sources(entry, f"{name}/{entry.name}")
         elif entry.name.endswith(_SUFFIXES):
-            found.append((f"{name}/{entry.name}", entry.read_bytes()))
-    return found
+            sources.append((f"{name}/{entry.name}", entry.read_bytes()))
+    return sources

@@ -1,7 +1,6 @@
-"""Group commit: one thread makes records durable while the event loop goes on. It knows no records and decides nothing.
+"""Group commit: one thread makes records durable while the event loop runs.
 
-While one commit runs, what is appended gathers and becomes the next commit. Callbacks run on the loop, in the order of
-the records.
+Records appended during a commit become the next commit. Callbacks run on the loop, in the order of the records.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Entry, Record
     from table_controller.journal.store import Store
 
-# At most so many records in one transaction, so that the first of them does not wait for a storm behind it.
+# At most this many records in one transaction, so that the first does not wait long for the others.
 GROUP: Final = 256
-# At most so many records wait for the disk; beyond that it does not keep up, and saying so is safer than memory.
+# At most this many records wait for the disk; beyond that the disk counts as failed, before memory fills up.
 BACKLOG: Final = 20_000
 
 
-# A record on its way, or a snapshot (the second) of the state after the record before it; whom to tell; and whether the
-# snapshot may begin a new segment.
+# A record, or the body of a snapshot of the state after the record before it; the callback; and whether the snapshot
+# may begin a new segment.
 _Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]", bool]
 
 
 class Writer:
-    """The loop's side of the journal. After a failure it takes nothing more and calls nobody back; `failed` says why.
+    """The loop's side of the journal. After a failure (`failed`) it writes nothing more and runs no callbacks.
 
-    `on_failed` is called once, on the loop, with the first error. `on_ballast_freed` is called when the disk was full
-    and the ballast gave room: what was appended is durable, but the table must lock.
+    Calls `on_failed` once, on the loop, with the first error. Calls `on_ballast_freed` when the disk was full and the
+    ballast was freed: all records are durable, but the table must lock.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class Writer:
         self.next_seq = 1 if last is None else last.seq + 1
         self._waiting = 0
         self._closed = False
-        self._kept: list[_Item] | None = None  # what was appended while the disk is held back
+        self._kept: list[_Item] | None = None  # appended while the writer is paused
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._ended = self._loop.create_future()
@@ -61,20 +60,20 @@ class Writer:
 
     @property
     def waiting(self) -> int:
-        """How many records were appended and are not yet known to be durable."""
+        """How many appended records are not confirmed durable."""
         return self._waiting
 
     def append(
         self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
     ) -> int:
-        """Hand a record over; never blocks. Returns the number that it will have; `on_durable` says when it has it."""
+        """Queue a record; never blocks. Returns its number; calls `on_durable` when it is on disk."""
         check_limits(kind, body)
         return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable, False))
 
     def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
-        """Hand over a snapshot of the state after the record appended last; never blocks. It takes a number too.
+        """Queue a snapshot of the state after the last appended record; never blocks. Returns the number of its record.
 
-        With `may_rotate` it begins a new segment if the one that is written is full.
+        With `may_rotate` it begins a new segment if the present one is full.
         """
         return self._put((None, body, on_durable, may_rotate))
 
@@ -84,7 +83,7 @@ class Writer:
         seq = self.next_seq
         self.next_seq += 1
         if self.failed is None and self._waiting >= BACKLOG:
-            self._fail(DiskFailed(f"{self._waiting} records wait for the journal's disk, which does not keep up"))
+            self._fail(DiskFailed(f"{self._waiting} records wait for the journal's disk, which is too slow"))
         if self.failed is None:
             self._waiting += 1
             if self._kept is None:
@@ -94,16 +93,16 @@ class Writer:
         return seq
 
     def hold(self) -> None:
-        """Keep what is appended from here on, until `release`.
+        """Keep new records in memory until `resume`.
 
-        The thread shares the interpreter with the loop: awake, it takes its turns while the loop reads what machines
-        answer. What was kept becomes one commit instead of several.
+        The thread shares the interpreter with the loop, and would slow it down while the loop reads answers of devices.
+        The kept records become one commit.
         """
         if self._kept is None:
             self._kept = []
 
     def release(self) -> None:
-        """Give the thread what was kept."""
+        """Pass the kept records to the thread."""
         kept, self._kept = self._kept, None
         for item in kept or ():
             self._queue.put(item)
@@ -113,12 +112,12 @@ class Writer:
     def _deliver(self, done: list[tuple[_Item, Record]]) -> None:
         for item, record in done:
             self._waiting -= 1
-            if self.failed is not None:  # it is on the disk, but the table is locked and nothing may follow from it
+            if self.failed is not None:  # it is on disk, but the table is locked
                 continue
             try:
                 item[2](record)
-            except Exception as error:  # noqa: BLE001 - one listener's mistake must not hide the next one's record
-                context = {"message": f"who waited for record {record.seq} failed", "exception": error}
+            except Exception as error:  # noqa: BLE001 - an error in one callback must not stop the next
+                context = {"message": f"the callback of record {record.seq} failed", "exception": error}
                 self._loop.call_exception_handler(context)
 
     def _fail(self, error: Exception) -> None:
@@ -131,7 +130,7 @@ class Writer:
             self.on_ballast_freed()
 
     async def close(self) -> None:
-        """Wait until all that was appended is durable and was told, then end the thread. The store stays open."""
+        """Wait until every record is durable and its callback has run, then end the thread. The store stays open."""
         if not self._closed:
             self.release()
             self._closed = True
@@ -155,7 +154,7 @@ class Writer:
                 finally:
                     if laid and not self._store.ballast.lies:
                         self._loop.call_soon_threadsafe(self._freed)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the loop must hear of it
+        except Exception as error:  # noqa: BLE001 - the loop must get every error
             self._loop.call_soon_threadsafe(self._fail, error)
             while self._queue.get() is not None:  # nothing after a failure is written
                 pass
@@ -163,7 +162,7 @@ class Writer:
             self._loop.call_soon_threadsafe(self._end)
 
     def _gather(self) -> list[_Item] | None:
-        """Wait for the next record and take with it what has come since; None at the end."""
+        """Wait for the next record; return it with all that are queued, or None at the end."""
         first = self._queue.get()
         if first is None:
             return None
@@ -180,7 +179,7 @@ class Writer:
         return group
 
     def _commit(self, group: list[_Item]) -> None:
-        """Make a group durable, then tell the loop. A snapshot ends its group and is a commit of its own."""
+        """Make a group durable, then run its callbacks on the loop. A snapshot ends its group as a separate commit."""
         store = self._store
         done: list[tuple[_Item, Record]] = []
         body = group[-1][1]
@@ -195,4 +194,4 @@ class Writer:
         finally:
             if done:
                 self._loop.call_soon_threadsafe(self._deliver, done)
-        store.remember()  # nobody waits for the tip
+        store.remember()  # no callback waits for the head file

@@ -1,6 +1,6 @@
-"""What a page may ask for: each request as a frozen type, who may ask it, and the event that it becomes. Pure.
+"""The requests of a page: their types, the roles that may send them, and the events that they become.
 
-The core has the last word. What is refused here already is what no state of the table would allow: another role, or a
+The core decides. This module refuses only what no state of the table would allow: a wrong role, or an answer to a
 question that is not open.
 """
 
@@ -24,7 +24,7 @@ Document = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A credential shown with the request itself."""
+    """A credential that comes with the request itself."""
 
     id: Annotated[str, Meta(max_length=64)]
     pin: Annotated[str, Meta(max_length=128)]
@@ -35,9 +35,9 @@ class Who(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Act(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="act"):
-    """What every request carries: its number on this page, larger than any before, and credentials where it needs any.
+    """Base of all requests: its number on this page, larger than any before, and credentials if it needs them.
 
-    `by` speaks instead of whoever is signed on; `second` is the other of two people.
+    `by` signs instead of the person who is signed on; `second` is the second of two people.
     """
 
     n: Annotated[int, Meta(ge=1, le=1 << 53)]
@@ -63,7 +63,7 @@ class NoMoreBets(Act, frozen=True, tag="no_more_bets"):
 
 
 class BringDeck(Act, frozen=True, tag="deck", kw_only=True):
-    """Bring a deck to the table."""
+    """Add a deck to the table."""
 
     deck: Word
     preshuffled: bool = False
@@ -71,7 +71,7 @@ class BringDeck(Act, frozen=True, tag="deck", kw_only=True):
 
 
 class Report(Act, frozen=True, tag="report", kw_only=True):
-    """Report what only people see."""
+    """Report an irregularity that only people can see."""
 
     trigger: Word
     seat: Seat | None = None
@@ -80,7 +80,7 @@ class Report(Act, frozen=True, tag="report", kw_only=True):
 
 
 class Order(Act, frozen=True, tag="order", kw_only=True):
-    """Order what a floorperson may order."""
+    """Give a floorperson's order."""
 
     order: Literal[
         "reshuffle", "recut", "remove_deck", "table_idle", "dealing_method", "start_method", "shuffle_by_hand",
@@ -92,7 +92,7 @@ class Order(Act, frozen=True, tag="order", kw_only=True):
 
 
 class SlotAct(Act, frozen=True, tag="slot", kw_only=True):
-    """Do something about a device."""
+    """Change the service state of a device."""
 
     slot: Word
     order: Literal["give_up", "sign", "repair", "clear", "acknowledge"]
@@ -109,7 +109,7 @@ class CorrectMeter(Act, frozen=True, tag="correct_meter", kw_only=True):
 
 
 class ResetMeter(Act, frozen=True, tag="reset_meter", kw_only=True):
-    """Bring the meter to its seed."""
+    """Reset the meter to its seed."""
 
     document: Document
     ground: Word
@@ -130,20 +130,20 @@ class OpenMeter(Act, frozen=True, tag="open_meter", kw_only=True):
 
 
 class TransferOverflow(Act, frozen=True, tag="transfer_overflow", kw_only=True):
-    """Bring an amount of the overflow (micro-dollars) back to the meter."""
+    """Transfer an amount of the overflow (micro-dollars) to the meter."""
 
     amount: Annotated[int, Meta(ge=1, le=10**15)]
     document: Document
 
 
 class ConfirmCopyAbsent(Act, frozen=True, tag="confirm_copy_absent", kw_only=True):
-    """Answer for it that the second copy is out of reach and that no other box was made from it."""
+    """Confirm that the second copy is unreachable and that no other box was restored from it."""
 
     document: Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
-    """Set what the text leaves open: the rate of progression (basis points), and the most that the meter may hold."""
+    """Set the rate of progression (basis points) or the limit of the meter."""
 
     document: Document
     rate_bp: Annotated[int, Meta(ge=1, le=10_000)] | None = None
@@ -152,7 +152,7 @@ class SetMeter(Act, frozen=True, tag="set_meter", kw_only=True):
 
 
 class CoverCard(Act, frozen=True, tag="cover_card", kw_only=True):
-    """Say that the cover card came out."""
+    """Report that the cover card came out."""
 
     seat: Seat | None = None
 
@@ -166,9 +166,9 @@ READ: Final = msgspec.json.Decoder(Request)
 
 
 class Step(Act, frozen=True, tag="step", kw_only=True):
-    """Begin the way back of a dossier, or tick one of its steps. No event of the table: its evidence is journaled."""
+    """Begin the return to service of a fault report, or complete one of its steps. No event of the table."""
 
-    dossier: int
+    report: int
     step: Word
     cards: Annotated[int, Meta(ge=0, le=9999)] | None = None
 
@@ -177,7 +177,7 @@ STEP: Final = msgspec.json.Decoder(Step)
 
 
 class Device(Act, frozen=True, tag="device", kw_only=True):
-    """Order something of a machine, as a technician may. No event of the table: what was ordered is journaled."""
+    """A technician's order to a machine. No event of the table; the journal records it as a note."""
 
     slot: Word
     call: Word
@@ -186,7 +186,7 @@ class Device(Act, frozen=True, tag="device", kw_only=True):
 
 DEVICE: Final = msgspec.json.Decoder(Device)
 
-# Who may ask for what; an answer is for whom the question is.
+# The roles that may send each request; an answer is for the role of its question.
 ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     OpenRound: ("dealer",),
     NoMoreBets: ("dealer",),
@@ -203,9 +203,9 @@ ROLES: Final[dict[type[Act], tuple[str, ...]]] = {
     ConfirmCopyAbsent: ("floorperson",),
     CoverCard: ("dealer", "floorperson"),
 }
-# Their word is a credential, not a button: the PIN comes with each request, also from somebody who is signed on.
+# These roles sign each request with the PIN, even when they are signed on.
 EACH_TIME: Final = ("floorperson", "auditor")
-# What moves a machine by hand is proved each time, too.
+# These requests are signed with the PIN by every role.
 EACH_ACT: Final = (Device,)
 TWO_PEOPLE: Final = (
     CorrectMeter, ResetMeter, SetMeter, CloseMeter, OpenMeter, TransferOverflow, ConfirmCopyAbsent,
@@ -213,7 +213,7 @@ TWO_PEOPLE: Final = (
 
 
 def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...]:
-    """Return who may ask for this; nobody if it answers a question that is not open."""
+    """Return the roles that may send a request; none if it answers a question that is not open."""
     if isinstance(request, Answer):
         prompt = prompts.get(request.prompt)
         return () if prompt is None else (prompt.role,)
@@ -221,7 +221,7 @@ def roles_for(request: Request, prompts: Mapping[int, Prompt]) -> tuple[str, ...
 
 
 def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.Event:
-    """Return the event that a request becomes, with the people who stand for it."""
+    """Return the event of a request, with the people who signed it."""
     match request:
         case Answer():
             return ev.Answer(request.prompt, request.choice, who, request.number, request.seats)
@@ -248,7 +248,7 @@ def event_of(request: Request, who: ev.Person, second: ev.Person | None) -> ev.E
 
 
 def _meter_event(request: MeterAct, who: ev.Person, second: ev.Person) -> ev.Event:
-    """Return the event of what two people do to the meter."""
+    """Return the event of a request about the meter that two people signed."""
     match request:
         case CorrectMeter():
             why = (request.ground, request.reason, request.counterpart)

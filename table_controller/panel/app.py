@@ -1,4 +1,4 @@
-"""The panel over HTTP: pages, streams, requests, and everything that keeps other people's pages out. No table here."""
+"""The panel over HTTP: pages, streams, requests, and the checks that keep other sites out."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from table_controller.panel.panel import Panel
     from table_controller.panel.sessions import Session
 
-# A request is a few words; more is nobody's answer (bytes).
+# Largest body of a request (bytes).
 BODY: Final = 4096
-# The secret of a page travels in a header that no form of another site can set.
+# The header of a page's secret; a form of another site cannot set it.
 PAGE: Final = "x-pitbox-page"
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -51,7 +51,7 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-# Who may look at rounds that are over, and at the history of the machines.
+# Roles that may review past rounds, and roles that may see the history of the machines.
 PAST: Final = ("floorperson", "auditor")
 HISTORY: Final = ("technician", "floorperson", "auditor")
 PAGES: Final = {
@@ -64,27 +64,27 @@ PAGES: Final = {
 }
 
 
-# What every page of a development table shows, also the players' sign.
+# The mark on every page of a development table, including the players' sign.
 _UNVERIFIED: Final = (
-    b'<div class="unverified" role="note" title="A development table: nobody approved the software that runs here.">'
+    b'<div class="unverified" role="note" title="A development table with unapproved software.">'
     b"UNVERIFIED</div>\n</body>"
 )
 
 
 def _marked(page: bytes) -> bytes:
-    """Return a page with the mark of a development table, in its HTML: no script can leave it out."""
+    """Return a page with the mark of a development table in its HTML, which no script removes."""
     assert page.count(b"</body>") == 1, "a page has one end"
     return page.replace(b"</body>", _UNVERIFIED)
 
 
 class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Who wants to sign on."""
+    """The body of a sign-on request."""
 
     who: acts.Who
 
 
 class SignShown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a sign's page shows: the number that its stream gave it, and the text of the amount in its document."""
+    """The report of a sign page: its page id, and the amount that it shows."""
 
     page: Annotated[str, msgspec.Meta(max_length=64)]
     text: Annotated[str, msgspec.Meta(max_length=64)]
@@ -121,10 +121,10 @@ class App:
                 Route("/api/session", self._guarded(self._session), methods=["GET"]),
                 Route("/api/sign_on", self._guarded(self._sign_on), methods=["POST"]),
                 Route("/api/sign_off", self._guarded(self._sign_off), methods=["POST"]),
-                Route("/api/say", self._guarded(self._say), methods=["POST"]),
-                Route("/api/step", self._guarded(self._step), methods=["POST"]),
+                Route("/api/request", self._guarded(self._submit), methods=["POST"]),
+                Route("/api/return_step", self._guarded(self._step), methods=["POST"]),
                 Route("/api/order", self._guarded(self._order), methods=["POST"]),
-                Route("/api/dossiers", self._guarded(self._dossiers), methods=["GET"]),
+                Route("/api/fault_reports", self._guarded(self._fault_reports), methods=["GET"]),
                 Route("/api/history", self._guarded(self._history), methods=["GET"]),
                 Route("/api/rounds", self._guarded(self._rounds), methods=["GET"]),
                 Route("/api/round/{number:int}", self._guarded(self._round), methods=["GET"]),
@@ -132,7 +132,7 @@ class App:
                 Route("/api/sign", self._guarded(self._sign), methods=["GET"]),
                 Route("/api/sign_shown", self._guarded(self._sign_shown), methods=["POST"]),
                 Route("/api/hits", self._guarded(self._hits), methods=["GET"]),
-                Route("/api/words", self._guarded(self._words), methods=["GET"]),
+                Route("/api/labels", self._guarded(self._labels), methods=["GET"]),
                 Route("/api/clause/{id:path}", self._guarded(self._clause), methods=["GET"]),
                 *([Route("/api/bench", self._guarded(self._faults), methods=["GET"]),
                    Route("/api/inject", self._guarded(self._inject), methods=["POST"])] if panel.bench else []),
@@ -140,10 +140,10 @@ class App:
             exception_handlers={404: _not_served, 405: _not_served},
         )  # fmt: skip
 
-    # --- who may ask at all -------------------------------------------------------------------------------------------
+    # --- checks of a request ------------------------------------------------------------------------------------------
 
     def _guarded(self, handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """Return a handler that answers only to our own pages."""
+        """Return a handler that accepts only requests of the panel's own pages."""
 
         async def guarded(request: Request) -> Response:
             why = self._foreign(request)
@@ -160,27 +160,27 @@ class App:
         return guarded
 
     def _foreign(self, request: Request) -> str | None:
-        """Return why a request cannot come from one of our pages; None if it can."""
+        """Return why a request cannot come from the panel's own pages; None if it can."""
         host = request.headers.get("host", "")
-        # A name of somebody else that leads here is a trick (DNS rebinding); an address cannot be one.
+        # A foreign name that resolves to this host is an attack (DNS rebinding); an address cannot be one.
         if self._panel.local and not is_loopback(host_name(host)):
-            return "this panel is reached at a loopback address of this computer only, as localhost"
+            return "this panel accepts only loopback addresses of this computer, such as localhost"
         site = request.headers.get("sec-fetch-site")
         if site is not None and site not in ("same-origin", "none"):
-            return "another site asks"
+            return "the request comes from another site"
         origin = request.headers.get("origin")
         ours = f"{'https' if self._panel.secure else 'http'}://{host}"
         if request.method == "POST" and origin != ours:
-            return "a request names the page that it comes from, and this one is not ours"
+            return "the origin of the request is not this panel"
         if origin is not None and origin != ours:
-            return "another site asks"
+            return "the request comes from another site"
         return None
 
     def _signed_on(self, request: Request, *, used: bool = True) -> Session | None:
         return self._panel.sessions.find(request.cookies.get(self._cookie, ""), used=used)
 
     def _origin(self, request: Request) -> Origin:
-        """Return where a request comes from."""
+        """Return the origin of a request."""
         if request.client is None:
             return origin_of("local", own=True)
         reached = request.scope.get("server") or ("",)
@@ -210,14 +210,14 @@ class App:
         return Response(data, media_type=kind, headers=headers)
 
     async def _metrics(self, request: Request) -> Response:
-        """Answer this computer, who has the token, and who is signed on: a fault's name tells much about a table."""
+        """Return metrics to this computer, to a client with the token, and to people who are signed on."""
         if not self._has_token(request):
             why = self._foreign(request)
             if why is not None:
                 return _answer(Said(403, {"ok": False, "text": why}))
             place = self._origin(request).name
             if not (place == "local" or is_loopback(place)) and self._signed_on(request, used=False) is None:
-                text = "metrics are for this computer, for who is signed on, and for who has the token"
+                text = "metrics need a request from this computer, a sign-on, or the token"
                 refusal = _answer(Said(401, {"ok": False, "text": text}))
                 refusal.headers["WWW-Authenticate"] = "Bearer"
                 return refusal
@@ -226,7 +226,7 @@ class App:
         return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
 
     def _has_token(self, request: Request) -> bool:
-        """Whether a request carries the token of table.toml. Without one in there, none is right."""
+        """Return whether a request has the token of table.toml; never true if none is configured."""
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         token = self._panel.metrics_token
         is_bearer = token is not None and scheme.lower() == "bearer"
@@ -235,7 +235,7 @@ class App:
     # --- signing on and off -------------------------------------------------------------------------------------------
 
     async def _session(self, request: Request) -> Response:
-        """Tell a page who is signed on, and give it its secret."""
+        """Return who is signed on, and the page's secret."""
         session = self._signed_on(request)
         if session is None:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
@@ -251,7 +251,7 @@ class App:
         try:
             who = msgspec.json.decode(body, type=SignOn).who
         except UNDECODABLE:
-            return _answer(Said(400, {"ok": False, "text": "this is no request"}))
+            return _answer(Said(400, {"ok": False, "text": "this is not a request"}))
         proved = await self._panel.desk.prove(who, self._origin(request))
         if isinstance(proved, Said):
             return _answer(proved)
@@ -274,7 +274,7 @@ class App:
 
     # --- the table ----------------------------------------------------------------------------------------------------
 
-    async def _say(self, request: Request) -> Response:
+    async def _submit(self, request: Request) -> Response:
         return await self._taken(request, self._panel.desk.say)
 
     async def _step(self, request: Request) -> Response:
@@ -283,8 +283,8 @@ class App:
     async def _order(self, request: Request) -> Response:
         return await self._taken(request, self._panel.desk.order)
 
-    async def _dossiers(self, request: Request) -> Response:
-        """The newest faults, for who may clear them."""
+    async def _fault_reports(self, request: Request) -> Response:
+        """The newest fault reports, for roles that may clear faults."""
         return await self._looked_up(request, self._faults_kept(), HISTORY)
 
     async def _faults_kept(self) -> Any:
@@ -292,12 +292,12 @@ class App:
         return [] if kept is None else await self._in_thread(dossiers, kept.store.folder)
 
     async def _rounds(self, request: Request) -> Response:
-        """The rounds that the journal has; with `older`, some more of them."""
+        """The list of rounds; with `older`, more of them."""
         return await self._looked_up(request, self._listed("older" in request.query_params), PAST)
 
     async def _round(self, request: Request) -> Response:
-        """A round's whole story, for a dispute."""
-        return await self._looked_up(request, self._told(request.path_params["number"]), PAST)
+        """The review of a round, for a dispute."""
+        return await self._looked_up(request, self._reviewed(request.path_params["number"]), PAST)
 
     async def _history(self, request: Request) -> Response:
         """Faults and repairs, drift, and links over time."""
@@ -314,17 +314,17 @@ class App:
             await self._archive().older()
         return self._archive().rounds()
 
-    async def _told(self, number: int) -> Any:
+    async def _reviewed(self, number: int) -> Any:
         return await self._archive().round(number)
 
     def _archive(self) -> Archive:
         archive = self._panel.live.archive
         if archive is None:
-            raise BoxLocked("the box is locked, and its journal is not read here; pitbox journal does")
+            raise BoxLocked("the box is locked; read the journal with pitbox journal")
         return archive
 
     async def _looked_up(self, request: Request, work: Coroutine[Any, Any, Any], roles: tuple[str, ...]) -> Response:
-        """Answer with what was read of the past, to whom it is for."""
+        """Return the result of reading past records, for people with one of these roles."""
         session = self._signed_on(request)
         if session is None or session.who.role not in roles:
             work.close()
@@ -336,26 +336,24 @@ class App:
         except PitboxError as error:
             return _answer(refused(409, error))
 
-    async def _taken(self, request: Request, take: Callable[..., Awaitable[Said]]) -> Response:
+    async def _taken(self, request: Request, handle: Callable[..., Awaitable[Said]]) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
         page = request.headers.get(PAGE, "")
         if not session.has_page(page):
-            return _answer(
-                Said(403, {"ok": False, "page": False, "text": "this page is not open any more; load it anew"})
-            )
+            return _answer(Said(403, {"ok": False, "page": False, "text": "this page has expired; load it again"}))
         body = await _body(request)
         if body is None:
             return _too_long()
-        return _answer(await take(session, page, body, self._origin(request)))
+        return _answer(await handle(session, page, body, self._origin(request)))
 
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
         if session is None:
             return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
         origin, who = self._origin(request), session.who
-        if origin.rank is not Rank.OWN:  # one person's pages are counted together, wherever they are
+        if origin.rank is not Rank.OWN:  # pages of one person count together, from all addresses
             origin = Origin(origin.name, who.id, Rank.KNOWN)
         stream = self._panel.live.follow(
             who.role, origin, machines="machines" in request.query_params, alive=lambda: not self._over(session)
@@ -367,24 +365,24 @@ class App:
         return session.over
 
     async def _sign(self, request: Request) -> Response:
-        """The meter sign: what players may see, for everybody."""
+        """The stream of the meter sign, for everybody."""
         origin = self._origin(request)
         return self._streamed(self._panel.live.follow(SIGN, origin, machines=False, alive=lambda: True))
 
     async def _sign_shown(self, request: Request) -> Response:
-        """A sign's page reports what can be read on it. Nobody is signed on there: its number and its pace bound it."""
+        """A report of a sign page. No sign-on is needed; the page id and the rate limit protect it."""
         body = await _body(request)
         if body is None:
             return _too_long()
         try:
             shown = msgspec.json.decode(body, type=SignShown)
         except UNDECODABLE:
-            return _answer(Said(400, {"ok": False, "text": "this is no request"}))
+            return _answer(Said(400, {"ok": False, "text": "this is not a request"}))
         why = self._panel.live.sign_shown(shown.page, shown.text)
         return _answer(Said(409 if why else 200, {"ok": not why, "text": why}))
 
     async def _hits(self, request: Request) -> Response:
-        """The last hits of each level, to be looked at and printed."""
+        """The last hits of each level."""
         return await self._looked_up(request, self._last_hits(), PAST)
 
     async def _last_hits(self) -> Any:
@@ -393,23 +391,23 @@ class App:
 
     def _streamed(self, stream: Stream | None) -> Response:
         if stream is None:
-            return _answer(Said(503, {"ok": False, "text": "too many pages follow this table"}))
+            return _answer(Said(503, {"ok": False, "text": "too many pages are open at this table"}))
 
         return Followed(stream, self._panel.live)
 
-    async def _words(self, _request: Request) -> Response:
-        """What may be reported and ordered, for menus."""
+    async def _labels(self, _request: Request) -> Response:
+        """The labels of reports and orders, for menus."""
         return JSONResponse({"reports": words.REPORTS, "orders": words.ORDERS})
 
     async def _clause(self, request: Request) -> Response:
-        """A clause or a reading in words."""
-        if not self._texts:  # read once, and not by the loop
+        """The text of a clause or of a reading."""
+        if not self._texts:  # read once, in a thread
             self._texts = await self._in_thread(_texts)
-        wanted = request.path_params["id"]
-        text = self._texts.get(wanted)
+        clause = request.path_params["id"]
+        text = self._texts.get(clause)
         if text is None:
-            return _answer(Said(404, {"ok": False, "id": wanted, "text": "no clause of this name has a duty"}))
-        return JSONResponse({"id": wanted, "text": text})
+            return _answer(Said(404, {"ok": False, "id": clause, "text": "there is no text for this clause"}))
+        return JSONResponse({"id": clause, "text": text})
 
     # --- simulated machines -------------------------------------------------------------------------------------------
 
@@ -424,41 +422,41 @@ class App:
         if session is None or self._panel.bench is None or not session.has_page(page) or body is None:
             return _answer(Said(403, {"ok": False, "text": "nobody is signed on at this page"}))
         try:
-            wanted = msgspec.json.decode(body, type=Inject)
-            if not session.take(page, wanted.n):
-                return _answer(Said(409, {"ok": False, "text": "this request was taken already"}))
-            return JSONResponse({"ok": True, "text": self._panel.bench.inject(wanted.slot, wanted.fault)})
+            fault = msgspec.json.decode(body, type=Inject)
+            if not session.take(page, fault.n):
+                return _answer(Said(409, {"ok": False, "text": "this request was already accepted"}))
+            return JSONResponse({"ok": True, "text": self._panel.bench.inject(fault.slot, fault.fault)})
         except (KeyError, BadFault, *UNDECODABLE) as error:
             return _answer(Said(400, {"ok": False, "text": str(error)}))
 
 
 def _texts() -> dict[str, str]:
-    """Return every clause and every reading in words."""
+    """Return the texts of all clauses and readings."""
     clauses = {clause.id: clause.duty for game in rulebook.GAMES for clause in rulebook.clauses(game)}
     return clauses | {id_: reading.reading for id_, reading in rulebook.readings().items()}
 
 
-def _answer(said: Said) -> Response:
-    return JSONResponse(said.body, said.status, headers=HEADERS | {"Cache-Control": "no-store"})
+def _answer(result: Said) -> Response:
+    return JSONResponse(result.body, result.status, headers=HEADERS | {"Cache-Control": "no-store"})
 
 
 async def _not_served(_request: Request, error: Exception) -> Response:
-    """Answer what no page is at with the headers of every other answer."""
+    """Return 404 and 405 with the headers of every other response."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     more = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    body = {"ok": False, "text": "there is nothing here" if status == 404 else "this is asked for in another way"}
+    body = {"ok": False, "text": "there is no such page" if status == 404 else "this method is not allowed here"}
     return JSONResponse(body, status, headers=HEADERS | {"Cache-Control": "no-store"} | more)
 
 
 def _too_long() -> Response:
-    """Answer what is too long, and read no more of it."""
+    """Return 413, and close the connection without reading the rest."""
     response = _answer(Said(413, {"ok": False, "text": f"a request has at most {BODY} bytes"}))
     response.headers["Connection"] = "close"
     return response
 
 
 async def _body(request: Request) -> bytes | None:
-    """Return the body; None if it is too long, and then the rest of it is not read."""
+    """Return the body; None if it is too long."""
     body = b""
     async for chunk in request.stream():
         body += chunk

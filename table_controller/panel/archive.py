@@ -1,7 +1,7 @@
-"""What the journal has of rounds and findings: which rounds there were, what people must be able to find again.
+"""The index of rounds in the journal, for the list of rounds and their reviews.
 
-Begins with a bounded piece of the journal when the panel starts, so that a restart loses nothing, and goes on with
-every step. A round's whole story is read when somebody asks for it.
+It reads the newest part of the journal when the panel starts, so that a restart loses nothing, and then adds every
+step. The review of a round is read on request.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Records that are looked through at once, at the start and for older rounds: about two hundred rounds.
+# Records in one search, at the start and for older rounds: about two hundred rounds.
 LOOK_BACK: Final = 20_000
-# Marks that are kept: opened, ended, irregular; about two thousand rounds.
+# Most marks in memory: about two thousand rounds.
 MARKS: Final = 6_000
-# A deck's checks are looked for from so many rounds before its round, and at most so many records.
+# The checks of a deck are read from this many rounds before its round, and at most this many records.
 ROUNDS_BEFORE: Final = 4
 RECORDS_BEFORE: Final = 3_000
-# The most records of one round that are read: fifty times what a round has.
+# Most records of one round: fifty times a normal round.
 LONGEST: Final = 5_000
-# A step's record without any of these words tells nothing here, and is not decoded.
+# Only steps that match have marks; the others are not decoded.
 _WORDS: Final = re.compile(rb'"type":"(?:Found|Finding)"|"what":"round"')
 _ENDS: Final = (mc.COMPLETE, mc.VOID)
 _MARKED: Final = (mc.BETTING, mc.SETTLING, *_ENDS)
 
 
 class Mark(NamedTuple):
-    """Something of a step: the round opened, ended, or something was found. `at`: wall clock (ms)."""
+    """A mark of a step: a round opened or ended, or a finding. `at`: wall clock (ms)."""
 
     seq: int
     at: int
@@ -60,19 +60,19 @@ class Mark(NamedTuple):
 
 
 def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[Mark]:
-    """Return what is to be remembered of a step. A refusal is of no round: however many come, rounds stay known."""
+    """Return the marks of a step. Refusals have none, so that many refusals cannot displace rounds."""
     at = wall_ns // 1_000_000
     marks = []
     for decision in decisions:
         if isinstance(decision, Finding | Found):
-            marks += [Mark(seq, at, "found", found) for found in findings_in(seq, wall_ns, (decision,))]
+            marks += [Mark(seq, at, "found", finding) for finding in findings_in(seq, wall_ns, (decision,))]
         elif isinstance(decision, Moved) and decision.what == "round" and decision.state in _MARKED:
             marks.append(Mark(seq, at, decision.state))
     return marks
 
 
 def marks_in(records: Iterable[Record]) -> list[Mark]:
-    """Return the marks of some records; what this software cannot read has none."""
+    """Return the marks of records; records that this software cannot decode have none."""
     marks: list[Mark] = []
     for record in records:
         body = rec.current_body(record.kind, record.body)
@@ -86,22 +86,22 @@ def marks_in(records: Iterable[Record]) -> list[Mark]:
 
 
 class Archive:
-    """`rounds` and `round` answer whoever asks for them."""
+    """The rounds of one journal: `rounds` lists them, `review_round` reads one."""
 
     def __init__(self, controller: Controller, reading: Reading, on_news: Callable[[], None]) -> None:
         self._controller = controller
         self._reading = reading
         self._on_news = on_news
         self._marks: deque[Mark] = deque(maxlen=MARKS)
-        # What was decided up to here is read back; every later step comes by itself.
+        # Steps up to here are read from the journal; later ones are added.
         self._begun = controller.newest
         self._number = controller.table.state.round.number
-        self._reached = self._begun + 1  # the oldest record that was looked at
-        self._ended = False  # nothing older is kept
+        self._reached = self._begun + 1  # the oldest record that was read
+        self._ended = False  # the journal has no older records
         self._loading: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Read back what was before this start, beside everything else."""
+        """Start reading older records in the background."""
         if self._loading is None:
             self._loading = asyncio.get_running_loop().create_task(self._load())
 
@@ -111,7 +111,7 @@ class Archive:
             self._loading.cancel()
 
     def take(self, step: Step) -> None:
-        """A step is on disk."""
+        """Add a durable step."""
         if step.seq <= self._begun:
             return
         for mark in marks_of(step.seq, step.wall_ns, step.decisions):
@@ -126,25 +126,25 @@ class Archive:
                     return
                 await asyncio.sleep(0.02)
             await self.older()
-        except PitboxError as error:  # the table goes on; its pages begin with what happens from now on
-            log.warning("the journal could not be read back for the panel: %s %s", error.code, error)
+        except PitboxError as error:  # the table plays on; its pages show only new rounds
+            log.warning("the panel could not read older rounds from the journal: %s %s", error.code, error)
 
     async def older(self) -> None:
-        """Look through some more of what was before."""
+        """Read more of the older records."""
         if self._ended or self._reached <= 1:
             return
         last, first = self._reached - 1, max(1, self._reached - LOOK_BACK)
         pieces: list[list[Mark]] = []
         reached = self._reached
 
-        def take(records: Iterable[Record]) -> bool:
+        def consume(records: Iterable[Record]) -> bool:
             nonlocal reached
             kept = list(records)
             pieces.append(marks_in(kept))
             reached = kept[0].seq if kept else reached
             return not kept  # older ones were retired
 
-        await self._reading.backward(last, first, take)
+        await self._reading.backward(last, first, consume)
         self._ended = reached > first or first == 1
         self._reached = reached
         for mark in (mark for piece in pieces for mark in reversed(piece)):
@@ -159,37 +159,39 @@ class Archive:
     # --- rounds -------------------------------------------------------------------------------------------------------
 
     def rounds(self) -> dict[str, Any]:
-        """Return the rounds that are known, the newest first, and whether there may be older ones."""
+        """Return the indexed rounds, the newest first, and whether there may be older ones."""
         return {"rounds": self._listed()[::-1], "older": not self._ended and self._reached > 1}
 
     def _listed(self) -> list[dict[str, Any]]:
         opened = sum(mark.kind == mc.BETTING for mark in self._marks)
         after = sum(mark.kind == mc.BETTING and mark.seq > self._begun for mark in self._marks)
         number = self._number + after - opened
-        found: list[dict[str, Any]] = []
+        rounds: list[dict[str, Any]] = []
         affected: set[int] = set()
         for mark in self._marks:
             if mark.kind == mc.BETTING:
                 number += 1
-                found.append({"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "wrong": 0})
+                rounds.append(
+                    {"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "irregularities": 0}
+                )
             elif mark.found is not None:
                 affected.update(mark.found.rounds)
-                if found and found[-1]["end"] == "under way":
-                    found[-1]["wrong"] += mark.found.what == "irregularity"
-            elif found and mark.kind in _ENDS:
-                found[-1]["end"] = mark.kind
-            elif found and mark.kind == mc.SETTLING:
-                # Also after its end, when something was found before the cards were collected.
-                found[-1]["end"] = "under way"
-        return [each | {"affected": each["number"] in affected} for each in found]
+                if rounds and rounds[-1]["end"] == "under way":
+                    rounds[-1]["irregularities"] += mark.found.what == "irregularity"
+            elif rounds and mark.kind in _ENDS:
+                rounds[-1]["end"] = mark.kind
+            elif rounds and mark.kind == mc.SETTLING:
+                # A completed round can return to settling until its cards are collected.
+                rounds[-1]["end"] = "under way"
+        return [each | {"affected": each["number"] in affected} for each in rounds]
 
     async def round(self, number: int) -> dict[str, Any]:
-        """Return a round's whole story; BadRequest if it is none of those that are known."""
+        """Return the review of a round; BadRequest if the round is not in the index."""
         listed = self._listed()
         at = next((index for index, each in enumerate(listed) if each["number"] == number), None)
         if at is None:
             known = f"rounds {listed[0]['number']} to {listed[-1]['number']}" if listed else "no round"
-            raise BadRequest(f"round {number} is not among those that were read, {known}; look for older ones")
+            raise BadRequest(f"round {number} is not in the list, which has {known}; load older rounds")
         one, following = listed[at], listed[at + 1] if at + 1 < len(listed) else None
         before = listed[at - ROUNDS_BEFORE]["seq"] if at >= ROUNDS_BEFORE else 1
         first = max(1, before, one["seq"] - RECORDS_BEFORE)
@@ -197,13 +199,13 @@ class Archive:
         terms = msgspec.to_builtins(terms_of(self._controller.table.context))
         dispute = Dispute(number, one["seq"], terms)
 
-        def take(records: Iterable[Record]) -> bool:
+        def consume(records: Iterable[Record]) -> bool:
             dispute.take(records)
             return dispute.over
 
-        await self._reading.forward(first, min(newest, one["seq"] + LONGEST), take)
-        told = dispute.told()
-        if told is None:
-            raise BadRequest(f"round {number} is no longer in the journal")
+        await self._reading.forward(first, min(newest, one["seq"] + LONGEST), consume)
+        review = dispute.told()
+        if review is None:
+            raise BadRequest(f"round {number} is not in the journal any more")
         named = [finding(mark.found) for mark in self._marks if mark.found is not None and number in mark.found.rounds]
-        return told | {"at": one["at"], "affected": named, "end_state": one["end"]}
+        return review | {"at": one["at"], "affected": named, "end_state": one["end"]}

@@ -1,4 +1,4 @@
-"""The panel beside a running box: what `pitbox run` keeps alive. The web server is loaded when this runs."""
+"""Runs the panel of a box, as a task of `pitbox run`. The web server is imported only when this runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 async def panel(box: Box, config: TableConfig) -> None:
-    """Serve the panel of a configured box until it ends; what goes wrong is raised, and the box starts this anew."""
+    """Serve the panel of a box until canceled; raises errors, and the box then restarts this task."""
 
     def ready(port: int) -> None:
         log.info("panel: %s", " or ".join(panel_addresses(config.panel, port)))

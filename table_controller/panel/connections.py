@@ -1,8 +1,8 @@
-"""Which connections the panel takes, and for how long one may do nothing. What is asked over them is elsewhere.
+"""Accepts the connections of the panel, limits their number, and gives each part of them a deadline.
 
-A connection counts from the moment that it is accepted, before TLS: one that never ends its greeting has a place, too.
-Each part has a deadline: the greeting, a whole request, and that an answer is read. One that waits for its client is
-idle, and gives way when another one comes.
+A connection counts from the moment it is accepted, before TLS. The deadlines are for the TLS handshake, a whole
+request, and reading a response. A connection that waits for its client is idle, and is closed when another one needs
+its place.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
     from table_controller.repeated_log import RepeatedLog
 
-# Connections at once, streams among them: more than all pages of a table with their requests. For strangers, for them
-# and whoever signed on before, and for all with the table's own screens.
+# Most connections, including streams: for strangers; for strangers and known addresses; for all with the table's own
+# screens.
 CONNECTIONS: Final = (48, 96, 128)
-# Of them, for one network, one address that is known, and one screen: a browser opens six.
+# Most connections of one network, one known address, and one screen: a browser opens six.
 CONNECTIONS_EACH: Final = (16, 32, 128)
-# A TLS greeting takes so long (s) at most; on a slow tablet it takes a second.
+# Deadline of a TLS handshake (s); a slow tablet needs a second.
 GREETING: Final = 10.0
-# A request is whole so long (s) after the connection, or after the answer before it: it has a few kB.
+# Deadline of a whole request (s), after the connection or the response before it.
 WHOLE_REQUEST: Final = 15.0
-# A client reads what it was sent within so long (s); one that does not is gone.
+# Deadline for a client to read a response (s).
 UNREAD: Final = 30.0
-# After a failure to accept, as without descriptors, nothing is accepted for so long (s).
+# Pause after a failure to accept (s), such as no free descriptors.
 PAUSE: Final = 1.0
 
 
 class Connection(H11Protocol):
-    """One connection, with its deadlines. `seat` and `places` are set before it is made; then its greeting is over."""
+    """One connection with its deadlines. `place` and `places` are set before the handshake ends."""
 
     made = False
     seat: Seat
@@ -50,7 +50,7 @@ class Connection(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether it waits for its client: for a whole request, or for its answer to be read."""
+        """Whether it waits for its client: for a whole request, or until a response is read."""
         return not self.made or self._awaits_request or self.flow.write_paused
 
     @property
@@ -58,18 +58,18 @@ class Connection(H11Protocol):
         return self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for a request."""
+        """Start to wait for a request."""
         super().connection_made(transport)
         self.made = True
         self._wait_for_request()
 
     def handle_events(self) -> None:
-        """Take what came; the deadline goes on until the request is whole."""
+        """Process received data; the deadline runs until the request is whole."""
         super().handle_events()
         self._wait_for_request()
 
     def on_response_complete(self) -> None:
-        """An answer is on its way: the next request has its own deadline."""
+        """Restart the deadline for the next request."""
         self._stop_waiting()
         super().on_response_complete()
         self._wait_for_request()
@@ -86,13 +86,13 @@ class Connection(H11Protocol):
             self._deadline = None
 
     def pause_writing(self) -> None:
-        """The client does not read: it has some time to begin."""
+        """Start the deadline of a client that does not read."""
         super().pause_writing()
         if self._unread is None:
             self._unread = self.loop.call_later(UNREAD, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Stop that deadline when the client reads again."""
         super().resume_writing()
         self._stop_unread()
 
@@ -102,7 +102,7 @@ class Connection(H11Protocol):
             self._unread = None
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Release the place."""
         self.places.release(self.seat)
         self._stop_waiting()
         super().connection_lost(exc)
@@ -110,7 +110,7 @@ class Connection(H11Protocol):
 
 
 class Door:
-    """Accepts connections at a listening socket, as many as have places."""
+    """Accepts connections at a listening socket, up to the limits."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class Door:
         repeated: RepeatedLog,
         tls: SSLContext | None,
     ) -> None:
-        """`origin_of`: where a peer comes from, by its address and the address that it reached."""
+        """`origin_of`: returns the origin of a peer from its address and the local address."""
         self._listening = listening
         self._make = make
         self._origin_of = origin_of
@@ -131,27 +131,27 @@ class Door:
         self._work = asyncio.get_running_loop().create_task(self._accept())
 
     async def _accept(self) -> None:
-        """Accept one connection each time that the loop comes round: the table waits for one at most."""
+        """Accept one connection in each turn of the loop, so that the table waits for one at most."""
         loop = asyncio.get_running_loop()
         while True:
             try:
                 accepted, _ = await loop.sock_accept(self._listening)
-            except ConnectionAbortedError:  # it was gone before it was accepted
+            except ConnectionAbortedError:  # closed before it was accepted
                 continue
             except OSError as error:
                 self._repeated.warn("no connection is accepted", error.errno, f"no connection is accepted: {error}")
                 await asyncio.sleep(PAUSE)
                 continue
-            self._take(accepted)
+            self._admit(accepted)
             await asyncio.sleep(0)
 
-    def _take(self, accepted: socket.socket) -> None:
-        """Give a connection its place and begin it; without a place it is closed at once."""
+    def _admit(self, accepted: socket.socket) -> None:
+        """Give a connection a place and start it; without a place it is closed at once."""
         connection = self._make()
         try:
             origin = self._origin_of(accepted.getpeername()[0], accepted.getsockname()[0])
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD * 1000))
-        except OSError:  # it is gone already
+        except OSError:  # already closed
             accepted.close()
             return
         greeting: asyncio.Task[None] | None = None
@@ -186,21 +186,21 @@ class Door:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: connection, accepted, ssl=self._tls, ssl_handshake_timeout=deadline
             )
-        except OSError:  # no TLS, or not in time
+        except OSError:  # not TLS, or too late
             self.places.release(connection.seat)
 
     @property
     def failed(self) -> bool:
-        """Whether nothing is accepted any more, although nobody closed this."""
+        """Whether accepting has ended without `close`."""
         return self._work.done()
 
     def check(self) -> None:
-        """Raise what this ended of, unless somebody closed it."""
+        """Raise the error that ended accepting, if there was one."""
         if not self._work.cancelled():
             self._work.result()
 
     async def close(self) -> None:
-        """Accept no more."""
+        """Stop accepting, and cancel handshakes."""
         for task in (self._work, *self._greetings):
             task.cancel()
         await asyncio.wait({self._work, *self._greetings})

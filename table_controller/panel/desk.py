@@ -1,6 +1,6 @@
-"""Takes what people ask for on a page: proves who they are, has the core decide, and says what came of it.
+"""Handles the requests of pages: checks credentials, submits the event to the core, and returns the result.
 
-Everything that is done is an event with the person's credential, on disk before the page is told.
+Every request becomes an event with the person's credential, which is on disk before the page gets the result.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from firmware_bridge.errors import (
 )
 from table_controller.controller.service_calls import call, orders_of
 from table_controller.panel import acts
+from table_controller.panel.words import machine_name
 from table_controller.table.decisions import Refused
 
 if TYPE_CHECKING:
@@ -35,28 +36,27 @@ if TYPE_CHECKING:
     from table_controller.quota import Origin
     from table_controller.table import events as ev
 
-    # Proves a credential (id, PIN, where the try came from); CredentialRefused if it does not hold, TryLater after
-    # wrong PINs.
+    # Checks a credential (id, PIN, origin of the attempt); CredentialRefused if it is wrong, TryLater after wrong PINs.
     Check = Callable[[str, str, Origin], Awaitable[Person]]
 
-# A record is on disk within milliseconds; a disk that takes longer than this (s) is about to be declared dead.
+# Longest wait for a record to be durable (s); it normally takes milliseconds.
 PATIENCE: Final = 10.0
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What came of a request: an HTTP status, and a body that a page can show."""
+    """The result of a request: an HTTP status, and a body for the page."""
 
     status: int
     body: dict[str, Any]
 
 
 def refused(status: int, error: PitboxError, **more: Any) -> Said:
-    """Return a refusal."""
+    """Return the result of a refused request."""
     return Said(status, {"ok": False, "code": error.code, "text": str(error), **more})
 
 
 class Desk:
-    """Where a page's requests arrive."""
+    """Handles the requests of all pages."""
 
     def __init__(self, box: Box, live: Live, check: Check) -> None:
         self._box = box
@@ -64,18 +64,18 @@ class Desk:
         self._check = check
 
     async def prove(self, who: acts.Who, place: Origin) -> Person | Said:
-        """Return whose credential this is, or what to answer."""
+        """Return the person of a credential, or the refusal."""
         try:
             return await self._check(who.id, who.pin, place)
         except TryLater as wait:
             return refused(429, wait, seconds=wait.seconds)
         except CredentialRefused as wrong:
             return refused(401, wrong)
-        except PitboxError as broken:  # the people file cannot be read: nobody can sign on, and the table goes on
+        except PitboxError as broken:  # the people file cannot be read: nobody can sign on, and the table plays on
             return refused(503, broken)
 
     async def say(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
-        """Take one request of a page."""
+        """Handle a request to the table."""
         taken = await self._taken(acts.READ, session, page, body, place)
         if isinstance(taken, Said):
             return taken
@@ -83,7 +83,7 @@ class Desk:
         return await self._submit(request, *people)
 
     async def step(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
-        """Begin the way back of a dossier, or tick one of its steps."""
+        """Begin the return to service of a fault report, or complete one of its steps."""
         taken = await self._taken(acts.STEP, session, page, body, place)
         if isinstance(taken, Said):
             return taken
@@ -91,16 +91,16 @@ class Desk:
         kept = self._box.dossiers
         try:
             if kept is None:
-                raise BadDossier("this box keeps no dossiers")
-            await kept.ways.step(request.dossier, request.step, _person(people[0]), people[0].person, request.cards)
+                raise BadDossier("this box keeps no fault reports")
+            await kept.ways.step(request.report, request.step, _person(people[0]), people[0].person, request.cards)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
+        except PitboxError as refusal:
+            return refused(409, refusal)
         return Said(200, {"ok": True})
 
     async def order(self, session: Session, page: str, body: bytes, place: Origin) -> Said:
-        """Have a machine do what a technician orders; the answer comes when it has ended."""
+        """Send a technician's order to a machine; return when it has ended."""
         taken = await self._taken(acts.DEVICE, session, page, body, place)
         if isinstance(taken, Said):
             return taken
@@ -108,36 +108,38 @@ class Desk:
         who = _person(people[0])
         try:
             if request.slot in self._box.slots and request.call not in orders_of(self._box, request.slot):
-                raise BadRequest(f"{request.slot} takes no order {request.call!r} now")
-            told = await call(self._box, request.slot, request.call, dict(request.arguments), lambda: who)
+                raise BadRequest(f"{machine_name(request.slot)} cannot do {request.call!r} now")
+            result = await call(self._box, request.slot, request.call, dict(request.arguments), lambda: who)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
-        return Said(200, {"ok": True, "text": f"{request.call.replace('_', ' ')}: done", "told": told})
+        except PitboxError as refusal:
+            return refused(409, refusal)
+        return Said(200, {"ok": True, "text": f"{request.call.replace('_', ' ')}: done", "result": result})
 
     async def _taken(
         self, reader: msgspec.json.Decoder[Any], session: Session, page: str, body: bytes, place: Origin
     ) -> tuple[Any, tuple[Person, Person | None]] | Said:
-        """Read a request, take it once, and return it with who stands for it; or what is wrong with it."""
+        """Decode a request, accept its number once, and return it with the people who sign it; or the refusal."""
         try:
             request = reader.decode(body)
         except UNDECODABLE as error:
-            return Said(400, {"ok": False, "text": f"this is no request: {error}"})
+            return Said(400, {"ok": False, "text": f"this is not a request: {error}"})
         if not session.take(page, request.n):
-            return Said(409, {"ok": False, "text": "this request was taken already"})
+            return Said(409, {"ok": False, "text": "this request was already accepted"})
         people = await self._people(session, request, place)
         return people if isinstance(people, Said) else (request, people)
 
     async def _people(self, session: Session, request: acts.Act, place: Origin) -> tuple[Person, Person | None] | Said:
-        """Return who stands for a request, each proved as it must be."""
+        """Return the people who sign a request, each with a checked credential; or the refusal."""
         first: Person | Said = session.who
         if request.by is not None:
             first = await self.prove(request.by, place)
         elif session.who.role in acts.EACH_TIME or isinstance(request, acts.EACH_ACT):
-            return Said(403, {"ok": False, "pin": True, "text": f"a {session.who.role}'s word needs the PIN each time"})
+            return Said(
+                403, {"ok": False, "pin": True, "text": f"a {session.who.role} signs each request with the PIN"}
+            )
         elif not self._box.holds(_person(session.who), session.who.proof):
-            text = f"the credential {session.who.id} was revoked, or has another PIN since; sign on anew"
+            text = f"the credential {session.who.id} was revoked, or its PIN changed; sign on again"
             return refused(403, NotAllowed(text))
         if isinstance(first, Said):
             return first
@@ -149,13 +151,13 @@ class Desk:
         if isinstance(second, Said):
             return second
         if first.same(second):
-            return refused(403, NotAllowed("two credentials of one person are not two people"))
+            return refused(403, NotAllowed("two credentials of one person do not count as two people"))
         return first, second
 
     async def _submit(self, request: acts.Request, who: Person, second: Person | None) -> Said:
-        """Have the core decide. From the checks to the step nothing comes in between: only one of two panels is right.
+        """Submit the event of a request to the core, and return the result.
 
-        The other one's question is not open any more.
+        The checks and the step run without a pause, so if two panels answer one question, the second is refused.
         """
         try:
             controller = self._running()
@@ -163,7 +165,7 @@ class Desk:
             return refused(503, locked)
         allowed = acts.roles_for(request, controller.table.state.prompts)
         if not allowed:
-            return Said(409, {"ok": False, "text": "this question is answered already, or has lost its cause"})
+            return Said(409, {"ok": False, "text": "this question is already answered, or is not asked any more"})
         if who.role not in allowed:
             return refused(403, NotAllowed(f"this is for the {' or the '.join(allowed)}; {who.id} is {who.role}"))
         event = acts.event_of(request, _person(who), None if second is None else _person(second))
@@ -172,14 +174,14 @@ class Desk:
                 self._box.presence.check(event)
         except NotAllowed as barred:
             return refused(403, barred)
-        except PitboxError as against:
-            return refused(409, against)
+        except PitboxError as refusal:
+            return refused(409, refusal)
         step = self._live.expect(event)
         controller.submit(event)
         return await self._outcome(event, step)
 
     async def _outcome(self, event: ev.Event, step: asyncio.Future[Any]) -> Said:
-        """Wait until the step is on disk, and say what it decided."""
+        """Wait until the step is on disk, and return its result."""
         try:
             async with asyncio.timeout(PATIENCE):
                 while not step.done():
@@ -187,19 +189,19 @@ class Desk:
                     if not step.done() and self._box.cause is not None:
                         return refused(503, BoxLocked("the box locked before this was recorded"))
         except TimeoutError:
-            return Said(504, {"ok": False, "text": "nobody knows yet whether this was recorded; look at the table"})
+            return Said(504, {"ok": False, "text": "it is not known whether this was recorded; check the table"})
         finally:
             self._live.forget(event)
         if step.cancelled():
-            return Said(503, {"ok": False, "text": "the panel stops; look at the table"})
+            return Said(503, {"ok": False, "text": "the panel is stopping; check the table"})
         taken = step.result()
-        against = next((decision for decision in taken.decisions if isinstance(decision, Refused)), None)
-        if against is not None:
+        refusal = next((decision for decision in taken.decisions if isinstance(decision, Refused)), None)
+        if refusal is not None:
             reasons = [
                 {"text": r.text, "clause": r.clause, "clears": r.clears, "evidence": r.evidence}
-                for r in against.reasons
+                for r in refusal.reasons
             ]
-            return Said(409, {"ok": False, "seq": taken.seq, "text": against.what, "reasons": reasons})
+            return Said(409, {"ok": False, "seq": taken.seq, "text": refusal.what, "reasons": reasons})
         return Said(200, {"ok": True, "seq": taken.seq})
 
     def _running(self) -> Controller:

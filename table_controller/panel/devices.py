@@ -1,4 +1,4 @@
-"""The machines as a technician sees them: service state, card path with its sensors, link quality. Only reads."""
+"""The machines for the technician's page: service state, card path with its sensors, link quality."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
 from table_controller.controller.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
 from table_controller.journal.wording import plain
+from table_controller.panel.words import sentence, service_text
 
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Reason
 
 
-# What each driver's orders ask for, once it was looked up.
+# Cache: the arguments of each driver's orders.
 _ASKED: Final[dict[tuple[str, str], list[dict[str, Any]]]] = {}
 
 
 def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
-    """Return every machine, with what stands against using it and what a technician may order."""
+    """Return every machine, with why it cannot be used and what a technician may order."""
     return [
         _device(slot, table)
         | {"testing": box.testing.get(name), "orders": _orders(slot, orders_of(box, name)), "test": _test(box, name)}
@@ -37,25 +38,30 @@ def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
 
 
 def _test(box: Box, name: str) -> dict[str, Any] | None:
-    """Return whether test mode may be begun or left here, with every reason against it; None where it is neither."""
+    """Return the possible call for test mode, with every reason against it; None if there is none."""
     if box.test_mode.alone(name):
-        return {"call": LEAVE_TEST, "against": []}
-    against = box.test_mode.against(name)
-    return None if against is None else {"call": BEGIN_TEST, "against": [_reason(reason) for reason in against]}
+        return {"call": LEAVE_TEST, "blocked_by": []}
+    reasons = box.test_mode.against(name)
+    return None if reasons is None else {"call": BEGIN_TEST, "blocked_by": [_reason(reason) for reason in reasons]}
 
 
 def _reason(reason: Reason) -> dict[str, str]:
-    return {"text": reason.text, "clause": reason.clause, "clears": reason.clears, "evidence": reason.evidence}
+    return {
+        "text": sentence(reason.text),
+        "clause": reason.clause,
+        "clears": reason.clears,
+        "evidence": reason.evidence,
+    }
 
 
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
-    """Return orders with what each of them asks for, as the driver's own signatures say it."""
-    own = (BEGIN_TEST, LEAVE_TEST)  # the box's own, with a button of their own
+    """Return orders with their arguments, from the signatures of the driver."""
+    own = (BEGIN_TEST, LEAVE_TEST)  # have their own button
     return [{"call": name, "text": plain(name), "asks": _asks(slot.driver, name)} for name in names if name not in own]
 
 
 def _asks(driver: Any, call: str) -> list[dict[str, Any]]:
-    """Return the arguments of an order besides its number: a number, one of some names, or yes and no."""
+    """Return the arguments of an order: a number, one of some names, or a flag."""
     key = (type(driver).__qualname__, call)
     if key not in _ASKED:
         _ASKED[key] = _signature(getattr(driver, call))
@@ -89,7 +95,7 @@ def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
         "name": slot.name,
         "kind": slot.kind.name,
         "state": state,
-        "text": plain(state),
+        "text": service_text(state),
         "connected": slot.view.connected,
         "cause": problem(slot.cause),
         "serial": "" if hello is None else hello.serial,
@@ -100,14 +106,14 @@ def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
         "path": [] if table is None else _path(slot.view, table),
         "door": bool(getattr(slot.view, "door_open", False)),
         "link": _link(slot),
-        "against": [] if table is None else [
+        "blocked_by": [] if table is None else [
             _reason(reason) for reason in table.permit("return_to_service", slot.name)
         ],
     }  # fmt: skip
 
 
 def problem(error: PitboxError | None) -> dict[str, str] | None:
-    """Return an error with what to do about it."""
+    """Return an error with the action that it needs."""
     if error is None:
         return None
     entry = catalogue().get(error.code)
@@ -121,7 +127,7 @@ def _doing(slot: Slot[Any, Any]) -> str:
 
 
 def _path(view: Any, table: Table) -> list[tuple[str, str]]:
-    """Return the card path as pieces of text, each with its style; nothing for machines without one."""
+    """Return the card path as styled pieces of text; empty for machines without one."""
     if isinstance(view, ShufflerView):
         return draw_path(view, table.context.edition.cards.count)
     if isinstance(view, ShoeView):
@@ -130,7 +136,7 @@ def _path(view: Any, table: Table) -> list[tuple[str, str]]:
 
 
 def _link(slot: Slot[Any, Any]) -> dict[str, Any]:
-    """Return what the link has counted, and how long an answer takes (ms)."""
+    """Return the counters of the link, and its round-trip time (ms)."""
     link = slot.driver.link
     if link is None:
         return {"phase": plain(slot.supervisor.phase.name), "failures": slot.supervisor.failures}

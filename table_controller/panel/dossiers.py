@@ -1,4 +1,4 @@
-"""The newest dossiers as a page shows them: the rule, the place, cards, causes, and the way back. Only reads."""
+"""The newest fault reports for the technician's page: rule, place, cards, causes, and return to service."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from table_controller.cli import jam_text
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
 from table_controller.diagnosis.causes import diagnose
-from table_controller.journal.wording import plain
+from table_controller.panel.words import STEP_TITLES, with_machine_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,53 +18,53 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.findings import Diagnosis
     from table_controller.diagnosis.steps import StepEvent
 
-# So many of the newest are shown; `pitbox jam --list` has them all.
+# The newest reports are shown; `pitbox fault --list` has them all.
 NEWEST: Final = 6
-# Steps that tick when a person says so, and what is asked of that person; all others tick by what the machine does.
+# Steps that a person confirms, and what the person enters; the machine completes all other steps.
 BY_WORD: Final = {"path_empty": "word", "count": "number", "return": "word"}
 
 
 def dossiers(folder: Path) -> list[dict[str, Any]]:
-    """Return the newest dossiers of a folder, the newest first; one that cannot be read says so."""
-    return [_dossier(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
+    """Return the newest fault reports of a folder, newest first; an unreadable one has only an error text."""
+    return [_fault_report(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
 
 
-def _dossier(folder: Path, number: int) -> dict[str, Any]:
+def _fault_report(folder: Path, number: int) -> dict[str, Any]:
     try:
-        dossier, events = files.read(folder, number), files.steps_of(folder, number)
+        report, events = files.read(folder, number), files.steps_of(folder, number)
     except BadDossier as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
-    found = diagnose(dossier)
+    diagnosis = diagnose(report)
     return {
         "number": number,
-        "slot": dossier.machine.slot,
-        "title": jam_text.heading(dossier),
-        "rule": list(jam_text.rule_lines(dossier)),
-        "path": jam_text.drawing(dossier, found),
-        "where": list(jam_text.where_lines(found)),
-        "cards": jam_text.cards_line(found.cards),
-        "causes": list(jam_text.cause_lines(found)),
-        "staff": found.staff,
+        "slot": report.machine.slot,
+        "title": with_machine_names(jam_text.heading(report)),
+        "rule": list(jam_text.rule_lines(report)),
+        "path": jam_text.drawing(report, diagnosis),
+        "where": list(jam_text.where_lines(diagnosis)),
+        "cards": jam_text.cards_line(diagnosis.cards),
+        "causes": list(jam_text.cause_lines(diagnosis)),
+        "staff": diagnosis.staff,
         "begun": _is_begun(st.replay(events)),
-        "steps": _steps(dossier, found, events),
+        "steps": _steps(report, diagnosis, events),
     }
 
 
-def _is_begun(way: st.Way | None) -> bool:
-    """Whether somebody goes on with it: that of a fault begins by itself, and waits for a technician."""
-    return way is not None and (not way.began.service or bool(way.technician) or way.next is None)
+def _is_begun(progress: st.Way | None) -> bool:
+    """Return whether a person has begun: the procedure of a machine fault waits for a technician."""
+    return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
 
 
-def _steps(dossier: Dossier, found: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
-    """Return the steps of the way back, whichever there are, each with its evidence and how it ticks."""
-    way = st.replay(events) or st.Way(st.begin_of(dossier, "", service=not found.staff))
-    told = []
-    for step in way.steps:
+def _steps(report: Dossier, diagnosis: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
+    """Return the steps of the return to service, each with its evidence and how it is completed."""
+    progress = st.replay(events) or st.Way(st.begin_of(report, "", service=not diagnosis.staff))
+    rows = []
+    for step in progress.steps:
         name = step.name.lower()
-        state = "done" if step in way.done else "next" if step is way.next else "later"
-        role = st.RETURNS if step is st.Step.RETURN else "floorperson" if found.staff else "technician"
-        told.append({
-            "name": name, "title": plain(name), "text": step.value, "wanted": st.wanted(way, step), "state": state,
-            "ticks": BY_WORD.get(name, "itself"), "role": role,
+        state = "done" if step in progress.done else "next" if step is progress.next else "later"
+        role = st.RETURNS if step is st.Step.RETURN else "floorperson" if diagnosis.staff else "technician"
+        rows.append({
+            "name": name, "title": STEP_TITLES[name], "text": step.value, "state": state, "role": role,
+            "evidence": st.wanted(progress, step), "ticks": BY_WORD.get(name, "itself"),
         })  # fmt: skip
-    return told
+    return rows

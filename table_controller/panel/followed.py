@@ -1,4 +1,4 @@
-"""The answer that a stream is sent in. What is in the stream is in `live`."""
+"""The HTTP response of a page's stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Followed(StreamingResponse):
-    """A stream that is left however it ends, also if nothing of it was sent: nobody keeps a place for nothing."""
+    """A streaming response that always releases its stream at the end, even if nothing was sent."""
 
     def __init__(self, stream: Stream, live: Live) -> None:
         super().__init__(stream.chunks(), media_type="text/event-stream")
@@ -21,7 +21,7 @@ class Followed(StreamingResponse):
         self._live = live
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it until it ends or its client is gone."""
+        """Send the stream until it ends or its client is gone."""
         try:
             await super().__call__(scope, receive, send)
         finally:

@@ -1,6 +1,6 @@
-"""What the technician's page plots: faults and repairs, drift of every machine that moves cards, links over time.
+"""The data of the history page: faults and repairs, drift of the machines that move cards, links over time.
 
-Only reads. Faults come from the newest part of the journal, drift from the wear histories, links from looks of our own.
+Faults come from the newest part of the journal, drift from the wear histories, links from samples of this module.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
     from table_controller.panel.reading import Reading
 
-# Records that the plots are made from; `pitbox jams` reads them all.
+# The newest records that are read; `pitbox faults` reads them all.
 NEWEST: Final = 20_000
-# Faults that have a bar of their own.
+# Faults that are shown as bars.
 BARS: Final = 20
-# A link is looked at so often (s), and so many looks are kept: an hour.
+# Interval of link samples (s), and how many are kept: an hour.
 EVERY: Final = 10.0
 LOOKS: Final = 360
 _COUNTED: Final = ("retransmitted", "gaps", "late_replies")
 
 
 class Links:
-    """How good each link was, look by look, since the panel started."""
+    """Samples of each link since the panel started."""
 
     def __init__(self, box: Box, wall_ns: Callable[[], int]) -> None:
         self._box = box
@@ -51,13 +51,13 @@ class Links:
         self.look()
 
     def look(self) -> None:
-        """Look at every link: how long an answer takes (ms), and how much went wrong since the last look."""
+        """Sample every link: its round-trip time (ms), and its errors since the last sample."""
         at = self._wall_ns() // 1_000_000
         for name, slot in self._box.slots.items():
             link = slot.driver.link
             counted = (0,) * len(_COUNTED) if link is None else tuple(getattr(link.counters, c) for c in _COUNTED)
             before = self._before.get(name, counted)
-            # A new link counts from zero again.
+            # The counters of a new link start at zero.
             wrong = sum(now - then if now >= then else now for now, then in zip(counted, before, strict=True))
             self._before[name] = counted
             took = None if link is None else round(link.round_trip * 1000, 2)
@@ -65,27 +65,27 @@ class Links:
         self._handle = asyncio.get_running_loop().call_later(EVERY, self.look)
 
     def told(self) -> list[dict[str, Any]]:
-        """Return every link's looks, oldest first."""
+        """Return the samples of every link, oldest first."""
         return [{"slot": name, "looks": list(looks)} for name, looks in self._looks.items()]
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop sampling."""
         if self._handle is not None:
             self._handle.cancel()
 
 
 async def history(reading: Reading, newest: int, data: Path | None, links: Links) -> dict[str, Any]:
-    """Return everything that is plotted."""
+    """Return the data of all plots."""
     known = [] if data is None else await reading.in_thread(dossiers, data)
     folded = History(known)
 
-    def take(records: Iterable[Record]) -> bool:
+    def consume(records: Iterable[Record]) -> bool:
         for record in records:
-            if record.kind == rec.STEP and isinstance(said := content(record), dict):
-                folded.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+            if record.kind == rec.STEP and isinstance(body := content(record), dict):
+                folded.take(Row(record.seq, record.wall_ns, body["event"], body["decisions"]))
         return False
 
-    await reading.forward(max(1, newest - NEWEST + 1), newest, take)
+    await reading.forward(max(1, newest - NEWEST + 1), newest, consume)
     summary = summed(folded.finish(), reasons())
     worn = [] if data is None else await reading.in_thread(WearBook(data / FOLDER).all)
     return {
@@ -100,7 +100,7 @@ async def history(reading: Reading, newest: int, data: Path | None, links: Links
 
 
 def _heat(summary: Summary) -> list[dict[str, Any]]:
-    """Return a row for each place where something failed: how often in each hour of the day (UTC)."""
+    """Return a row for each place with faults: how many in each hour of the day (UTC)."""
     counts: Counter[tuple[str, int]] = Counter()
     for cell in summary.heat:
         counts[f"{cell.slot} {cell.segment}", cell.hour] += cell.faults
@@ -111,7 +111,7 @@ def _heat(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _waits(summary: Summary) -> list[dict[str, Any]]:
-    """Return the newest faults with the seconds until each was acknowledged, cleared, back in service."""
+    """Return the newest faults with the seconds until acknowledged, cleared, and back in service."""
     words = reasons()
     return [
         {
@@ -125,7 +125,7 @@ def _waits(summary: Summary) -> list[dict[str, Any]]:
 
 
 def _drift(wear: Wear) -> dict[str, Any]:
-    """Return how each part of a machine has changed: slower than its base (%), or its transit (ms) until it has one."""
+    """Return the drift of each part: slower than its base (%), or its transit time (ms) while it has no base."""
     segments, sensors = PARTS[wear.slot.partition(".")[0]]
     based = [(part, [(at, ppm / 10_000) for at, ppm in excess(wear, part)]) for part in segments]
     plainly = [
@@ -137,7 +137,7 @@ def _drift(wear: Wear) -> dict[str, Any]:
         "slot": wear.slot,
         "serial": wear.serial,
         "cards": wear.cards,
-        "unit": "% slower than when it was mended" if has_base else "ms for a card",
+        "unit": "% slower than after its last repair" if has_base else "ms for a card",
         "transit": [_series(part.name, points) for part, points in (based if has_base else plainly) if points],
         "margin": [
             _series(part.name, [(at, float(level)) for at, level in margins(wear, part)])

@@ -1,7 +1,7 @@
-"""Pushes the table to every open page by server-sent events. Shows nothing that is not on disk; takes nothing in.
+"""Pushes the state of the table to every open page by server-sent events, only after it is on disk.
 
-Every message is the whole picture, so a page that reconnects, or missed any number of messages, is right again with the
-next one. A page that reads slowly skips to the newest picture; nobody waits for it.
+Every message is the whole state, so a page that reconnects or missed messages is right with the next one. A slow page
+skips to the newest state.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ if TYPE_CHECKING:
     from table_controller.panel.archive import Archive
     from table_controller.quota import Origin, Seat
 
-# Steps that come within so long (s) are one picture: faster than eyes, and a burst of bets costs one drawing.
+# Steps within this time (s) become one message, so that a burst of bets costs one update.
 GATHER: Final = 0.04
-# How often machines are looked at while somebody watches them (s).
+# Interval of machine updates while a page shows them (s).
 LOOK: Final = 0.25
-# A stream says at least so often (s) that it lives; a page that hears nothing for three of them says so.
+# Interval of heartbeats (s); a page that receives nothing for three of them shows a warning.
 BEAT: Final = 2.0
-# Pages that may follow at once: ten at a busy table, and room for forgotten ones. For whoever is signed on anywhere,
-# and for them and the table's own screens; of them, for one credential and one screen.
+# Most pages: ten at a busy table, and forgotten ones. For people signed on anywhere, and for them with the table's own
+# screens; below, for one credential and one screen.
 PAGES: Final = (0, 40, 48)
 PAGES_EACH: Final = (0, 16, 48)
-# Meter signs at once, which need no credential: for strangers, for addresses where somebody signed on, and for all with
-# the table's own screens; of them, for one network, one address and one screen.
+# Most meter signs, which need no credential: for strangers, with known addresses, and with the table's own screens;
+# below, for one network, one known address and one screen.
 SIGNS: Final = (8, 12, 16)
 SIGNS_EACH: Final = (4, 4, 16)
-# A sign's page may report what it shows once in so long (s).
+# A sign page may report at most once in this time (s).
 REPORTS: Final = 0.2
-# So many findings are shown; a kind has few, so that each kind of the important ones has its place.
+# Most findings on a page; each kind has few, so that every important kind fits.
 FINDINGS: Final = 80
-# What a stream without a role is shown: the meter sign.
+# The role of a meter sign's stream, which has no person.
 SIGN: Final = "sign"
-# Where a stream comes from that nobody opened over a network.
+# The origin of a stream that does not come over a network.
 HERE: Final = origin_of("local", own=True)
-# Who is shown what a technician must see to.
+# Roles that see the notices for technicians.
 TECHNICAL: Final = ("floorperson", "technician")
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
 class Stream:
-    """One page's stream: per kind of message the newest one that was not sent."""
+    """One page's stream: for each kind of message, the newest one that is not sent yet."""
 
     def __init__(self, role: str, *, machines: bool, alive: Callable[[], bool]) -> None:
         self.role = role
@@ -63,23 +63,23 @@ class Stream:
         self.alive = alive
         self.seat: tuple[Quota, Seat] | None = None
         self.ended = False
-        self.page = secrets.token_urlsafe(16) if role == SIGN else ""  # by which the page that reads it is known
-        self.reported = 0.0  # when that page last reported what it shows
+        self.page = secrets.token_urlsafe(16) if role == SIGN else ""  # identifies the sign page in its reports
+        self.reported = 0.0  # when that page last reported
         self._newest: dict[str, tuple[int, bytes]] = {}
         self._wake = asyncio.Event()
 
     def put(self, kind: str, seq: int, data: bytes) -> None:
-        """Have this sent next, in place of an older one of its kind."""
+        """Queue a message in place of an older one of its kind."""
         self._newest[kind] = (seq, data)
         self._wake.set()
 
     def end(self) -> None:
-        """Say goodbye and stop."""
+        """End the stream."""
         self.ended = True
         self._wake.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield what is to be sent until the stream ends, or whoever opened it is signed off."""
+        """Yield messages until the stream ends, or its person is signed off."""
         yield b"retry: 500\n\n"
         while not self.ended:
             if not self.alive():
@@ -98,10 +98,10 @@ class Stream:
 
 
 class Live:
-    """Everybody who follows the table. `close` ends every stream, so that the server can stop at once."""
+    """The open pages of one table. `close` ends every stream, so that the server can stop at once."""
 
     def __init__(self, box: Box, name: str, hints: Callable[[], dict[str, str]] | None = None) -> None:
-        """`hints`: what simulated hands found, by question; a real table has none."""
+        """`hints`: what the simulated dealer found, by question; a real table has none."""
         self._box = box
         self._hints = hints
         self._name = name
@@ -116,7 +116,7 @@ class Live:
         self._lock_window = LockWindow()
         self._looking: asyncio.TimerHandle | None = None
         self._machines = b""
-        self._shown: tuple[Any, ...] = (None, None, [])  # what the newest pictures had of what no step announces
+        self._shown: tuple[Any, ...] = (None, None, [])  # the last sent parts that no step announces
         self.closed = False
         if box.controller is not None:
             self.tally.seq = box.controller.durable
@@ -126,29 +126,29 @@ class Live:
     # --- from the table -----------------------------------------------------------------------------------------------
 
     def take(self, step: Step) -> None:
-        """A step is on disk: whoever said it is told, and everybody is shown what came of it."""
+        """Resolve the waiting request of a durable step, and update all pages."""
         self.tally.take(step)
-        said = self._waiting.pop(id(step.event), None)
-        if said is not None and not said[1].done():
-            said[1].set_result(step)
+        waiting = self._waiting.pop(id(step.event), None)
+        if waiting is not None and not waiting[1].done():
+            waiting[1].set_result(step)
         if self.archive is not None:
             self.archive.take(step)
         self.renew()
 
     def expect(self, event: Any) -> asyncio.Future[Step]:
-        """Return what will be the step of an event that is submitted next."""
+        """Return a future for the step of an event that is submitted next."""
         future: asyncio.Future[Step] = self._loop.create_future()
-        self._waiting[id(event)] = (event, future)  # the event is kept, so that its id stays its own
+        self._waiting[id(event)] = (event, future)  # keeps the event alive, so that its id stays unique
         return future
 
     def forget(self, event: Any) -> None:
-        """Nobody waits for this event any more."""
+        """Stop waiting for the step of an event."""
         self._waiting.pop(id(event), None)
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
     def follow(self, role: str, origin: Origin = HERE, *, machines: bool, alive: Callable[[], bool]) -> Stream | None:
-        """Begin a stream; None if there are too many. Signs and pages do not take each other's places."""
+        """Open a stream; None if there are too many. Signs and pages have separate limits."""
         places = self._signs if role == SIGN else self._pages
         seat = None if self.closed else places.admit(origin)
         if seat is None:
@@ -158,33 +158,33 @@ class Live:
         self.streams.add(stream)
         if stream.page:
             stream.put("page", 0, _encode({"page": stream.page}))
-        self._machines = b""  # the new one has seen nothing yet
+        self._machines = b""  # the new page needs a first message
         self.renew()
         self._look()
         return stream
 
     def sign_shown(self, page: str, text: str) -> str:
-        """A sign's page reports what can be read on it; return why that counts for nothing, empty if it counts."""
+        """Process the report of a sign page; return why it is refused, empty if it is accepted."""
         stream = next((one for one in self.streams if one.page and secrets.compare_digest(one.page, page)), None)
         if stream is None:
-            return "no open sign page has this number"
+            return "no open sign page has this id"
         now = self._loop.time()
         if now - stream.reported < REPORTS:
-            return "this page reported a moment ago"
+            return "this page reported too recently"
         stream.reported = now
         if self._box.sign is None or not self._box.sign.page_shown(text):
             return "this is not the amount of the meter"
         return ""
 
     def leave(self, stream: Stream) -> None:
-        """A page is gone."""
+        """Remove a closed page, and release its place."""
         self.streams.discard(stream)
         if stream.seat is not None:
             places, seat = stream.seat
             places.release(seat)
 
     def renew(self) -> None:
-        """Have everybody shown the table as it is, soon."""
+        """Schedule an update of all pages."""
         if self._due is None and self.streams and not self.closed:
             self._due = self._loop.call_later(GATHER, self._show)
 
@@ -195,51 +195,51 @@ class Live:
             return
         controller = self._box.controller
         if controller is not None and controller.halted is None and controller.durable < controller.newest:
-            return  # the state is ahead of the disk; the step that brings it there calls again
+            return  # the state is not durable yet; the next durable step calls again
         self._shown = self._unannounced()
-        made: dict[str, bytes] = {}
+        pictures: dict[str, bytes] = {}
         for stream in tuple(self.streams):
-            if stream.role not in made:
-                made[stream.role] = _encode(self.picture(stream.role))
-            stream.put("state", self.tally.seq, made[stream.role])
+            if stream.role not in pictures:
+                pictures[stream.role] = _encode(self.picture(stream.role))
+            stream.put("state", self.tally.seq, pictures[stream.role])
 
     def _unannounced(self) -> tuple[Any, ...]:
-        """Return what pages show and no step announces: why the box halted, hints, notices."""
+        """Return the shown parts that no step announces: the cause of a halt, hints, notices."""
         return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
 
     def locking(self) -> bool:
-        """Whether sensors are being locked: then the loop is theirs, and pictures wait."""
+        """Return whether sensors are being locked; then updates wait."""
         controller = self._box.controller
         if controller is None or controller.halted is not None:
             return False
         return self._lock_window.is_open(controller.table.state)
 
     def picture(self, role: str) -> dict[str, Any]:
-        """Return what somebody of this role is shown."""
+        """Return the state for a page of this role."""
         controller = self._box.controller
-        said: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
+        picture: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
         if controller is None:
-            return said
-        said["testing"] = testing(controller.table)
+            return picture
+        picture["testing"] = testing(controller.table)
         if role == SIGN:
-            return said | {
+            return picture | {
                 "meter": meter(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
-        said["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
-        said |= view(controller.table, role, controller.time_left(), controller.shown_money)
+        picture["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
+        picture |= view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
-            said["hints"] = self._hints()
-        said["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
+            picture["hints"] = self._hints()
+        picture["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
         if self._box.presence is not None:
             dealer = self._box.presence.dealer
-            said["dealer"] = None if dealer is None else dealer.credential
-        return said
+            picture["dealer"] = None if dealer is None else dealer.credential
+        return picture
 
-    # --- machines, and what no step tells -----------------------------------------------------------------------------
+    # --- machines and unannounced changes -----------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Look at the machines as long as anybody is there; a box that halts meanwhile is shown so."""
+        """Update machines and unannounced changes while any page is open."""
         if self._looking is not None:
             self._looking.cancel()
         self._looking = None
@@ -259,7 +259,7 @@ class Live:
                     stream.put("machines", self.tally.seq, data)
 
     def close(self) -> None:
-        """Follow no more; end every stream."""
+        """Stop following the table, and end every stream."""
         self.closed = True
         controller = self._box.controller
         if controller is not None and self.take in controller.followers:

@@ -1,7 +1,7 @@
-"""Counts what has happened at the table since the box started, as Prometheus text. No clock, no network.
+"""Counters of events at the table since the box started, as Prometheus text.
 
-What *is* (slots, meters, the journal's head) the box's own page says; here is only what happens. Counters begin at zero
-with every start, as the format expects; the journal has what was before.
+The box's own metrics have the present state (slots, meters, head of the journal). Counters begin at zero with every
+start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _Sample = tuple["Mapping[str, str]", int]
 
 
 class Tally:
-    """What has happened. `seq` is the newest step that is on disk."""
+    """Counters of events. `seq` is the newest durable step."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -34,7 +34,7 @@ class Tally:
         self.found: Counter[str] = Counter()
 
     def take(self, step: Step) -> None:
-        """Count a step that is on disk."""
+        """Count a durable step."""
         self.steps += 1
         self.seq = step.seq
         for decision in step.decisions:
@@ -46,7 +46,7 @@ class Tally:
                 self._round(decision.state)
 
     def _round(self, state: str) -> None:
-        """Count a round when it is over: until its cards are collected a complete one may still become void."""
+        """Count a round when its cards are collected; until then a complete round may become void."""
         if state in (mc.COMPLETE, mc.VOID):
             self._ending = state
         elif state == mc.IDLE:
@@ -56,18 +56,18 @@ class Tally:
 
 
 def tally_text(tally: Tally, panels: int) -> str:
-    """Return the counters as text; `panels` is how many pages follow the table."""
+    """Return the counters as text; `panels` is the number of open pages."""
     lines: list[str] = []
 
     def write(name: str, kind: str, meaning: str, samples: Iterable[_Sample]) -> None:
         lines.extend((f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"))
         lines.extend(f"{name}{_labels(labels)} {value}" for labels, value in samples)
 
-    write("pitbox_panels", "gauge", "pages that follow the table", [({}, panels)])
-    write("pitbox_steps_total", "counter", "events taken since the box started", [({}, tally.steps)])
+    write("pitbox_panels", "gauge", "open pages of the panel", [({}, panels)])
+    write("pitbox_steps_total", "counter", "events processed since the box started", [({}, tally.steps)])
     write("pitbox_rounds_total", "counter", "rounds that ended since the box started",
           [({"ended": "complete"}, tally.rounds), ({"ended": "void"}, tally.voided)])  # fmt: skip
-    write("pitbox_refusals_total", "counter", "requests that the rules did not allow", [({}, tally.refused)])
+    write("pitbox_refusals_total", "counter", "refused requests", [({}, tally.refused)])
     write("pitbox_irregularities_total", "counter", "irregularities by what triggered them",
           [({"trigger": trigger}, number) for trigger, number in sorted(tally.found.items())])  # fmt: skip
     return "\n".join(lines) + "\n"
@@ -76,8 +76,8 @@ def tally_text(tally: Tally, panels: int) -> str:
 def _labels(labels: Mapping[str, str]) -> str:
     if not labels:
         return ""
-    said = (f'{key}="{_escaped(value)}"' for key, value in labels.items())
-    return "{" + ",".join(said) + "}"
+    pairs = (f'{key}="{_escaped(value)}"' for key, value in labels.items())
+    return "{" + ",".join(pairs) + "}"
 
 
 def _escaped(value: str) -> str:

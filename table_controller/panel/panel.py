@@ -1,4 +1,4 @@
-"""One box's panel: what it follows, who is signed on, and what its parts share. No web server here."""
+"""The panel of one box, without the web server: live pages, sessions, requests, and their shared parts."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 
 class Bench(Protocol):
-    """What can be done to simulated machines; a real table has none."""
+    """Controls of simulated machines; a real table has none."""
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
-        """Return the faults that each machine knows, with their meaning."""
+        """Return the faults of each machine, with their meaning."""
 
     def inject(self, slot: str, fault: str) -> str:
-        """Do something to a machine; return what happened. BadFault if there is no such fault."""
+        """Inject a fault; return what happened. BadFault if there is no such fault."""
 
     def hints(self) -> dict[str, str]:
-        """Return what simulated hands found, by question."""
+        """Return what the simulated dealer found, by question."""
 
 
 class Panel:
-    """`secure`: served with TLS. `local`: on a loopback address only. `status`: the box's own page of metrics.
+    """`secure`: served with TLS. `local`: on a loopback address only. `status`: returns the box's own metrics.
 
-    `in_thread` is how files are read, for where there are no threads. `data`: the box's data folder, if it has one.
-    `unverified`: nobody approved what runs; every page shows it. `screens`: addresses of the table's own screens.
-    `metrics_token`: what a program on another computer proves itself with to read the metrics.
+    `in_thread` runs file access; tests without threads replace it. `data`: the box's data folder, if it has one.
+    `unverified`: the software is not approved, and every page shows it. `screens`: addresses of the table's own
+    screens. `metrics_token`: lets a program on another computer read the metrics.
     """
 
     def __init__(
@@ -82,13 +82,13 @@ class Panel:
         self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
 
     def origin(self, peer: str, local: str) -> Origin:
-        """Return where a peer comes from. `local` is the address of this box that it reached."""
+        """Return the origin of a peer. `local` is the address of this box that it reached."""
         if self._screens.has(peer, local):
             return origin_of(peer, own=True)
         return origin_of(peer, known=self.box.plan.people.known_address(peer))
 
     def signed_on(self, who: Person) -> str:
-        """Somebody proved who they are: begin a session, tell the table; return the session's token."""
+        """Begin a session for a person and record the sign-on; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
             self.box.presence.signed_on(who.speaker, who.proof)
@@ -102,7 +102,7 @@ class Panel:
             self.live.renew()
 
     def close(self) -> None:
-        """Let every page go; the table goes on without them."""
+        """Close every page; the table plays on."""
         self.links.close()
         if self.live.archive is not None:
             self.live.archive.close()

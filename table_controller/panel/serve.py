@@ -1,4 +1,4 @@
-"""Serves a panel until it is cancelled. Whatever happens here, the table goes on: the box only starts this anew."""
+"""Serves a panel until it is canceled. Errors here never stop the table: the box restarts this task."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from table_controller.panel.desk import Check
     from table_controller.panel.panel import Bench
 
-# After its streams were ended, a server has nothing left to wait for (s).
+# Graceful shutdown (s), after all streams have ended.
 GRACE: Final = 1
-# The longest head of a request (bytes): a cookie, a page's secret, and a browser's own words.
+# Longest head of a request (bytes): a cookie, a page's secret, and the browser's own headers.
 HEAD: Final = 16_384
 
 
 def _bound(config: PanelConfig) -> socket.socket:
-    """Return a listening socket. Bound here, because the web server ends the whole process if it cannot."""
+    """Return a listening socket. Bound here, because the web server ends the whole process on an error."""
     family = socket.AF_INET6 if ":" in config.listen else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM)
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((config.listen, config.port))
-        made.listen(64)
-        made.setblocking(False)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((config.listen, config.port))
+        listening.listen(64)
+        listening.setblocking(False)
     except OSError as error:
-        made.close()
+        listening.close()
         raise PanelNotServed(f"panel.listen {config.listen}, panel.port {config.port}: {error.strerror}") from error
-    return made
+    return listening
 
 
 async def serve(
@@ -55,17 +55,17 @@ async def serve(
     data: Path | None = None,
     unverified: bool = False,
 ) -> None:
-    """Serve the panel of a box. PanelNotServed if the port cannot be had; `on_ready` is told the port.
+    """Serve the panel of a box. PanelNotServed if the port is not available; calls `on_ready` with the port.
 
-    `status` makes the box's own page of metrics; `data` is its data folder, if it has one. With `unverified` every page
-    shows that nobody approved what runs.
+    `status` returns the box's own metrics; `data` is its data folder, if it has one. With `unverified` every page shows
+    that the software is not approved.
 
-    Another address than loopback needs TLS: a PIN never travels in the open.
+    Any address except loopback needs TLS, because PINs are sent.
     """
     local, secure = is_loopback(config.listen), config.cert is not None
     if not local and not secure:
-        raise ConfigurationError(f"panel.listen {config.listen} is no loopback address, and panel.cert is missing")
-    # The web server is loaded only where it serves, and not by the loop: that would hold the table up.
+        raise ConfigurationError(f"panel.listen {config.listen} is not a loopback address, and panel.cert is missing")
+    # The web server is imported in a thread, because that takes long and would block the table.
     app = await asyncio.to_thread(import_module, "table_controller.panel.app")
     uvicorn = await asyncio.to_thread(import_module, "uvicorn")
     connections = await asyncio.to_thread(import_module, "table_controller.panel.connections")
@@ -93,7 +93,7 @@ async def _until_cancelled(
             on_ready(listening.getsockname()[1])
         await asyncio.shield(work)
     except asyncio.CancelledError:
-        panel.close()  # streams end first, or the server would wait for them
+        panel.close()  # ends the streams, which the server would wait for
         server.should_exit = True
         await asyncio.wait({work})
         raise
@@ -101,14 +101,14 @@ async def _until_cancelled(
 
 def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: PanelConfig) -> Any:
     class Server(uvicorn.Server):  # type: ignore[misc]
-        """A server that leaves the controller's signals alone, and takes only connections that have a place."""
+        """A server that ignores signals, and accepts only connections that have a place."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            assert sockets, "the panel binds its own"
+            assert sockets, "the panel binds its own socket"
             await self.lifespan.startup()
             self.servers: list[Any] = []
             self.door = connections.Door(

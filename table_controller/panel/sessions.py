@@ -1,7 +1,7 @@
-"""Who is signed on from which browser, until when, and which of their requests were taken already. No credentials.
+"""Sessions: who is signed on in which browser, until when, and which requests were accepted.
 
-A session is a cookie that scripts cannot read. A page is a secret that only our own script can read, so that another
-site's request has none; its requests are numbered, so that none is taken twice, in whatever order they arrive.
+A session is a cookie that scripts cannot read. Each page has a secret that only the panel's own script can read, so
+requests of other sites lack it; requests are numbered, so that none is accepted twice, in any order of arrival.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
     from table_controller.people import Person
 
-# A session without a request for so long (s) is over: a dealer's table may stand idle, a laptop is carried away.
+# A session ends after this time without a request (s); a dealer's table may be idle for longer.
 IDLE: Final[dict[str, float]] = {"dealer": 3600.0, "floorperson": 900.0, "technician": 900.0, "auditor": 900.0}
-# And after so long (s) in any case: longer than any shift.
+# A session always ends after this time (s): longer than any shift.
 LONGEST: Final = 12 * 3600.0
-# More than any table has; beyond that the one that was idle longest is signed off.
+# Most sessions; beyond that, the one that was idle longest ends.
 SESSIONS: Final = 64
-# Pages open at once in one browser; beyond that the oldest must be loaded anew.
+# Most pages in one browser; beyond that, the oldest must be loaded again.
 PAGES: Final = 16
-# Two requests of one page may overtake each other; one that is so many numbers behind is none of its last ones.
+# Requests of one page may arrive out of order, but at most this many numbers behind.
 BEHIND: Final = 32
 
 
 class Session:
-    """One browser that somebody signed on from. `pages`: the secret of each page, with its last requests' numbers."""
+    """The session of one browser. `pages`: the secret of each page, with the numbers of its last requests."""
 
     def __init__(self, who: Person, now: float) -> None:
         self.who = who
@@ -38,7 +38,7 @@ class Session:
         self.pages: dict[str, set[int]] = {}
 
     def open_page(self, known: str = "") -> str:
-        """Return the secret of a new page, or of one that is open and shows its own."""
+        """Return `known` if it is the secret of an open page, else the secret of a new page."""
         if known in self.pages:
             return known
         while len(self.pages) >= PAGES:
@@ -48,11 +48,11 @@ class Session:
         return secret
 
     def has_page(self, secret: str) -> bool:
-        """Tell whether a request comes from a page of this session."""
+        """Return whether a secret belongs to a page of this session."""
         return secret in self.pages
 
     def take(self, secret: str, number: int) -> bool:
-        """Take a page's request by its number, once; tell whether it may go on."""
+        """Accept a page's request by its number; return False if the number was used or is too old."""
         taken = self.pages.get(secret)
         if taken is None or number in taken or (taken and number <= max(taken) - BEHIND):
             return False
@@ -63,7 +63,7 @@ class Session:
 
 
 class Sessions:
-    """Every session of one box. In memory only: after a restart everybody signs on again."""
+    """All sessions of one box, in memory: after a restart everybody signs on again."""
 
     def __init__(self, clock: Callable[[], float], on_over: Callable[[Session], None]) -> None:
         self._clock = clock
@@ -71,7 +71,7 @@ class Sessions:
         self._open: dict[bytes, Session] = {}
 
     def begin(self, who: Person) -> str:
-        """Begin a session; return its token, which is kept nowhere but in the browser."""
+        """Begin a session; return its token, which only the browser keeps."""
         self.sweep()
         while len(self._open) >= SESSIONS:
             self._end(min(self._open, key=lambda key: self._open[key].seen))
@@ -80,7 +80,7 @@ class Sessions:
         return token
 
     def find(self, token: str, *, used: bool = True) -> Session | None:
-        """Return the session of a token; `used`: somebody asks for something, so it is not idle."""
+        """Return the session of a token; `used` restarts its idle time."""
         self.sweep()
         session = self._open.get(_key(token))
         if session is not None and used:
@@ -88,19 +88,19 @@ class Sessions:
         return session
 
     def end(self, token: str) -> None:
-        """End a session, if it is one."""
+        """End the session of a token, if there is one."""
         if _key(token) in self._open:
             self._end(_key(token))
 
     def sweep(self) -> None:
-        """End whatever has been idle, or open, for too long."""
+        """End the sessions that were idle or open for too long."""
         now = self._clock()
         for key, session in list(self._open.items()):
             if now - session.seen > IDLE[session.who.role] or now - session.began > LONGEST:
                 self._end(key)
 
     def __len__(self) -> int:
-        """How many are signed on."""
+        """Return the number of sessions."""
         return len(self._open)
 
     def _end(self, key: bytes) -> None:

@@ -1,13 +1,13 @@
-"""The table as a page shows it: one plain picture for one role, made from what the core knows. Pure; sends nothing.
+"""The state of the table for a page of one role, as plain data.
 
-Nothing is decided here. What may be answered is what the core asks for, what stands in the way is what its permits say.
+Nothing is decided here: the questions are those of the core, and the blocking reasons are those of its permits.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.wording import plain, when
+from table_controller.journal.wording import plain
 from table_controller.ledger.money import dollars
 from table_controller.panel import words
 from table_controller.table import machines as mc
@@ -30,19 +30,19 @@ _HOUR: Final = 3600.0
 
 
 def view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney | None) -> dict[str, Any]:
-    """Return the picture of a table for somebody of this role. `left`: seconds until each deadline that runs.
+    """Return the state of a table for a page of this role. `left`: seconds until each running deadline.
 
-    `money`: what of the meter is on disk.
+    `money`: the durable state of the meter.
     """
     coming = table.context.next_deck()
-    against = table.permit("open_bets", deck=None if coming is None else coming.name)
+    reasons = table.permit("open_bets", deck=None if coming is None else coming.name)
     prompts = [_prompt(table, prompt, role) for prompt in _ordered(table, role)]
     return {
         "game": table.context.edition.title,
         "round": _round(table),
-        "next": _next(table, role, prompts, against),
+        "next": _next(table, role, prompts, reasons),
         "prompts": prompts,
-        "against": [_reason(reason) for reason in against] if table.state.round.state == mc.IDLE else [],
+        "blocked_by": [_reason(reason) for reason in reasons] if table.state.round.state == mc.IDLE else [],
         "holds": [_hold(hold) for hold in table.state.holds.values()],
         "decks": [_deck(table, deck, left) for deck in table.state.decks.values() if deck.state != mc.REMOVED],
         "two_jokers": any(step.when == "two_joker_pack" for step in table.context.edition.opening),
@@ -67,15 +67,22 @@ def _round(table: Table) -> dict[str, Any]:
     return {
         "number": round_.number,
         "state": round_.state,
-        "text": words.PHASES[round_.state],
+        "text": _phase_text(table),
         "deck": round_.deck,
         "start": start,
         "start_place": None if start is None else _place_of(start),
-        "total": round_.total if round_.announced else None,  # the dealer announces it first
+        "total": round_.total if round_.announced else None,  # hidden until the dealer has announced it
         "finds_start": table.state.start,
         "dealing": plain(table.state.dealing),
         "void": round_.state == mc.VOID,
     }
+
+
+def _phase_text(table: Table) -> str:
+    round_ = table.state.round
+    if round_.state == mc.VOID:
+        return f"Round {round_.number} is void"
+    return "Play is stopped" if round_.state == mc.IDLE and table.state.holds else words.PHASES[round_.state]
 
 
 def _place_of(position: int) -> int:
@@ -84,9 +91,9 @@ def _place_of(position: int) -> int:
 
 
 def _ordered(table: Table, role: str) -> list[Prompt]:
-    """Return the questions as they are to be answered: this role's own first, irregularities before all else."""
-    found = list(table.state.prompts.values())
-    return sorted(found, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
+    """Return the questions in the order of answering: this role's own first, then irregularities."""
+    prompts = list(table.state.prompts.values())
+    return sorted(prompts, key=lambda prompt: (prompt.role != role, prompt.hold is None, prompt.id))
 
 
 def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
@@ -122,30 +129,32 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
 
 
 def _because(hold: Hold) -> str:
-    """Return why a question of an irregularity is asked: what happened, and where."""
+    """Return why the question of an irregularity is asked: what happened, and where."""
     about = ", ".join(_about(hold))
-    return _sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
+    return words.sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
-    """Return an answer for its button; the choices of a ruling also say what they order, unless it is the same."""
-    said = words.answer(choice)
+    """Return the label of an answer; the choices of a ruling also name their outcomes."""
+    label = words.answer(choice)
+    if choice == "give_up" and prompt.slot is not None:
+        return f"Take {words.machine_name(prompt.slot).lower()} out of service"
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
-        known = {*said.lower().split(), *plain(choice).split(), "round", "deck"}
+        known = {*label.lower().split(), *plain(choice).split(), "round", "deck"}
         orders = ", ".join(plain(what) for what in hold.choices[choice] if not set(plain(what).split()) <= known)
-        return f"{said} ({orders})" if orders else said
-    return _award(table, choice, said) if prompt.kind == "progressive" else said
+        return f"{label} ({orders})" if orders else label
+    return _award(table, choice, label) if prompt.kind == "progressive" else label
 
 
 def _award(table: Table, hand: str, otherwise: str = "") -> str:
-    """Return a hand as the table's own paytable prints it."""
+    """Return a hand as the paytable of the table prints it."""
     rules = table.context.meter
     awards = () if rules is None else rules.awards
     return next((award.label for award in awards if award.hand == hand), otherwise or plain(hand))
 
 
 def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
-    """Return the seats that may be named; None if the question asks for none."""
+    """Return the seats that may be chosen; None if the question has no seats."""
     if not prompt.seats:
         return None
     entered = table.state.round.seats
@@ -154,11 +163,11 @@ def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
     return [seat for seat in _SEATS if seat <= table.context.submission.seats]
 
 
-# --- the one next thing -----------------------------------------------------------------------------------------------
+# --- the next action --------------------------------------------------------------------------------------------------
 
 
-def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple[Reason, ...]) -> dict[str, Any]:
-    """Return the one thing that is to be done next, who does it, and how: an answer, an act, or hands and machines."""
+def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple[Reason, ...]) -> dict[str, Any]:
+    """Return the next action, who does it, and how: an answer, a button, by hand, or by a machine."""
     mine = next((prompt for prompt in prompts if prompt["mine"]), None)
     if mine is not None:
         return {"how": "prompt", "prompt": mine["id"], "text": mine["text"], "who": role}
@@ -175,18 +184,18 @@ def _next(table: Table, role: str, prompts: list[dict[str, Any]], against: tuple
         return {"how": "machine", "text": doing[0], "who": "machine"}
     if state == mc.IDLE:
         if not table.context.decks_at_table():
-            return {"how": "bring", "text": "Bring a deck", "who": "dealer"}
-        if not against:
+            return {"how": "bring", "text": "Add a deck", "who": "dealer"}
+        if not reasons:
             return {"how": "open_round", "text": "Open the round", "who": "dealer"}
-        return {"how": "against", "text": _sentence(against[0].evidence), "who": against[0].clears}
+        return {"how": "blocked", "text": words.sentence(reasons[0].evidence), "who": reasons[0].clears}
     return {"how": "wait", "text": words.PHASES[state], "who": "nobody"}
 
 
 def _hands(table: Table) -> str:
-    """Return what hands must do although nobody asks: a machine sees it when it is done."""
+    """Return what the dealer must do without a question, because a machine detects when it is done."""
     state, c = table.state, table.context
     if state.round.in_slot is not None:
-        return f"Take the stack: {words.place_name(state.round.in_slot)}"
+        return f"Deal the stack to {words.place_name(state.round.in_slot)}"
     if any(issued.act == "arm_dice" for issued in state.commands.values()) or _dice_wait(table):
         return "Shake the dice three times, lid off"
     shuffler = c.shuffler
@@ -205,36 +214,34 @@ def _dice_wait(table: Table) -> bool:
 
 
 def _doing(table: Table) -> list[str]:
-    """Return what machines do now, each said once."""
-    said = [
-        words.DOING.get(issued.act, "{slot} works").format(slot=issued.slot) for issued in table.state.commands.values()
+    """Return what machines do now, without duplicates."""
+    texts = [
+        words.DOING.get(issued.act, "{slot} works").format(slot=words.machine_name(issued.slot))
+        for issued in table.state.commands.values()
     ]
-    return list(dict.fromkeys(said))
+    return list(dict.fromkeys(texts))
 
 
-# --- what is locked ---------------------------------------------------------------------------------------------------
+# --- holds and reasons ------------------------------------------------------------------------------------------------
 
 
 def _reason(reason: Reason) -> dict[str, str]:
     return {
-        "text": _sentence(reason.text),
+        "text": words.sentence(reason.text),
         "clause": reason.clause,
         "clears": reason.clears,
-        "evidence": _sentence(reason.evidence),
+        "evidence": words.sentence(reason.evidence),
         "key": reason.key,
     }
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _hold(hold: Hold) -> dict[str, Any]:
     return {
         "id": hold.id,
-        "text": _sentence(words.title(hold.trigger)),
+        "text": words.sentence(words.title(hold.trigger)),
         "meaning": words.meaning(hold.trigger),
         "about": _about(hold),
+        "slot": hold.slot,
         "clauses": list(hold.clauses),
         "clears": hold.acknowledges,
         "outcomes": [words.outcome(outcome) for outcome in hold.outcomes],
@@ -246,7 +253,8 @@ def _hold(hold: Hold) -> dict[str, Any]:
 
 def _about(hold: Hold) -> list[str]:
     seat = "" if hold.seat is None else words.place_name(hold.seat)
-    return [part for part in (hold.slot, hold.deck and f"deck {hold.deck}", seat) if part]
+    machine = "" if hold.slot is None else words.machine_name(hold.slot)
+    return [part for part in (machine, hold.deck and f"deck {hold.deck}", seat) if part]
 
 
 # --- decks and dice ---------------------------------------------------------------------------------------------------
@@ -256,18 +264,22 @@ def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]
     hours = table.context.edition.change_hours[table.state.dealing]
     if deck.by_hand:
         hours = min(table.context.edition.change_hours.values())
-    rest = left.get(f"deck_age/{deck.name}/{hours}")
+    left_s = left.get(f"deck_age/{deck.name}/{hours}")
     expired = table.context.expired(deck)
     return {
         "name": deck.name,
         "state": deck.state,
         "text": plain(deck.state),
-        "place": deck.place.replace("/gate", ", behind its gate"),
+        "place_text": words.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
         "verified": deck.verified,
         "expired": expired,
         "hours": hours,
-        "left_s": 0 if expired else None if rest is None else round(rest),
-        "age": 1.0 if expired else None if rest is None else round(min(1.0, max(0.0, 1 - rest / (hours * _HOUR))), 3),
+        "left_s": 0 if expired else None if left_s is None else round(left_s),
+        "age": 1.0
+        if expired
+        else None
+        if left_s is None
+        else round(min(1.0, max(0.0, 1 - left_s / (hours * _HOUR))), 3),
         "rounds": deck.rounds[-20:],
     }
 
@@ -276,10 +288,10 @@ def _dice(table: Table, left: Mapping[str, float]) -> dict[str, Any] | None:
     rule = table.context.edition.dice
     if table.state.start != "shaker" or rule is None:
         return None
-    rest = left.get("dice_age")
+    left_s = left.get("dice_age")
     whole = rule.max_hours * _HOUR
-    age = None if rest is None else round(min(1.0, max(0.0, 1 - rest / whole)), 3)
-    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if rest is None else round(rest),
+    age = None if left_s is None else round(min(1.0, max(0.0, 1 - left_s / whole)), 3)
+    return {"text": table.state.dice, "hours": rule.max_hours, "left_s": None if left_s is None else round(left_s),
             "age": 1.0 if table.state.dice == "expired" else age}  # fmt: skip
 
 
@@ -301,7 +313,7 @@ def _seat(table: Table, seat: int) -> dict[str, Any]:
 
 
 def _bet(table: Table, seat: int) -> str:
-    """Return a seat's bet as its lamp shows it: none, open, sensed, accepted, lit, undecided."""
+    """Return a seat's bet for its lamp: none, open, sensed, accepted, lit, undecided."""
     bets = table.state.progressive.seats.get(seat)
     if bets is None or not table.context.progressive:
         return "none"
@@ -325,7 +337,7 @@ def _cards(table: Table, place: int) -> str:
 
 
 def meter(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
-    """Return the meter as players may see it: what is on disk; None where the table has none."""
+    """Return the durable state of the meter for players; None if the table has no meter."""
     if money is None:
         return None
     meters = money.meters
@@ -351,13 +363,13 @@ def meter(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
 
 
 def last_hits(log: HitLog) -> list[dict[str, Any]]:
-    """Return the last hits of each level, the newest first."""
+    """Return the last hits of each level, the newest first; `at` is the wall clock (ms)."""
     return [
         {
             "level": plain(level),
             "hits": [
                 {
-                    "at": when(hit.claimed_ns),
+                    "at": hit.claimed_ns // 1_000_000,
                     "round": hit.round,
                     "seat": hit.seat,
                     "amount": dollars(hit.amount),
@@ -370,22 +382,22 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
     ]
 
 
-def finding(found: LoggedFinding) -> dict[str, Any]:
-    """Return a finding as the floor's list shows it; `at` is the wall clock (ms)."""
+def finding(logged: LoggedFinding) -> dict[str, Any]:
+    """Return a finding for the floor page; `at` is the wall clock (ms)."""
     return {
-        "seq": found.seq,
-        "at": found.wall_ns // 1_000_000,
-        "what": found.what,
-        "kind": found.kind,
-        "severity": found.severity,
-        "text": found.text,
-        "rounds": list(found.rounds),
-        "clauses": list(found.clauses),
+        "seq": logged.seq,
+        "at": logged.wall_ns // 1_000_000,
+        "what": logged.what,
+        "kind": logged.kind,
+        "severity": logged.severity,
+        "text": words.with_machine_names(logged.text),
+        "rounds": list(logged.rounds),
+        "clauses": list(logged.clauses),
     }
 
 
 def _meter_rules(table: Table) -> dict[str, Any] | None:
-    """Return how the meter runs, for who may change it."""
+    """Return the rules of the meter."""
     rules = table.context.meter
     if rules is None:
         return None
@@ -394,9 +406,9 @@ def _meter_rules(table: Table) -> dict[str, Any] | None:
 
 
 def testing(table: Table) -> list[str]:
-    """Return the machines that are in test mode: what they do is no game's, and everybody is told so."""
+    """Return the names of the machines in test mode, which every page shows."""
     return [
-        f"{name} (dossier {slot.way.dossier})" if slot.way.dossier else name
+        words.machine_name(name) + (f" (fault report {slot.way.dossier})" if slot.way.dossier else "")
         for name, slot in table.state.slots.items()
         if slot.way is not None and slot.way.testing
     ]
@@ -404,6 +416,12 @@ def testing(table: Table) -> list[str]:
 
 def _slots(table: Table) -> list[dict[str, Any]]:
     return [
-        {"name": name, "kind": slot.kind, "state": slot.state, "text": plain(slot.state), "deck": slot.deck}
+        {
+            "name": name,
+            "kind": slot.kind,
+            "state": slot.state,
+            "text": words.service_text(slot.state),
+            "deck": slot.deck,
+        }
         for name, slot in table.state.slots.items()
     ]

@@ -1,13 +1,14 @@
-"""What people read: every question, answer and state as a short sentence in the dealer's words. No rules, no state."""
+"""The labels of the panel: every question, answer and state as a short text for people."""
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from table_controller.journal.wording import plain
 from table_controller.rulebook import EVIDENCE, OUTCOMES, TRIGGERS
 
-# Questions of the core by kind (what stands before a slash): {seat}, {deck}, {slot} and {more} are filled in.
+# Questions of the core by kind (the part before a slash): {place}, {deck}, {slot} and others are filled in.
 QUESTIONS: Final[dict[str, str]] = {
     "acknowledge": "Acknowledge: {trigger}",
     "additional_cards": "Deal {place} the additional cards",
@@ -16,10 +17,10 @@ QUESTIONS: Final[dict[str, str]] = {
     "burn_dealer": "Burn a card: a new dealer deals",
     "burn_shoe": "Burn the first card of the shoe",
     "card_burned": "Burn one card face down",
-    "card_discarded": "Lay the card into the discard rack",
+    "card_discarded": "Put the card into the discard rack",
     "card_kept": "Keep the card as the next one",
     "cards_refed": "Put the cards back into the shuffler",
-    "cards_together": "Bring all cards of deck {deck} together",
+    "cards_together": "Keep all {color}cards together",
     "chips": "Collect the progressive chips and enter how many",
     "choose": "Decide: {trigger}",
     "collected": "Collect the cards of deck {deck} into the rack",
@@ -33,61 +34,61 @@ QUESTIONS: Final[dict[str, str]] = {
     "decide": "{Place}: what does the player choose?",
     "deck_counted": "Count deck {deck} whole and enter the number",
     "deck_removed": "Take deck {deck} off the table",
-    "device_cleared": "{slot}: clear the cause",
-    "dice": "Dice: put new ones in",
-    "envy_hand": "{Place}: does the hand bring an envy bonus?",
+    "device_cleared": "{slot}: clear the {fault}",
+    "dice": "Put in new dice",
+    "envy_hand": "{Place}: does the hand win an envy bonus?",
     "envy_line": "{Place}: which hand is paid to the others?",
     "envy_paid": "Pay the envy bonuses",
     "face_check": "Look at every face of deck {deck}",
-    "finding": "The stub is wrong twice: what did you find?",
+    "finding": "The stub count is wrong twice: what did you find?",
     "first_arrival": "Which player came first?",
     "folded": "Take the cards and wagers of folded hands",
     "hand_complete": "{Place}: was the hand complete when the round became void?",
     "hand_pay": "{Place}: hand pay done; enter the slip number",
     "hand_shuffle": "Shuffle deck {deck} by hand",
-    "hands_collected": "Collect the hands that lie for envy",
+    "hands_collected": "Collect the hands that were kept for envy",
     "hands_set": "Wait until every player has set the hand",
-    "hit_dark": "{Place}: look the bet up; is it recorded?",
+    "hit_dark": "{Place}: look up the bet. Is it recorded?",
     "hit_hand": "{Place}: verify the hand. Does it win?",
-    "hit_light": "{Place}: does the accepted light burn?",
+    "hit_light": "{Place}: is the light on?",
     "hit_pay": "{Place}: pay the progressive",
-    "hit_validate": "{Place}: validate the payout",
-    "lammers": "{Place}: lay the envy lammer",
-    "late_chip": "{Place}: give the late chip back",
-    "let_out": "Let deck {deck} out of the shuffler",
+    "hit_validate": "{Place}: confirm jackpot",
+    "lammers": "{Place}: place the envy lammer",
+    "late_chip": "{Place}: return the late chip",
+    "let_out": "Eject deck {deck} from the shuffler",
     "move_button": "Move the flat button to {place}",
     "opening": "Deck {deck}: {more}",
     "optional_settled": "Settle the optional wagers",
     "park_shaker": "Cover the shaker, shake once, put it aside",
-    "player_left": "{Place} has left: what becomes of the wagers?",
+    "player_left": "{Place} has left: what happens to the wagers?",
     "progressive": "{Place}: what is the progressive hand?",
     "progressive_envy": "{Place}: pay envy to the other seats",
     "put_in_shoe": "Put deck {deck} into the shoe",
     "rack_clear": "Clear the discard rack of deck {deck}",
     "rack_shuffled": "Shuffle and cut the rack, and put it into the shoe",
-    "rack_stub": "Lay the stub into the rack, uncounted",
+    "rack_stub": "Put the stub into the rack, uncounted",
     "rack_unwagered": "Rack the stacks of places without a wager",
     "replacement": "Set the replacement card aside",
     "reveal": "Reveal the dealer's hand",
-    "seat_reopened": "{Place}: put wager and hand back as they lay before they were settled",
-    "seat_undecided": "{Place}: did a bet lie there at the lock-out?",
+    "seat_reopened": "{Place}: put wager and hand back as they were before settlement",
+    "seat_undecided": "{Place}: was a bet on the spot at the lock-out?",
     "seats": "Enter the seats that have a wager",
     "settled": "Settle {place}",
     "shoe_emptied": "Empty the shoe",
     "side_settled": "Settle the side wagers of {place}",
     "side_wagers": "Enter the seats with {more}",
-    "sign_seen": "{slot}: cover it, or hang the sign out of order",
+    "sign_seen": "{slot}: cover it, or put up the out-of-order sign",
     "start_game": "Press Start Game",
-    "stored_deck": "Stored deck {deck}: does a player want to see it?",
+    "stored_deck": "Stored deck {deck}: does a player ask to see it?",
     "stub": "Count the stub and enter the number",
     "stub_recount": "Dealer and shoe counted the stub differently: count it, and enter the number",
     "surrender_collected": "Collect the surrendered wager of {place}",
     "surrender_count": "Count the surrendered hand of {place}",
-    "take_in_hand": "Take deck {deck} in the hand",
-    "take_shaker": "Take the shaker over",
+    "take_in_hand": "Take deck {deck} in your hand",
+    "take_shaker": "Take over the shaker",
     "wagers_returned": "Return the wagers of this round",
     "wagers_reversed": "Reverse the wagers that were taken or paid",
-    "which_deck": "Which deck lies in the shuffler?",
+    "which_deck": "Which deck is in the shuffler?",
 }
 ANSWERS: Final[dict[str, str]] = {
     "done": "Done",
@@ -96,8 +97,8 @@ ANSWERS: Final[dict[str, str]] = {
     "incomplete": "Incomplete",
     "not_whole": "Not whole",
     "nobody": "Nobody",
-    "returned": "Given back",
-    "bet": "A bet lay there",
+    "returned": "Returned",
+    "bet": "There was a bet",
     "no_bet": "No bet",
     "player": "This player",
     "cut": "Cut",
@@ -106,12 +107,12 @@ ANSWERS: Final[dict[str, str]] = {
     "rack": "Into the rack",
     "no_win": "No win",
     "no_envy": "None",
-    "winning": "It wins",
-    "not_winning": "It does not win",
-    "lit": "It burns",
-    "dark": "It is dark",
+    "winning": "Winner",
+    "not_winning": "Not a winner",
+    "lit": "On",
+    "dark": "Off",
     "bet_recorded": "Recorded",
-    "refuse": "Refuse",
+    "refuse": "Not a winner",
     "table": "Pay at the table",
     "hand_pay": "Hand pay",
     "paid": "Paid",
@@ -119,22 +120,22 @@ ANSWERS: Final[dict[str, str]] = {
     "undisputed": "Nobody",
     "look": "A player looks",
     "abandoned": "Wagers are lost",
-    "plays_on": "Hand plays on",
+    "plays_on": "Hand stays in play",
     "settled": "Settled",
     "surrendered": "Surrendered",
     "full": "Rack is full to its mark",
     "not_full": "Rack is not full",
     "replaced": "New dice",
     "same": "The same dice",
-    "laid": "Lammer laid",
+    "laid": "Lammer placed",
     "too_small": "Wager too small",
     "no": "No",
     "announced": "Yes, announced",
     "face_down": "Face down",
     "face_up": "Face up",
     "covered": "Covered",
-    "signed": "Sign hangs",
-    "give_up": "Give the device up",
+    "signed": "Sign is up",
+    "give_up": "Take it out of service",
     "acknowledged": "Acknowledge",
     "remove": "Remove the deck",
     "reverify": "Count and keep it",
@@ -149,7 +150,7 @@ ANSWERS: Final[dict[str, str]] = {
     "misdealt_total_wrong": "Misdeal, total wrong",
 }
 PHASES: Final[dict[str, str]] = {
-    "idle": "Between rounds",
+    "idle": "Ready for the next round",
     "betting": "Place your bets",
     "no_more_bets": "No more bets",
     "locked": "Bets are locked",
@@ -161,15 +162,15 @@ PHASES: Final[dict[str, str]] = {
     "complete": "Round complete",
     "void": "Round is void",
 }
-# What happens without anybody's answer: commands under way.
+# Texts of the commands that machines execute now.
 DOING: Final[dict[str, str]] = {
     "shuffle": "{slot} shuffles",
-    "eject": "{slot} gives the deck out: take it",
-    "clear_out": "{slot} lets the deck out",
-    "load": "{slot} takes the cards in",
+    "eject": "{slot} ejects the deck: take it",
+    "clear_out": "{slot} ejects the deck",
+    "load": "{slot} loads the cards",
     "dispense": "{slot} deals",
     "start_round": "{slot} gets ready",
-    "give_stub": "{slot} gives the stub out: take it",
+    "give_stub": "{slot} ejects the stub: take it",
     "arm_dice": "Lid on, shake the dice, lid off",
     "draw": "{slot} draws the number",
     "open_bets": "The bet sensors open",
@@ -179,47 +180,47 @@ DOING: Final[dict[str, str]] = {
     "stop": "{slot} stops",
 }
 _OUTCOMES: Final[dict[str, str]] = {
-    "return_wagers": "the wagers go back, also progressive bets in the tray (X13) and wagers already taken or paid "
-    "(X18); not what is settled although the round is void",
+    "return_wagers": "return the wagers, including progressive bets in the tray (X13) and wagers already taken or paid "
+    "(X18), except those that are settled although the round is void",
 }
-# What the core finds by itself, where no rule has a name for it.
-_FOUND: Final[dict[str, str]] = {
-    "chips_differ": "the progressive chips are not as many as the bets that were accepted",
-    "unreasonable_contribution": "what a progressive bet would add cannot be: it is not booked, its chip goes back, "
-    "and the meter is closed to play",
-    "bet_without_wager": "a progressive bet lies at a seat without a wager: it does not count and goes back",
-    "stub_counts_differ": "the shoe counted another stub than people did, or than was to be left",
-    "unordered_stack": "the shoe gave cards out that nobody had ordered, or gave them out twice",
-    "drawn_without_deal": "cards were drawn from the shoe when none were to be dealt",
-    "drawn_differs": "the shoe counted another number of cards drawn than were to be dealt",
-    "unknown_cards": "cards lie in a machine, and no deck is known to be there",
-    "wrong_number": "the number that was drawn is no position of this table",
-    "command_failed": "a machine did not do what it was told",
-    "box_restarted": "the box was started anew: what happened meanwhile, only people have seen",
+# Irregularities that the core detects itself and that no rule names.
+_FINDINGS: Final[dict[str, str]] = {
+    "chips_differ": "the number of progressive chips differs from the number of accepted bets",
+    "unreasonable_contribution": "the contribution of a progressive bet is impossible: it is not booked, the chip is "
+    "returned, and the meter is closed to play",
+    "bet_without_wager": "there is a progressive bet at a seat without a wager: it does not count and is returned",
+    "stub_counts_differ": "the shoe's count of the stub differs from the dealer's count, or from the expected stub",
+    "unordered_stack": "the shoe dealt cards without an order, or dealt them twice",
+    "drawn_without_deal": "cards were drawn from the shoe when no cards were due",
+    "drawn_differs": "the number of cards drawn from the shoe differs from the number of cards due",
+    "unknown_cards": "there are cards in a machine, and no deck is recorded there",
+    "wrong_number": "the drawn number is not a position of this table",
+    "command_failed": "a machine did not execute a command",
+    "box_restarted": "the box was restarted: people must check what happened in the meantime",
 }
 _TITLES: Final[dict[str, str]] = {
-    "other": "what no rule names",
-    "dealer_hand_misset": "dealer's hand not in the house way",
+    "other": "something else",
+    "dealer_hand_misset": "dealer's hand not set in the house way",
 }
 REPORTS: Final[dict[str, str]] = {
     **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()},
     "player_leaves": "a player leaves the table during the round",
     "surrender": "a player surrenders",
-    "other": "something that no rule names: the round stands still, and the floorperson decides",
+    "other": "something else: the round stops, and the floorperson decides",
 }
 ORDERS: Final[dict[str, str]] = {
-    "reshuffle": "Have a deck shuffled again",
-    "recut": "Have a deck cut again",
+    "reshuffle": "Shuffle a deck again",
+    "recut": "Cut a deck again",
     "remove_deck": "Remove a deck",
-    "table_idle": "The table stands idle",
-    "dealing_method": "Deal by another method",
-    "start_method": "Find the starting position otherwise",
+    "table_idle": "Table is idle",
+    "dealing_method": "Change the dealing method",
+    "start_method": "Change how the starting position is found",
     "shuffle_by_hand": "Shuffle by hand",
     "shuffle_by_machine": "Shuffle by machine",
     "readmit": "Admit a player in mid-shoe",
 }
 _STEPS: Final[dict[str, str]] = {
-    "composition": "is it complete, of one design and back colour?",
+    "composition": "is it complete, with one design and back color?",
     "inspect": "inspect its faces",
     "spread": "spread it for the first player",
     "wash": "wash it",
@@ -227,20 +228,65 @@ _STEPS: Final[dict[str, str]] = {
     "verify_inspection": "verify the inspection",
     "first_look": "let the first player look at it",
 }
-# Whoever a badge beside the question names, or the step itself does.
+# Roles that the badge of the question, or the step itself, already names.
 _NAMED: Final = ("dealer", "floorperson", "first_player")
 
 
-# What the dealer says by entering the seats.
-_SAID: Final[dict[str, str]] = {
+# Facts that the dealer confirms by entering the seats.
+_STATEMENTS: Final[dict[str, str]] = {
     "chips_only": "only chips are wagered",
     "cash_converted": "cash was changed into chips",
     "seated": "every player is seated",
 }
 
 
+# Service states of a device.
+_SERVICE: Final[dict[str, str]] = {
+    "absent": "Not connected",
+    "unverified": "Not verified",
+    "in_service": "In service",
+    "faulted": "Out of service",
+    "cleared": "Fault cleared",
+    "out_of_order_unsigned": "Out of order, no sign yet",
+    "out_of_order_signed": "Out of order",
+}
+# Titles of the steps of a return to service, by the name of the step.
+STEP_TITLES: Final[dict[str, str]] = {
+    "clear": "Clear the jam",
+    "path_empty": "Path is empty",
+    "sensor_test": "Test the sensors",
+    "motor_jog": "Jog each motor",
+    "one_card": "Run one card",
+    "full_deck": "Run the full deck",
+    "count": "Count the deck",
+    "return": "Return to service",
+}
+_SLOT: Final = re.compile(r"\b(?:shuffler|shoe|shaker|rng|button|bet_sensor|meter_sign|keypad)\.\d+\b")
+
+
+def machine_name(slot: str) -> str:
+    """Return a machine by the name on its label: "Shoe 1" for the slot shoe.1."""
+    return slot.replace(".", " ").replace("_", " ").capitalize().replace("Rng", "RNG")
+
+
+def with_machine_names(text: str) -> str:
+    """Return a text with the names of machines in place of slots."""
+    return _SLOT.sub(lambda slot: machine_name(slot[0]), text)
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital and with the names of machines."""
+    text = with_machine_names(text)
+    return text[:1].upper() + text[1:]
+
+
+def service_text(state: str) -> str:
+    """Return the service state of a device."""
+    return _SERVICE.get(state) or plain(state).capitalize()
+
+
 def place_name(place: int | None) -> str:
-    """Return a place of the table for people."""
+    """Return the name of a place at the table."""
     return "nobody" if place is None else "the dealer" if place == 0 else f"seat {place}"
 
 
@@ -253,18 +299,20 @@ def question(
     trigger: str = "",
     number: bool = False,
 ) -> str:
-    """Return a question as a sentence; one that nobody has worded is its own name. `number`: one is asked for."""
-    head, _, rest = kind.partition("/")
+    """Return a question as a sentence, or its kind in words. `number`: the answer has a number."""
+    head, _, detail = kind.partition("/")
     pattern = QUESTIONS.get(head)
     if pattern is None:
         return plain(kind)
-    step, _, by = rest.partition("/")
+    step, _, by = detail.partition("/")
     more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
     if number and "enter" not in pattern and "how many" not in pattern:
         pattern += ", and enter how many"
     return pattern.format(
-        place=place, Place=place.capitalize(), deck=deck or "of this round", slot=slot or "the device", more=more,
+        place=place, Place=place.capitalize(), deck=deck or "of this round", color=f"{deck} " if deck else "",
+        slot="the device" if slot is None else machine_name(slot), more=more,
+        fault="jam" if (slot or "").startswith(("shuffler", "shoe")) else "fault",
         trigger=title(trigger), offered="" if seat is None else f" by {place}",
     )  # fmt: skip
 
@@ -280,20 +328,20 @@ def answer(choice: str) -> str:
 
 
 def evidence(what: str) -> str:
-    """Return what an answer says was seen, as a sentence."""
-    said: dict[str, str] = {str(key): text for key, text in EVIDENCE.items()}
+    """Return the evidence that an answer confirms, as a sentence."""
+    texts: dict[str, str] = {str(key): text for key, text in EVIDENCE.items()}
     boxes = what.removeprefix("boxes_at_most_")
     if boxes != what:
         return f"nobody plays more than {boxes} box{'es' * (boxes != '1')}"
-    return said.get(what) or _SAID.get(what) or plain(what)
+    return texts.get(what) or _STATEMENTS.get(what) or plain(what)
 
 
 def outcome(what: str) -> str:
-    """Return what a rule orders, in the rulebook's words; where those name other outcomes, without their names."""
+    """Return the text of an outcome."""
     known: dict[str, str] = {str(key): text for key, text in OUTCOMES.items()} | _OUTCOMES
     return known.get(what) or plain(what)
 
 
 def meaning(trigger: str) -> str:
-    """Return what an irregularity is, as a sentence; empty if nobody has worded it."""
-    return REPORTS.get(trigger) or _FOUND.get(trigger, "")
+    """Return an irregularity as a sentence; empty if it has none."""
+    return REPORTS.get(trigger) or _FINDINGS.get(trigger, "")

@@ -1,1 +1,1 @@
-"""MQTT: what the table tells the house, and the few things the house may ask. It decides and moves nothing."""
+"""MQTT: publishes the journal and the state of the table, and answers a few commands that change nothing."""

@@ -1,4 +1,4 @@
-"""Joins the uplink to a box: runs beside the table if the configuration names a broker."""
+"""Runs the uplink of a box, if the configuration names a broker."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TASK = "uplink"
 
 
 def source_of(box: Box) -> Source:
-    """Return what the uplink reads of a box that has begun."""
+    """Return the view of a started box that the uplink reads."""
     return Source(
         game=box.plan.edition.game,
         chapter=box.plan.edition.chapter,
@@ -36,26 +36,26 @@ def source_of(box: Box) -> Source:
 
 
 async def keep_told(box: Box, config: TableConfig) -> None:
-    """Keep the broker told of a box, running or locked, until cancelled; without a broker, return."""
+    """Publish a box to the broker, running or locked, until canceled; return if no broker is configured."""
     if config.mqtt is None:
         return
 
-    def trouble(cause: UplinkError | None) -> None:
+    def report_error(cause: UplinkError | None) -> None:
         box.tasks.states[TASK].error = "" if cause is None else f"{cause.code} {cause}"
 
     uplink = Uplink(
         MqttSettings.of(config.mqtt), source_of(box), config.data / NAME,
-        on_trouble=trouble, on_certificate=box.surroundings.broker_presented,
+        on_trouble=report_error, on_certificate=box.surroundings.broker_presented,
     )  # fmt: skip
 
-    def stands() -> UplinkStatus:
+    def status() -> UplinkStatus:
         health = uplink.health
         return UplinkStatus(health.connected, health.code, health.text, health.acknowledged, health.behind)
 
-    box.surroundings.uplink = stands
+    box.surroundings.uplink = status
     halted = [] if box.controller is None else box.on_halted
-    halted.append(told := lambda _: uplink.look_again())
+    halted.append(on_halted := lambda _: uplink.look_again())
     try:
         await uplink.run()
     finally:
-        halted.remove(told)
+        halted.remove(on_halted)

@@ -1,4 +1,4 @@
-"""What certificate a broker shows: seen in a handshake of TLS; no message is sent. It waits: to be run in a thread."""
+"""Fetches the certificate of a broker in a TLS handshake, without sending a message. Blocks: call it in a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def shown_on(connection: Any, where: str) -> Certificate | None:
-    """Return the certificate that the other end of a connection showed; None without TLS."""
+    """Return the peer's certificate on a connection; None without TLS."""
     if not isinstance(connection, ssl.SSLSocket):
         return None
     der = connection.getpeercert(binary_form=True)
@@ -28,9 +28,9 @@ def shown_on(connection: Any, where: str) -> Certificate | None:
 
 
 def look(settings: MqttSettings, patience_s: float, *, trusting: bool = True) -> Certificate | None:
-    """Shake hands and hang up; return what the broker showed, None without TLS. UplinkError says why not.
+    """Return the broker's certificate from a handshake, None without TLS. UplinkError if there is none.
 
-    Unless `trusting`, it must be a certificate that the box accepts; an expired one can be seen only by trusting it.
+    Unless `accept_any`, the box must accept the certificate; an expired one can only be fetched with `accept_any`.
     """
     context = tls_context(settings)
     where = f"{settings.host}:{settings.port}"
@@ -50,7 +50,7 @@ def look(settings: MqttSettings, patience_s: float, *, trusting: bool = True) ->
 
 
 def look_if_possible(settings: MqttSettings, patience_s: float) -> Certificate | None:
-    """Return what a broker shows whom the box does not accept; None if even that cannot be seen."""
+    """Return the certificate of a broker that the box does not accept; None if it cannot be fetched."""
     try:
         return look(settings, patience_s)
     except UplinkError:

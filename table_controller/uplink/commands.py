@@ -1,7 +1,7 @@
-"""What may be asked over MQTT, by which role, and the answers. Pure: nothing here can reach the table.
+"""The commands over MQTT, the roles that may send them, and the replies. Nothing here can reach the table.
 
-The closed list below is all there is. None of it moves a card, a cent or an acknowledgement: an answer is made of
-values that the uplink tells anyhow, and the only effect is that they are told once more.
+The list is closed. No command moves a card, a cent or an acknowledgement: a reply has only values that the uplink
+publishes anyway, and the only effect is that they are published again.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import msgspec
 from firmware_bridge.decoding import UNDECODABLE
 from table_controller.uplink import messages as m
 
-# The roles that may ask; a dealer has the panel. Which client has which role is the broker's ACL.
+# The roles that may send commands; a dealer has the panel. The broker's ACL gives clients their roles.
 ROLES: Final = ("floorperson", "technician", "auditor")
-# A command is a word; whoever sends more has mistaken us for something else (bytes).
+# Largest payload of a command (bytes).
 MAX_PAYLOAD: Final = 1024
-# What a sender may have given back to it (characters, and bytes of MQTT's correlation data).
+# Limits of what a reply returns to its sender: characters of the id, bytes of MQTT's correlation data.
 MAX_ID: Final = 64
 MAX_CORRELATION: Final = 128
 MAX_TOPIC: Final = 256
 
 
 class Rule(NamedTuple):
-    """One command: who may ask it, what it does, and whether everything retained is told anew."""
+    """One command: who may send it, what it does, and whether it republishes the retained topics."""
 
     roles: tuple[str, ...]
     meaning: str
@@ -32,14 +32,14 @@ class Rule(NamedTuple):
 
 
 COMMANDS: Final = {
-    "ping": Rule(ROLES, "Answers. Nothing else happens."),
-    "report_state": Rule(ROLES, "Answers, and publishes state, meters, head and health anew.", reports=True),
-    "identify": Rule(("technician", "auditor"), "Answers with which box this is: game, software, journal, boot."),
+    "ping": Rule(ROLES, "Replies. Nothing else happens."),
+    "report_state": Rule(ROLES, "Replies, and publishes state, meters, head and health again.", reports=True),
+    "identify": Rule(("technician", "auditor"), "Replies with the identity of the box: game, software, journal, boot."),
 }
 
 
 class Asked(NamedTuple):
-    """A message that came in below `command/`."""
+    """A message on a topic below `command/`."""
 
     role: str
     command: str
@@ -50,7 +50,7 @@ class Asked(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What is sent back, to which topic, and whether everything retained is to be told anew."""
+    """The reply, its topic, and whether to republish the retained topics."""
 
     reply: m.Reply
     topic: str
@@ -62,12 +62,12 @@ _DECODER: Final = msgspec.json.Decoder(m.Command)
 
 
 def allowed(role: str) -> tuple[str, ...]:
-    """Return what a role may ask."""
+    """Return the commands that a role may send."""
     return tuple(name for name, rule in COMMANDS.items() if role in rule.roles)
 
 
 def answer(asked: Asked, reply_topic: str, box: m.Identity, at: str) -> Answered:
-    """Answer whatever came: with what was asked for, or with a refusal that names what is allowed."""
+    """Return the reply to any message: the result, or a refusal that names the allowed commands."""
     topic, correlation = reply_topic, asked.correlation
     problem, given = _problem(asked)
     if asked.response_topic is not None:
@@ -93,21 +93,21 @@ def answer(asked: Asked, reply_topic: str, box: m.Identity, at: str) -> Answered
 
 
 def _answerable(topic: str, reply_topic: str) -> bool:
-    """Tell whether a sender may have its answer there: never among what the box says by itself."""
+    """Return whether a response topic is allowed: never one of the box's own topics."""
     below = topic == reply_topic or topic.startswith(f"{reply_topic}/")
     return below and len(topic) <= MAX_TOPIC and not set(topic) & set("+#\0")
 
 
 def _problem(asked: Asked) -> tuple[str | None, str]:
-    """Return why a message is no command that may be obeyed, and the sender's word if it can be read."""
+    """Return why a message is refused (None if it is not), and the sender's id if it can be read."""
     given, unreadable = "", None
     if len(asked.payload) > MAX_PAYLOAD:
         unreadable = f"a command's payload is at most {MAX_PAYLOAD} bytes; this one has {len(asked.payload)}"
     elif asked.payload:
         try:
             given = _DECODER.decode(asked.payload).id
-        except UNDECODABLE as error:  # also of what is JSON and no command
-            unreadable = f'the payload must be empty or {{"id": "a word of yours"}}: {error}'
+        except UNDECODABLE as error:  # also for JSON that is no command
+            unreadable = f'the payload must be empty or {{"id": "your own id"}}: {error}'
     if len(given) > MAX_ID:
         given, unreadable = given[:MAX_ID], f"id is at most {MAX_ID} characters"
     if asked.role not in ROLES:
@@ -117,5 +117,5 @@ def _problem(asked: Asked) -> tuple[str | None, str]:
     if asked.role not in COMMANDS[asked.command].roles:
         return f"{asked.command} is not for the role {asked.role}", given
     if asked.retained:
-        return "a retained command is an old one", given
+        return "a retained command is out of date", given
     return unreadable, given

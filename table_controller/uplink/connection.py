@@ -1,9 +1,9 @@
-"""One connection to the broker, from its opening to its end; a new one is a new object. It knows no messages.
+"""One connection to the broker, from opening to closing; each connection is a new object.
 
-aiomqtt brings the sockets onto the loop. Around it, here and nowhere else, stands what it leaves open: an
-acknowledgement with a reason against it is a refusal; whoever waits is woken when the connection breaks, also before it
-stood; and a socket is given back on every way out. That needs its inner client, hence the private names below. A
-packet that is declared larger than we accept ends the connection before its body is read.
+aiomqtt runs the socket on the loop. This module adds what aiomqtt lacks: an acknowledgement with a failure reason is a
+refusal; waiting callers are woken when the connection breaks, even before it is accepted; and the socket is always
+closed. That needs private names of its inner client. A packet that is declared larger than the limit ends the
+connection before its body is read.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _library = logging.getLogger(f"{__name__}.library")
-_library.setLevel(logging.CRITICAL)  # what it reports, we say ourselves, once and with a code
+_library.setLevel(logging.CRITICAL)  # this module logs its errors once, with a code
 
-# Name, TCP and TLS together are given up after so long (s); the thread that opens cannot be stopped sooner.
+# Timeout of name lookup, TCP and TLS together (s); the connecting thread cannot be stopped sooner.
 OPEN_SECONDS: Final = 5.0
-# A broker that has the request answers within this time (s), or it hangs.
+# A broker that does not answer a request within this time (s) counts as hung.
 ANSWER_SECONDS: Final = 10.0
-# An orderly end waits so long (s) for the broker; then the socket is closed all the same.
+# An orderly close waits this long (s) for the broker; then the socket is closed anyway.
 CLOSE_SECONDS: Final = 2.0
-# Larger messages the broker keeps to itself (bytes): nothing that we are asked needs more.
+# The broker must not send larger packets (bytes); no command needs more.
 MAX_PACKET: Final = 64 << 10
-# Messages of one connection that may come in one turn of the loop.
+# Most messages of one connection in one turn of the loop.
 MAX_INCOMING: Final = 64
 _QOS: Final = 1
-# Without this every acknowledgement waits for a delayed one of TCP: 44 ms instead of 0.3.
+# Without this every acknowledgement waits for a delayed TCP acknowledgement: 44 ms instead of 0.3.
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
 class Incoming(NamedTuple):
-    """A message that came."""
+    """A received message."""
 
     topic: str
     payload: bytes
@@ -68,9 +68,9 @@ class Incoming(NamedTuple):
 
 
 class Connection:
-    """`stood`: the broker let us in; `lost` is done, with its cause, once nothing more can be sent.
+    """`was_accepted`: the broker accepted the connection; `lost` is done with the cause once nothing can be sent.
 
-    `on_message` and `on_progress` (an acknowledgement came, or the end) are called on the loop.
+    Calls `on_message`, and `on_progress` for an acknowledgement or the end, on the loop.
     """
 
     def __init__(
@@ -91,16 +91,16 @@ class Connection:
         self._paho: Any = None
         self._acks: dict[int, asyncio.Future[UplinkError | None]] = {}
         self._incoming = 0
-        self._said = ""  # the library's last complaint: the only place where it names TLS's reason
+        self._complaint = ""  # the library's last error text: the only place with the reason of a TLS failure
         self.stood = False
-        self.certificate: Certificate | None = None  # the broker's, once it let us in
+        self.certificate: Certificate | None = None  # of the broker, once it accepted the connection
 
     # --- opening -----------------------------------------------------------------------------------------------------
 
     async def open(self, subscribe: str) -> None:
-        """Connect and subscribe; an UplinkError says why not. To be followed by `close` or `drop` in any case."""
+        """Connect and subscribe; UplinkError if that fails. The caller must call `close` or `drop` afterwards."""
         context = await asyncio.to_thread(tls_context, self._settings)
-        client = self._client = self._made(context)
+        client = self._client = self._make_client(context)
         entering: asyncio.Future[Any] = asyncio.ensure_future(client.__aenter__())
         try:
             await asyncio.wait([entering, self.lost], return_when=asyncio.FIRST_COMPLETED)
@@ -120,25 +120,25 @@ class Connection:
         client._disconnected.add_done_callback(self._disconnected)
         await self._subscribe(client, subscribe)
 
-    def _made(self, context: ssl.SSLContext | None) -> aiomqtt.Client:
-        said = self._settings
+    def _make_client(self, context: ssl.SSLContext | None) -> aiomqtt.Client:
+        settings = self._settings
         properties = Properties(PacketTypes.CONNECT)  # type: ignore[no-untyped-call]
         properties.MaximumPacketSize = MAX_PACKET
         properties.ReceiveMaximum = MAX_INCOMING
         client = aiomqtt.Client(
-            said.host,
-            said.port,
-            username=said.username,
-            password=said.password,
-            identifier=said.client_id,
+            settings.host,
+            settings.port,
+            username=settings.username,
+            password=settings.password,
+            identifier=settings.client_id,
             protocol=aiomqtt.ProtocolVersion.V5,
             will=self._will,
             timeout=ANSWER_SECONDS,
-            keepalive=said.keep_alive_s,
+            keepalive=settings.keep_alive_s,
             tls_context=context,
             socket_options=_NODELAY,
             properties=properties,
-            max_inflight_messages=said.in_flight,
+            max_inflight_messages=settings.in_flight,
             logger=_library,
         )
         paho: Any = client._client
@@ -147,24 +147,24 @@ class Connection:
         connected, disconnected = paho.on_connect, paho.on_disconnect
 
         def on_connect(inner: Any, data: Any, flags: Any, reason: Any, granted: Any) -> None:
-            allowed = getattr(granted, "ReceiveMaximum", said.in_flight)
-            paho._max_inflight_messages = min(said.in_flight, allowed)
+            allowed = getattr(granted, "ReceiveMaximum", settings.in_flight)
+            paho._max_inflight_messages = min(settings.in_flight, allowed)
             connected(inner, data, flags, reason, granted)
 
         def on_disconnect(inner: Any, data: Any, flags: Any, reason: Any, more: Any) -> None:
             disconnected(inner, data, flags, reason, more)
-            # Also called by the thread that opens.
+            # The connecting thread also calls this.
             self._loop.call_soon_threadsafe(self._broke, f"{reason}")
 
         def on_register_write(_inner: Any, _data: Any, sock: Any) -> None:
-            # As the library does it, but for a socket that is closed before the loop comes to it: its number may be
-            # another port's by then.
+            # Like the library, but ignores a socket that is closed before the loop runs this: its descriptor number
+            # may belong to another file by then.
             self._loop.call_soon_threadsafe(self._add_writer, sock)
 
         receive = paho._sock_recv
 
         def receive_bounded(size: int) -> bytes:
-            # The library asks for the rest of a packet as long as the broker declares it, and keeps all of it.
+            # The library would read a packet of any declared length into memory.
             if size > MAX_PACKET:
                 raise OSError(
                     errno.EMSGSIZE, f"it declares a packet of {size:,} bytes, and {MAX_PACKET:,} are the most"
@@ -175,18 +175,18 @@ class Connection:
         paho._sock_recv = receive_bounded
         paho.on_connect, paho.on_disconnect = on_connect, on_disconnect
         paho.on_socket_register_write = on_register_write
-        paho.on_publish, paho.on_message, paho.on_log = self._published, self._came, self._noted
+        paho.on_publish, paho.on_message, paho.on_log = self._published, self._on_message_received, self._noted
         return client
 
     async def _thread_out(self, entering: asyncio.Future[Any]) -> None:
-        """Wait for the thread that opens: it cannot be stopped, and must not be left with a socket."""
+        """Wait for the connecting thread: it cannot be stopped, and must not keep an open socket."""
         until = self._loop.time() + 2 * OPEN_SECONDS
         while not entering.done() and self._paho.socket() is None and self._loop.time() < until:
             await asyncio.wait({entering}, timeout=0.02)
-        await asyncio.wait({entering}, timeout=0.02)  # a socket is there a moment before the loop knows it
+        await asyncio.wait({entering}, timeout=0.02)  # the socket exists a moment before the loop registers it
 
     async def _subscribe(self, client: aiomqtt.Client, topic: str) -> None:
-        """A denied subscription is answered like a granted one by Mosquitto, so only silence is an error."""
+        """Subscribe. Mosquitto answers a denied subscription like a granted one, so only silence is an error."""
         asked: asyncio.Future[Any] = asyncio.ensure_future(client.subscribe(topic, qos=_QOS))
         try:
             await asyncio.wait([asked, self.lost], return_when=asyncio.FIRST_COMPLETED)
@@ -209,42 +209,44 @@ class Connection:
         except OSError as error:
             self._broke(f"{error}")
 
-    # --- what the library says ---------------------------------------------------------------------------------------
+    # --- callbacks of the library ------------------------------------------------------------------------------------
 
     @property
     def _where(self) -> str:
         return f"{self._settings.host}:{self._settings.port}"
 
     def _explained(self, failed: BaseException) -> UplinkError:
-        """Return what an attempt to connect failed of, in our words."""
+        """Return the error for a failed attempt to connect."""
         below = failed.__context__
         if isinstance(failed, MqttConnectError):
-            return BrokerRefused(f"{self._where}: the broker said: {failed.rc}")
+            return BrokerRefused(f"{self._where}: the broker answered: {failed.rc}")
         if isinstance(below, ssl.SSLError | ssl.CertificateError):
             return BrokerUntrusted(f"{self._where}: {below}")
-        if isinstance(below, OSError) and str(below):  # a wait for the answer that was too long has no words
+        if isinstance(below, OSError) and str(below):  # a timeout has an empty text
             return BrokerUnreachable(f"{self._where}: {below}")
         if not isinstance(failed, aiomqtt.MqttError):
             raise failed
-        return BrokerSilent(f"{self._where}: it took the connection and did not answer within {ANSWER_SECONDS:g} s")
+        return BrokerSilent(
+            f"{self._where}: the broker accepted the connection and did not answer within {ANSWER_SECONDS:g} s"
+        )
 
     def _broke(self, reason: str) -> None:
         self.give_up(self._broken(reason))
 
     def _broken(self, reason: str) -> UplinkError:
-        if not self.stood and "SSL" in self._said:
-            return BrokerUntrusted(f"{self._where}: our certificate was not accepted: {self._said}")
+        if not self.stood and "SSL" in self._complaint:
+            return BrokerUntrusted(f"{self._where}: the broker refused this box's certificate: {self._complaint}")
         if "eep alive" in reason:
-            return BrokerSilent(f"{self._where}: it has not said a word for {self._settings.keep_alive_s} s")
-        return BrokerLost(f"{self._where}: {self._said or reason}")
+            return BrokerSilent(f"{self._where}: the broker sent nothing for {self._settings.keep_alive_s} s")
+        return BrokerLost(f"{self._where}: {self._complaint or reason}")
 
     def _disconnected(self, done: asyncio.Future[None]) -> None:
         failed = None if done.cancelled() else done.exception()
         self._broke("closed" if failed is None else f"{failed}")
 
     def _noted(self, _inner: Any, _data: Any, level: int, text: str) -> None:
-        if level & 0x08 or "fail" in text:  # paho's own mark of an error
-            self._said = text
+        if level & 0x08 or "fail" in text:  # paho's log level for errors
+            self._complaint = text
 
     def _published(self, _inner: Any, _data: Any, number: int, reason: Any, _more: Any) -> None:
         ack = self._acks.pop(number, None)
@@ -254,8 +256,8 @@ class Connection:
         ack.set_result(BrokerDenied(f"{self._where}: the broker refuses a message: {reason}") if refused else None)
         self._on_progress()
 
-    def _came(self, _inner: Any, _data: Any, message: Any) -> None:
-        """Take a message. The library has acknowledged it already; of a flood the rest is dropped, and counted."""
+    def _on_message_received(self, _inner: Any, _data: Any, message: Any) -> None:
+        """Queue a message, which the library has acknowledged already; drop and count messages beyond the limit."""
         if self._incoming >= MAX_INCOMING:
             self.dropped += 1
             return
@@ -277,7 +279,7 @@ class Connection:
     def publish(
         self, topic: str, payload: bytes, *, retain: bool = False, correlation: bytes | None = None
     ) -> asyncio.Future[UplinkError | None]:
-        """Send at QoS 1; never waits. The result is None once the broker has it, or why it does not."""
+        """Send at QoS 1; never waits. The result is None when the broker acknowledges it, or the error."""
         self._check()
         properties = None
         if correlation is not None:
@@ -286,7 +288,7 @@ class Connection:
         ack = self._loop.create_future()
         info = self._paho.publish(topic, payload, _QOS, retain, properties)
         if info.rc:
-            self.give_up(BrokerLost(f"{self._where}: nothing can be sent any more ({info.rc!r})"))
+            self.give_up(BrokerLost(f"{self._where}: the message could not be sent ({info.rc!r})"))
             self._check()
         self._acks[info.mid] = ack
         return ack
@@ -296,7 +298,7 @@ class Connection:
             raise self.lost.result()
 
     def give_up(self, cause: UplinkError) -> None:
-        """Count the connection as lost, and wake whoever waits for it."""
+        """Mark the connection as lost, and wake all waiting callers."""
         if not self.lost.done():
             self.lost.set_result(cause)
         for ack in self._acks.values():
@@ -308,7 +310,7 @@ class Connection:
     # --- the end -----------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """End in order: the broker hears that we leave, and publishes no will."""
+        """Disconnect in order; the broker then does not publish the will."""
         client = self._client
         if client is not None and self.stood and not self.lost.done():
             client.timeout = CLOSE_SECONDS
@@ -319,16 +321,16 @@ class Connection:
         await self.drop()
 
     async def drop(self) -> None:
-        """Give the socket back, without a word: the broker then publishes our will."""
+        """Close the socket without a disconnect; the broker then publishes the will."""
         client = self._client
         if client is None:
             return
-        self.give_up(BrokerLost(f"{self._where}: we closed the connection"))
+        self.give_up(BrokerLost(f"{self._where}: the box closed the connection"))
         self._client = None
-        await asyncio.sleep(0)  # what the opening thread left to be done on the loop
+        await asyncio.sleep(0)  # run the callbacks that the connecting thread scheduled
         self._paho._sock_close()
         if client._disconnected.done() and not client._disconnected.cancelled():
-            client._disconnected.exception()  # it was told through `lost`
+            client._disconnected.exception()  # retrieved only to silence asyncio; `lost` has the cause
         if client._misc_task is not None:
             client._misc_task.cancel()
             await asyncio.wait({client._misc_task})

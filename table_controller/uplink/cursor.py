@@ -1,6 +1,6 @@
-"""How far the broker has acknowledged the journal: one small file, replaced whole. It knows no broker and no records.
+"""The cursor: a small file with the last journal record that the broker has acknowledged.
 
-It may be older than the truth (then some events are repeated, with their numbers), never newer.
+It may be behind the real acknowledgement (then some events are repeated with their numbers), never ahead of it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ NAME: Final = "uplink.cursor"
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """A place in a journal (its id, in hex): everything up to record `seq`, whose head is `head`, is told.
+    """A place in a journal (id in hex): everything up to record `seq` with head `head` is acknowledged.
 
-    `round` is the round that was opened last up to there: events name it, and no record does.
+    `round` is the last round opened up to there: events name it, and no record does.
     """
 
     journal: str
@@ -32,7 +32,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 def load_cursor(path: Path) -> Mark | None:
-    """Return where the broker's acknowledgement stands; None if there is no file, or none that can be read."""
+    """Return the saved cursor; None if there is no readable file."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Mark)
     except (FileNotFoundError, *UNDECODABLE):
@@ -40,7 +40,7 @@ def load_cursor(path: Path) -> Mark | None:
 
 
 def save_cursor(path: Path, mark: Mark) -> None:
-    """Keep a mark, synced; for a thread. OSError leaves the mark of before."""
+    """Save a cursor and sync it; call it in a thread. An OSError leaves the old file."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("wb") as file:
         file.write(msgspec.json.encode(mark))

@@ -1,4 +1,4 @@
-"""The table, its meters and the box's health as messages. Reads, and changes nothing."""
+"""Builds the messages for the table's state, its meters and the box's health."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
     from table_controller.table.state import Slot as TableSlot
 
-# So many findings are in the retained state: it is sent anew with every change.
+# Findings in the retained state, which is sent again with every change.
 FINDINGS: Final = 20
 
 
 def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
-    """Return the table of a box that cannot take its journal: nothing is known of it but why."""
+    """Return the state message of a box that is locked because it cannot use its journal."""
     return m.State(
         seq=0, at=at, game=game, chapter=chapter, round=0, phase="locked", dealing="", shuffling="", progressive="",
-        halted=_halt(cause), locked=(), holds=(), questions=(), slots={}, decks={},
+        halted=_halt(cause), blocked_by=(), holds=(), prompts=(), slots={}, decks={},
     )  # fmt: skip
 
 
@@ -39,7 +39,7 @@ def _halt(cause: PitboxError | None) -> m.Halt | None:
 
 
 def describe_findings(findings: FindingLog) -> tuple[m.FindingSummary, ...]:
-    """Return the first findings, without their sentences: those may name people."""
+    """Return the first findings without their texts, which may name people."""
     return tuple(
         m.FindingSummary(
             record=one.seq, at=m.instant(one.wall_ns), kind=one.kind, severity=one.severity, rounds=one.rounds
@@ -55,12 +55,12 @@ def describe_state(
     at: str,
     findings: tuple[m.FindingSummary, ...] = (),
 ) -> m.State:
-    """Return the table as it stands."""
+    """Return the state message of a running table."""
     view, state = table.context, table.state
-    locked: tuple[it.Cause, ...] = ()
+    blocked_by: tuple[it.Cause, ...] = ()
     if not view.under_way:
         coming = view.next_deck()
-        locked = tuple(cause(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
+        blocked_by = tuple(cause(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
     return m.State(
         seq=seq,
         at=at,
@@ -72,7 +72,7 @@ def describe_state(
         shuffling=state.shuffling,
         progressive=state.progressive.state,
         halted=_halt(halted),
-        locked=locked,
+        blocked_by=blocked_by,
         holds=tuple(
             m.Hold(
                 hold=hold.id, trigger=hold.trigger, clauses=hold.clauses, outcomes=hold.outcomes,
@@ -81,7 +81,7 @@ def describe_state(
             )
             for hold in state.holds.values()
         ),
-        questions=tuple(
+        prompts=tuple(
             m.Question(
                 prompt=prompt.id, kind=prompt.kind, role=prompt.role, clauses=prompt.clauses,
                 slot=prompt.slot, deck=prompt.deck, seat=prompt.seat,
@@ -100,23 +100,23 @@ def describe_state(
 def _slot(slot: TableSlot) -> m.Slot:
     if slot.way is None:
         return m.Slot(kind=slot.kind, state=slot.state)
-    return m.Slot(kind=slot.kind, state=slot.state, testing=slot.way.testing, step=slot.way.step)
+    return m.Slot(kind=slot.kind, state=slot.state, testing=slot.way.testing, next_step=slot.way.step)
 
 
 def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.Meters | None:
-    """Return what the meter shows; None if the table has none."""
+    """Return the meters message; None if the table has no meter."""
     if money is None:
         return None
     shown, rules = money.meters, money.rules
     return m.Meters(
         seq=seq, at=at, entry=money.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
         paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=rules.rate_bp,
-        limit=rules.limit, shown=dollars(shown.current), overflow=shown.overflow, closed=money.closed,
+        limit=rules.limit, display=dollars(shown.current), overflow=shown.overflow, closed=money.closed,
     )  # fmt: skip
 
 
 def describe_links(slots: Mapping[str, Slot[Any, Any]]) -> dict[str, m.LinkHealth]:
-    """Return how every slot's link is."""
+    """Return the health of every slot's link."""
     return {name: _link(slot) for name, slot in slots.items()}
 
 
@@ -137,7 +137,7 @@ def _link(slot: Slot[Any, Any]) -> m.LinkHealth:
 
 
 def describe_copy(copy: CopyState | None) -> m.CopyHealth | None:
-    """Return how far the second copy reaches; None if nobody told."""
+    """Return the health of the second copy; None if its state is unknown."""
     if copy is None:
         return None
     return m.CopyHealth(
@@ -153,9 +153,9 @@ def describe_health(
     copy: m.CopyHealth | None,
     clock: Clock,
 ) -> m.Health:
-    """Put the box's health together."""
+    """Return the health message."""
     at = m.instant(clock.now()[0])
     return m.Health(
         at=at, version=VERSION, uplink=uplink, links=links, disk=disk, copy=copy,
-        clock=m.ClockHealth(set=clock.synchronised(), at=at),
+        clock=m.ClockHealth(synchronized=clock.synchronised(), at=at),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What an event can tell: one frozen struct for each kind of thing that happens at a table. Nothing is sent here."""
+"""The items of an event message: one struct for each kind of change at a table."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class Item(msgspec.Struct, frozen=True, kw_only=True, tag_field="item", omit_defaults=True):
-    """Base of what an event can tell."""
+    """Base of the items of an event message."""
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """A reason against something: its stable key, the clause, who may clear it and with what evidence."""
+    """A reason that blocks an action: its stable key, the clause, who may clear it and with what evidence."""
 
     key: str
     clause: str
@@ -22,28 +22,28 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 class Opened(Item, frozen=True, kw_only=True, tag="journal_opened"):
-    """The journal was opened by a start of the box; `clean`: the start before it was stopped in order."""
+    """A start of the box opened the journal; `clean`: the run before ended in order."""
 
     boot: int
     clean: bool
 
 
 class Started(Item, frozen=True, kw_only=True, tag="box_started"):
-    """The box began to control the table. `clock_back`: its clock shows less than when the last record was made."""
+    """The box began to control the table. `clock_back`: its clock is behind the last record."""
 
     boot: int
     clock_back: bool
 
 
 class RoundMoved(Item, frozen=True, kw_only=True, tag="round"):
-    """A round was opened, completed, or is void."""
+    """A round was opened, is complete, or is void."""
 
     number: int
     state: Literal["opened", "complete", "void"]
 
 
 class IrregularityFound(Item, frozen=True, kw_only=True, tag="irregularity_found"):
-    """An irregularity, what the rule orders and the clauses that order it."""
+    """An irregularity, the outcomes that the rule orders, and the clauses."""
 
     hold: int
     trigger: str
@@ -55,34 +55,34 @@ class IrregularityFound(Item, frozen=True, kw_only=True, tag="irregularity_found
 
 
 class IrregularityCleared(Item, frozen=True, kw_only=True, tag="irregularity_cleared"):
-    """An irregularity was carried out and acknowledged."""
+    """All steps of an irregularity were done, and a person acknowledged it."""
 
     hold: int
 
 
 class ServiceMoved(Item, frozen=True, kw_only=True, tag="service"):
-    """A slot is in another service state."""
+    """The service state of a slot changed."""
 
     slot: str
     state: str
 
 
 class DeckMoved(Item, frozen=True, kw_only=True, tag="deck"):
-    """A deck is held until a floorperson has acted, or was removed."""
+    """A deck is held until a floorperson decides, or was removed."""
 
     deck: str
     state: Literal["held", "removed"]
 
 
 class Refusal(Item, frozen=True, kw_only=True, tag="refused"):
-    """Something was asked for that may not be; every reason."""
+    """A request was refused, with every reason."""
 
     what: str
     reasons: tuple[Cause, ...]
 
 
 class Noted(Item, frozen=True, kw_only=True, tag="finding"):
-    """Something that people must be able to find again."""
+    """A finding that people must be able to look up."""
 
     kind: str
     text: str
@@ -91,20 +91,20 @@ class Noted(Item, frozen=True, kw_only=True, tag="finding"):
 
 
 class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
-    """Wagers of a void round, or of one seat in it, go back; `settled` are those that are settled all the same.
+    """Wagers of a void round, or of one seat in it, are returned, except the `settled` ones.
 
-    Of one seat, `kept` are collected.
+    Of one seat, the `collected` wagers are lost.
     """
 
     round: int
     settled: tuple[str, ...]
     clauses: tuple[str, ...]
     seat: int | None = None
-    kept: tuple[str, ...] = ()
+    collected: tuple[str, ...] = ()
 
 
 class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
-    """A hand was claimed. Unless `final`, its share may change: `hit_rebooked` says so, until the hit is validated."""
+    """A hit was claimed. Unless `final`, its share may change with `hit_rebooked` until the hit is validated."""
 
     hit: int
     round: int
@@ -116,7 +116,7 @@ class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
 
 
 class HitRebooked(Item, frozen=True, kw_only=True, tag="hit_rebooked"):
-    """A claim has these amounts from now on: an earlier claim fell, or a bet of the round went back."""
+    """A claim has new amounts: an earlier claim was rejected, or a bet of the round was returned."""
 
     hit: int
     round: int
@@ -128,14 +128,14 @@ class HitRebooked(Item, frozen=True, kw_only=True, tag="hit_rebooked"):
 
 
 class HitMoved(Item, frozen=True, kw_only=True, tag="hit"):
-    """A hit went one step on in its life."""
+    """The state of a hit changed."""
 
     hit: int
     state: str
 
 
 class Transfer(msgspec.Struct, frozen=True):
-    """So many micro-dollars went from one account to another."""
+    """An amount (micro-dollars) moved from one account to another."""
 
     source: str
     to: str
@@ -143,7 +143,7 @@ class Transfer(msgspec.Struct, frozen=True):
 
 
 class Money(Item, frozen=True, kw_only=True, tag="money"):
-    """One entry of the book. Numbers have no holes: who has them all has the whole book."""
+    """One entry of the money book. Numbers have no gaps: all entries together are the whole book."""
 
     number: int
     kind: str
@@ -156,7 +156,7 @@ class Money(Item, frozen=True, kw_only=True, tag="money"):
 
 
 class MeterTerms(Item, frozen=True, kw_only=True, tag="meter_terms"):
-    """The meter's rate (hundredths of a percent) and limit are others from now on."""
+    """The meter has a new rate (hundredths of a percent) and limit."""
 
     rate_bp: int
     limit: int
@@ -170,7 +170,7 @@ class MeterPlay(Item, frozen=True, kw_only=True, tag="meter_play"):
 
 
 class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
-    """A command to a device failed, or nobody knows what came of it."""
+    """A command to a device failed, or its outcome is unknown."""
 
     command: int
     outcome: Literal["failed", "unknown"]
@@ -178,13 +178,13 @@ class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
 
 
 class ClockStepped(Item, frozen=True, kw_only=True, tag="clock_stepped"):
-    """The wall clock was set, by so many milliseconds; below zero: back."""
+    """The wall clock was stepped by this many milliseconds; negative: back."""
 
     by_ms: int
 
 
 class BoxNoted(Item, frozen=True, kw_only=True, tag="note"):
-    """What the box did or saw besides the table's own steps: somebody signed on, a hold was escalated, a task died."""
+    """A note of the box outside the table's steps: a sign-on, an escalated hold, a failed task."""
 
     kind: str
     slot: str | None = None
@@ -192,20 +192,20 @@ class BoxNoted(Item, frozen=True, kw_only=True, tag="note"):
 
 
 class Recorded(Item, frozen=True, kw_only=True, tag="recorded"):
-    """A record of a kind that has no item of its own; its content is in the journal."""
+    """A record of a kind without an item; its content is in the journal."""
 
     kind: str
 
 
 class Gap(Item, frozen=True, kw_only=True, tag="gap"):
-    """Records left the journal by its retention before the broker had them: these are missing here for good."""
+    """The journal retired these records before the broker acknowledged them; they will not be published."""
 
     first: int
     last: int
 
 
 class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
-    """A record that the broker had acknowledged is not in this journal, or stands there otherwise."""
+    """A record that the broker has acknowledged is missing in this journal, or differs."""
 
     acknowledged: int
     head: str

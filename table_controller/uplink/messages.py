@@ -1,7 +1,7 @@
-"""Everything that goes over MQTT, as frozen structs: what a receiver may rely on. Nothing is sent or decided here.
+"""The messages over MQTT.
 
-No message has room for the order of cards, a PIN, a credential or anything about a patron: people appear by their role,
-and who it was stands in the journal under the same sequence number. Money is in micro-dollars, as everywhere.
+No message has a field for the order of cards, a PIN, a credential or data about a patron: people appear by their role,
+and the journal names them under the same sequence number. Money is in micro-dollars.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant(wall_ns: int) -> str:
-    """Return an instant as RFC 3339 says it, in UTC, to the microsecond."""
+    """Return a time in RFC 3339 format, in UTC, to the microsecond."""
     return (_EPOCH + timedelta(microseconds=wall_ns // 1000)).isoformat(timespec="microseconds")
 
 
@@ -29,29 +29,29 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(Body, frozen=True, kw_only=True):
-    """Whether the box is there. `lost` is its last will: the broker says it when the box is cut off.
+    """Whether the box is online. `lost` is its last will, which the broker publishes when the connection breaks.
 
-    `begun`: this start found no journal and began one, every meter at its seed. Of a table that was played before, that
-    is an alarm.
+    `new_journal`: this start found no journal and began one, with every meter at its seed. At a table that was played
+    before, that is an alarm.
     """
 
     status: Literal["online", "offline"]
     reason: Literal["connected", "stopped", "lost"]
-    begun: bool
+    new_journal: bool
     boot: int
     journal: str
     version: str
-    unverified: bool = False  # a development table: nobody approved what runs there
+    unverified: bool = False  # a development table with unapproved software
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
 class Told(Body, frozen=True, kw_only=True):
-    """One journaled record that is worth telling. `seq` is its number in `journal`, `head` the hash of everything up to
-    it; `round` the round that was opened last; `by` the role of who caused it, where somebody did.
+    """One published record. `seq` is its number in `journal`, `head` the hash of everything up to it; `round` the last
+    opened round; `by` the role of the person who caused it, if any.
 
-    Of a gap, `seq` is the last record that is missing. Of a difference in history it is 0: no record says it.
+    For a gap, `seq` is the last missing record. For a history that differs, it is 0.
     """
 
     journal: str
@@ -68,7 +68,7 @@ class Told(Body, frozen=True, kw_only=True):
 
 
 class Hold(msgspec.Struct, frozen=True, kw_only=True):
-    """An irregularity that is not cleared: what is still to be done, and who acknowledges it."""
+    """A hold: the steps that are left, and the role that acknowledges it."""
 
     hold: int
     trigger: str
@@ -83,16 +83,16 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Slot(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's place. `testing`: it is in test mode, nothing that it does counts; `step`: next on its way back."""
+    """One device. `testing`: it is in test mode; `next_step`: the next step of its return to service."""
 
     kind: str
     state: str
     testing: bool = False
-    step: str = ""
+    next_step: str = ""
 
 
 class Deck(msgspec.Struct, frozen=True, kw_only=True):
-    """One deck or batch, known by its back colour."""
+    """One deck or batch, named by its back color."""
 
     state: str
     place: str
@@ -100,7 +100,7 @@ class Deck(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt that waits for its answer; it is answered at the table, never here."""
+    """An open prompt; people answer it at the table, never over MQTT."""
 
     prompt: int
     kind: str
@@ -112,14 +112,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Halt(msgspec.Struct, frozen=True):
-    """Why nothing goes on until the box is restarted."""
+    """Why the box has halted until it is restarted."""
 
     code: str
     text: str
 
 
 class FindingSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that people must be able to find again; its sentence is in the journal, and may name people."""
+    """A finding; its text is only in the journal, because it may name people."""
 
     record: int
     at: str
@@ -129,8 +129,8 @@ class FindingSummary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class State(Body, frozen=True, kw_only=True):
-    """The table after record `seq`. `locked` are the reasons why the next round may not be opened, while none is
-    under way; `halted` is why the box takes nothing more.
+    """The table after record `seq`. `blocked_by` are the reasons why the next round cannot open, while no round is
+    under way; `halted` is why the box has halted.
     """
 
     seq: int
@@ -143,9 +143,9 @@ class State(Body, frozen=True, kw_only=True):
     shuffling: str
     progressive: str
     halted: Halt | None
-    locked: tuple[Cause, ...]
+    blocked_by: tuple[Cause, ...]
     holds: tuple[Hold, ...]
-    questions: tuple[Question, ...]
+    prompts: tuple[Question, ...]
     slots: dict[str, Slot]
     decks: dict[str, Deck]
     findings: tuple[FindingSummary, ...] = ()  # the newest of each kind, the important ones first
@@ -155,7 +155,7 @@ class State(Body, frozen=True, kw_only=True):
 
 
 class Meters(Body, frozen=True, kw_only=True):
-    """What the progressive system must be able to show (605a.7). `entry` is the number of the book's last entry."""
+    """The amounts that the progressive system must be able to show (605a.7). `entry` is the last entry of the book."""
 
     seq: int
     at: str
@@ -167,13 +167,13 @@ class Meters(Body, frozen=True, kw_only=True):
     paid_by_attendant: int
     rate_bp: int
     limit: int
-    shown: str
+    display: str
     overflow: int = 0
     closed: str = ""  # why it is closed to play; empty while it is open
 
 
 class Head(Body, frozen=True, kw_only=True):
-    """The newest durable record: `pitbox journal verify FOLDER --against HEAD` tells whether it is still there."""
+    """The newest durable record; `pitbox journal verify FOLDER --against HEAD` checks that the journal still has it."""
 
     journal: str
     seq: int
@@ -183,7 +183,7 @@ class Head(Body, frozen=True, kw_only=True):
 
 
 class LinkHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """One device's link, since it was made."""
+    """One device's link, since it was opened."""
 
     phase: str
     failures: int
@@ -215,14 +215,14 @@ class CopyHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ClockHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """The box's clock. `set`: a time server was heard since power came."""
+    """The box's clock. `synchronized`: a time server has answered since power-on."""
 
-    set: bool
+    synchronized: bool
     at: str
 
 
 class UplinkHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """The uplink itself. `behind`: records that the broker has not acknowledged; `code`: the last trouble, if any."""
+    """The uplink itself. `behind`: records that the broker has not acknowledged; `code`: the present error, if any."""
 
     connected: bool
     connections: int
@@ -237,7 +237,7 @@ class UplinkHealth(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Health(Body, frozen=True, kw_only=True):
-    """How the box is."""
+    """The health of the box."""
 
     at: str
     version: str
@@ -252,13 +252,13 @@ class Health(Body, frozen=True, kw_only=True):
 
 
 class Command(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a command's payload may hold, besides nothing: a word of the sender's, given back with the answer."""
+    """The optional payload of a command: an id of the sender, which the reply repeats."""
 
     id: str = ""
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """Which box this is."""
+    """The identity of the box."""
 
     prefix: str
     game: str
@@ -268,7 +268,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(Body, frozen=True, kw_only=True):
-    """The answer to a command. If it is refused, `text` says why and `allowed` names what this role may ask."""
+    """The reply to a command. If the command is refused, `text` has the reason and `allowed` the role's commands."""
 
     ok: bool
     command: str

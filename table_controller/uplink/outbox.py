@@ -1,7 +1,6 @@
-"""The journal as an outbox: what is to be told next, in the order of its records, and how far that was acknowledged.
+"""The outbox: the next events to publish, in the order of the journal, and how far the broker has acknowledged them.
 
-Steps of the running table come by the way; whatever is older, or fell out of memory, is read from the journal in a
-thread. Nothing is sent here.
+New steps are kept in memory; older ones are read from the journal in a thread.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Steps that are kept in memory for a broker that keeps up; older ones are read from the journal.
+# Steps in memory, enough for a broker that keeps up; older ones are read from the journal.
 TAIL: Final = 512
-# Records read at once: few, because the thread that reads them holds the interpreter against the game meanwhile.
+# Records in one read: few, because the reading thread shares the interpreter with the game.
 READ: Final = 64
-# A durable record that no step announces for so long (s) is a snapshot or the like: then it is read.
+# A durable record that is not announced as a step within this time (s) is read from the journal, such as a snapshot.
 _UNANNOUNCED: Final = 0.5
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 class Outgoing(NamedTuple):
-    """One record on its way: a message, or None if it tells nothing; with its acknowledgement `mark` is reached."""
+    """One record: its message, or None if it is not published; and the cursor after it."""
 
     payload: bytes | None
     mark: Mark
 
 
 class Outbox:
-    """`acknowledged` is how far the broker has the journal. `open` comes first; `differs` is what it found, if any."""
+    """`acknowledged` is the broker's cursor. Call `open` first; it sets `history_difference` if the journal differs."""
 
     def __init__(self, store: Store, path: Path) -> None:
         self.acknowledged = Mark("", 0, "", 0)
@@ -61,7 +60,7 @@ class Outbox:
         self._unannounced = (0, 0.0)  # the newest record that no step announced, and since when
 
     def follow(self, step: Step) -> None:
-        """A step is durable. Never waits, never fails: of too many the oldest are read again later."""
+        """Add a durable step; never waits or fails. Steps that do not fit into memory are read later."""
         self._tail.append(step)
 
     @property
@@ -70,10 +69,10 @@ class Outbox:
         last = self._store.last()
         return 0 if last is None else max(0, last.seq - self.acknowledged.seq)
 
-    # --- where to begin ----------------------------------------------------------------------------------------------
+    # --- the start ---------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Find out how far the broker had the journal. JournalError if it cannot be read."""
+        """Load the cursor and compare it with the journal. JournalError if the journal cannot be read."""
         self.acknowledged, self.differs = await asyncio.to_thread(self._begin)
         self._saved = None if self.differs is not None else self.acknowledged
         self.rewind()
@@ -87,11 +86,14 @@ class Outbox:
                 return kept, None
             return _nothing(place), it.Differs(acknowledged=kept.seq, head=kept.head, text=problem)
         if kept is not None:
-            log.warning("uplink: the broker had journal %s; this is another one, told from its beginning", kept.journal)
+            log.warning(
+                "uplink: the broker has journal %s; this is another one, and it is published from its beginning",
+                kept.journal,
+            )
         return _nothing(place), None
 
     def _compare(self, kept: Mark, place: Place) -> str:
-        """Say why the journal is not the one whose record was acknowledged; nothing if it is, or nobody can tell."""
+        """Return why the journal does not contain the acknowledged record; empty if it does, or if that is unknown."""
         _, last = reader.bounds(self._store.folder)
         if kept.seq > last:
             return f"the journal ends with record {last}, and {kept.seq} was acknowledged"
@@ -104,39 +106,39 @@ class Outbox:
         return "" if head == kept.head else f"record {kept.seq} has another head than the one that was acknowledged"
 
     def rewind(self) -> None:
-        """Begin again after what was acknowledged: the broker may not have had the rest."""
+        """Begin again after the last acknowledged record."""
         self._at = self.acknowledged
         last = self._store.last()
         self._catch_up = 0 if last is None else last.seq
 
-    # --- what comes next ---------------------------------------------------------------------------------------------
+    # --- the next events ---------------------------------------------------------------------------------------------
 
     async def take(self, most: int) -> list[Outgoing]:
-        """Return what is to be told next, in order, at most so many records (but READ out of the journal), or nothing.
+        """Return the next events in order: at most `most` records (READ_BATCH if read from the journal), or none.
 
-        JournalError if it cannot be read; nothing is skipped for that.
+        JournalError if the journal cannot be read; no record is skipped.
         """
         if self.differs is not None and self._at is self.acknowledged:
-            self._at = msgspec.structs.replace(self.acknowledged)  # told once per connection, until acknowledged
+            self._at = msgspec.structs.replace(self.acknowledged)  # sent once per connection, until it is acknowledged
             return [self._notice(self.differs)]
         tail = self._tail
         while tail and tail[0].seq <= self._at.seq:
             tail.popleft()
-        found: list[Outgoing] = []
-        while tail and tail[0].seq == self._at.seq + 1 and len(found) < most:
-            found.append(self._told(tail.popleft()))
-        if found:
-            return found
+        batch: list[Outgoing] = []
+        while tail and tail[0].seq == self._at.seq + 1 and len(batch) < most:
+            batch.append(self._map_step(tail.popleft()))
+        if batch:
+            return batch
         until = self._readable()
         if until <= self._at.seq:
             return []
-        found = await asyncio.to_thread(self._read, self._at, min(until, self._at.seq + READ))
-        if found:
-            self._at = found[-1].mark
-        return found
+        batch = await asyncio.to_thread(self._read, self._at, min(until, self._at.seq + READ))
+        if batch:
+            self._at = batch[-1].mark
+        return batch
 
     def _readable(self) -> int:
-        """Return up to which record the journal must be read: not what the loop is about to announce by itself."""
+        """Return the last record to read from the journal: none that the loop is about to add as a step."""
         if self._tail:
             return self._tail[0].seq - 1
         last = self._store.last()
@@ -148,18 +150,18 @@ class Outbox:
             return 0
         return last.seq if now - since >= _UNANNOUNCED else 0
 
-    def _told(self, step: Step) -> Outgoing:
-        telling = tell_step(step.event, step.decisions, self._at.round)
-        self._at = Mark(self._at.journal, step.seq, step.head.hex(), telling.round)
-        return Outgoing(_payload(telling, self._at, step.wall_ns), self._at)
+    def _map_step(self, step: Step) -> Outgoing:
+        mapped = tell_step(step.event, step.decisions, self._at.round)
+        self._at = Mark(self._at.journal, step.seq, step.head.hex(), mapped.round)
+        return Outgoing(_payload(mapped, self._at, step.wall_ns), self._at)
 
     def _notice(self, differs: it.Differs) -> Outgoing:
         last = self._store.last()
         at = m.instant(0 if last is None else last.wall_ns)
-        said = m.Told(
+        message = m.Told(
             journal=self._at.journal, seq=0, head="", at=at, round=self._at.round, event="uplink", items=(differs,)
         )  # fmt: skip
-        return Outgoing(_ENCODER.encode(said), self.acknowledged)
+        return Outgoing(_ENCODER.encode(message), self.acknowledged)
 
     # --- in the thread -----------------------------------------------------------------------------------------------
 
@@ -168,35 +170,37 @@ class Outbox:
         place = reader.begin(folder)
         if place.first > after.seq + 1:
             return [self._gap(after, place)]
-        found, mark = [], after
+        batch, mark = [], after
         for record in reader.read(folder, after.seq + 1, until):
             if record.seq != mark.seq + 1:
-                break  # a segment has just left; what left with it is a gap, told next time
-            telling = tell_record(record, mark.round)
-            mark = Mark(after.journal, record.seq, record.head.hex(), telling.round)
-            found.append(Outgoing(_payload(telling, mark, record.wall_ns), mark))
-        return found
+                break  # a segment was just retired; the next read reports the gap
+            mapped = tell_record(record, mark.round)
+            mark = Mark(after.journal, record.seq, record.head.hex(), mapped.round)
+            batch.append(Outgoing(_payload(mapped, mark, record.wall_ns), mark))
+        return batch
 
     def _gap(self, after: Mark, place: Place) -> Outgoing:
-        """Say that records are missing for good, and go on where the journal begins now."""
+        """Return a gap event, with the cursor before the first record of the journal."""
         number = number_at_begin(self._store.folder)
         mark = Mark(place.journal.hex(), place.first - 1, place.before.hex(), number)
         following: Record | None = next(iter(reader.read(self._store.folder, place.first, place.first)), None)
-        said = Telling(mark.round, "uplink", "", (it.Gap(first=after.seq + 1, last=mark.seq),))
-        log.warning("uplink: records %d to %d left the journal before the broker had them", after.seq + 1, mark.seq)
-        return Outgoing(_payload(said, mark, 0 if following is None else following.wall_ns), mark)
+        mapped = Telling(mark.round, "uplink", "", (it.Gap(first=after.seq + 1, last=mark.seq),))
+        log.warning(
+            "uplink: the journal retired records %d to %d before the broker acknowledged them", after.seq + 1, mark.seq
+        )
+        return Outgoing(_payload(mapped, mark, 0 if following is None else following.wall_ns), mark)
 
-    # --- what was told -----------------------------------------------------------------------------------------------
+    # --- acknowledgement ---------------------------------------------------------------------------------------------
 
     def acknowledge(self, mark: Mark) -> None:
-        """The broker has everything up to here."""
+        """Note that the broker has acknowledged everything up to a cursor."""
         if self.differs is not None and mark is self.acknowledged:
             self.differs = None
             return
         self.acknowledged = mark
 
     async def save(self) -> None:
-        """Bring the acknowledgement to the disk, if it has moved. OSError: the one of before is still there."""
+        """Save the cursor if it has moved. An OSError leaves the old file."""
         mark = self.acknowledged
         if mark.seq and mark != self._saved and self.differs is None:
             await asyncio.to_thread(save_cursor, self._path, mark)
@@ -204,16 +208,16 @@ class Outbox:
 
 
 def _nothing(place: Place) -> Mark:
-    """Return the mark of a journal of which nothing was told."""
+    """Return the cursor before the first record of a journal."""
     return Mark(place.journal.hex(), 0, "", 0)
 
 
-def _payload(telling: Telling, mark: Mark, wall_ns: int) -> bytes | None:
-    if not telling.items:
+def _payload(mapped: Telling, mark: Mark, wall_ns: int) -> bytes | None:
+    if not mapped.items:
         return None
     return _ENCODER.encode(
         m.Told(
             journal=mark.journal, seq=mark.seq, head=mark.head, at=m.instant(wall_ns), round=mark.round,
-            event=telling.event, by=telling.by, items=telling.items,
+            event=mapped.event, by=mapped.by, items=mapped.items,
         )
     )  # fmt: skip

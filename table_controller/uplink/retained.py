@@ -1,4 +1,4 @@
-"""The retained topics: which of them are due, and what they say now. Nothing is sent here."""
+"""The retained topics: which of them are due, and their present messages."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from table_controller.uplink.source import Source
     from table_controller.uplink.topics import Topics
 
-# State is told at most so often (s): a round has many steps, and nobody reads faster.
+# State is published at most this often (s): a round has many steps, and nobody reads faster.
 STATE_EVERY: Final = 0.25
-# The journal's head is told at most so often (s) while records come.
+# The journal's head is published at most this often (s) while records are written.
 HEAD_EVERY: Final = 5.0
 _NEVER: Final = float("-inf")
 
 
 class _Topic:
-    """Told when it has changed, and at most once in `every` seconds."""
+    """Published when it has changed, and at most once in `every` seconds."""
 
     def __init__(self, every: float) -> None:
         self.every = every
@@ -44,7 +44,7 @@ class _Topic:
         self.due, self.at = True, _NEVER
 
     def ready(self, now: float) -> bool:
-        """Tell whether it is to be told now; then it was."""
+        """Return whether it is due now, and mark it as published."""
         if not self.due or now - self.at < self.every:
             return False
         self.due, self.at = False, now
@@ -52,7 +52,7 @@ class _Topic:
 
 
 class Retained:
-    """What of one table stands in the broker."""
+    """The retained topics of one table."""
 
     def __init__(
         self,
@@ -72,59 +72,59 @@ class Retained:
         self._halted: PitboxError | None = None
 
     def changed(self, seq: int) -> None:
-        """A step is durable."""
+        """Mark state, meters and head as changed after a durable step."""
         self._seq = seq
         self._state.due = self._meters.due = self._head.due = True
 
     def noted(self) -> None:
-        """A note is durable: the state lists findings."""
+        """Mark the state as changed after a durable note, which may be a finding."""
         self._state.due = True
 
     def anew(self) -> None:
-        """Tell everything again, at once."""
+        """Make every topic due now."""
         last = self._source.last
         self._seq = 0 if last is None else last.seq
         for topic in self._all:
             topic.anew()
 
     def look_again(self) -> None:
-        """Something changed that is no step."""
+        """Mark state and health as changed by something other than a step."""
         self._state.due = True
         self._health.anew()
 
     def until(self, now: float) -> float:
-        """Return in how long something is due (s)."""
+        """Return the seconds until a topic is due."""
         return min((max(0.001, topic.at + topic.every - now) for topic in self._all if topic.due), default=3600.0)
 
     async def due(self, now: float, uplink: Callable[[], m.UplinkHealth]) -> list[tuple[str, m.Body]]:
-        """Return what is to be told now, with its topic.
+        """Return the messages that are due now, with their topics.
 
-        State and meters wait until the journal has what they show: nothing is told that a power cut could take back.
+        State and meters wait until their records are durable, so that a power cut cannot undo a published value.
         """
-        source, found = self._source, list[tuple[str, m.Body]]()
+        source, messages = self._source, list[tuple[str, m.Body]]()
         if source.cause is not self._halted:
             self._halted = source.cause
             self._state.due = True
         if source.waiting() == 0 or source.cause is not None:
             if self._state.ready(now):
-                found.append((self._topics.state, self._described()))
+                messages.append((self._topics.state, self._described()))
             if self._meters.ready(now):
-                found += self._metered()
+                messages += self._metered()
         if self._head.ready(now):
-            found += self.head()
+            messages += self.head()
         if self._health.ready(now):
-            self._health.due = True  # and again, for as long as the box lives
+            self._health.due = True  # health is published again and again
             disk = await asyncio.to_thread(self._disk)
             links, copy = describe_links(source.slots), describe_copy(source.copy())
-            found.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
-        return found
+            messages.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
+        return messages
 
     def _described(self) -> m.State:
         source = self._source
         if source.controller is None:
             return describe_locked(source.game, source.chapter, source.locked, source.now)
-        found = describe_findings(source.controller.findings)
-        return describe_state(source.controller.table, source.cause, self._seq, source.now, found)
+        findings = describe_findings(source.controller.findings)
+        return describe_state(source.controller.table, source.cause, self._seq, source.now, findings)
 
     def _metered(self) -> list[tuple[str, m.Body]]:
         source = self._source
@@ -134,7 +134,7 @@ class Retained:
         return [] if meters is None else [(self._topics.meters, meters)]
 
     def head(self) -> list[tuple[str, m.Body]]:
-        """Return the journal's newest record, with the topic that it goes to."""
+        """Return the head message with its topic."""
         last = self._source.last
         if last is None:
             return []
@@ -145,15 +145,15 @@ class Retained:
         return [(self._topics.head, head)]
 
     def _disk(self) -> m.DiskHealth | None:
-        """Look at the journal's disk; in a thread, because a disk that hangs must not hang the table."""
+        """Return the health of the journal's disk; called in a thread, because a disk can hang."""
         store = self._source.store
         if store is None:
             return None
         try:
-            found = os.statvfs(store.folder)
+            space = os.statvfs(store.folder)
         except OSError:
             return None
         return m.DiskHealth(
-            free_bytes=found.f_bavail * found.f_frsize, size_bytes=found.f_blocks * found.f_frsize,
+            free_bytes=space.f_bavail * space.f_frsize, size_bytes=space.f_blocks * space.f_frsize,
             ballast=store.ballast.lies, waiting_records=self._source.waiting(),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the uplink must know of its broker: frozen, with the names of the [mqtt] section. No file is read but by TLS."""
+"""The settings of the uplink, with the names of the [mqtt] section, and its TLS context."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from firmware_bridge.errors import BrokerUntrusted
 
 
 class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The broker and how we talk to it. Without `ca`, `tls` trusts the system's own list."""
+    """The broker and the connection to it. Without `ca`, `tls` trusts the system's certificate authorities."""
 
     host: str
     port: int
-    prefix: str  # of every topic of this table, without a / at its end
+    prefix: str  # of every topic of this table, without a trailing /
     client_id: str
     username: str | None = None
     password: str | None = None
@@ -32,7 +32,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, section: msgspec.Struct) -> MqttSettings:
-        """Take the settings from a configuration that has these names."""
+        """Return the settings from a configuration section with the same names."""
         return cls(**{name: getattr(section, name) for name in cls.__struct_fields__})
 
     def __repr__(self) -> str:
@@ -40,22 +40,24 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
         return f"MqttSettings(host={self.host!r}, port={self.port}, prefix={self.prefix!r}, tls={self.tls})"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Not in rich's drawings either."""
+        """Never show the password in rich output."""
         return [("host", self.host), ("port", self.port), ("prefix", self.prefix), ("tls", self.tls)]
 
 
 def tls_context(settings: MqttSettings) -> ssl.SSLContext | None:
-    """Return what TLS is made with, read from its files: to be called in a thread. BrokerUntrusted names a bad file."""
+    """Return the TLS context; reads files, so call it in a thread. BrokerUntrusted names a bad file."""
     if not settings.tls:
         return None
     try:
         context = ssl.create_default_context(cafile=settings.ca)
     except (OSError, ssl.SSLError) as error:
-        raise BrokerUntrusted(f"{settings.ca}: no certificate to trust can be read: {error}") from error
+        raise BrokerUntrusted(f"{settings.ca}: the certificate authority cannot be read: {error}") from error
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if settings.cert is not None:
         try:
             context.load_cert_chain(settings.cert, settings.key)
         except (OSError, ssl.SSLError) as error:
-            raise BrokerUntrusted(f"{settings.cert}, {settings.key}: no certificate and its key: {error}") from error
+            raise BrokerUntrusted(
+                f"{settings.cert}, {settings.key}: the certificate and its key cannot be read: {error}"
+            ) from error
     return context

@@ -1,4 +1,4 @@
-"""What the uplink may see of a box: a running table with its journal, or a box that is locked. Nothing is sent here."""
+"""The view of a box that the uplink reads: a running table with its journal, or a locked box."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def _no_copy() -> CopyState | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One start of a box. Of a locked one there is no `controller` and no `store`, and `locked` is why.
+    """One start of a box. A locked box has no `controller` and no `store`; `locked` is the reason.
 
-    `waiting` says how many records are not yet durable, `copy` how far the second copy reaches.
+    `waiting` returns how many records are not durable yet, `copy` the state of the second copy.
     """
 
     game: str
@@ -44,17 +44,17 @@ class Source:
 
     @property
     def cause(self) -> PitboxError | None:
-        """Why nothing goes on, if nothing does."""
+        """Why the box is locked or halted; None if it runs."""
         return self.locked if self.controller is None else self.controller.halted
 
     @property
     def journal(self) -> str:
-        """The journal's id (hex); nothing of a locked box."""
+        """The journal's id (hex); empty for a locked box."""
         return "" if self.store is None else self.store.journal.hex()
 
     @property
     def boot(self) -> int:
-        """The number of this start; 0 of a locked box, which has none."""
+        """The number of this start; 0 for a locked box."""
         return 0 if self.store is None else self.store.boot
 
     @property
@@ -64,16 +64,16 @@ class Source:
 
     @property
     def now(self) -> str:
-        """The present instant."""
+        """The present time."""
         return m.instant(self.clock.now()[0])
 
     def status(self) -> m.Status:
-        """Return the will: what the broker says if we are cut off."""
+        """Return the last will, which the broker publishes if the connection breaks."""
         return m.Status(
-            status="offline", reason="lost", begun=self.boot == 1, boot=self.boot, journal=self.journal,
+            status="offline", reason="lost", new_journal=self.boot == 1, boot=self.boot, journal=self.journal,
             version=VERSION, unverified=self.unverified,
         )  # fmt: skip
 
     def identity(self, prefix: str) -> m.Identity:
-        """Return which box this is."""
+        """Return the identity of the box."""
         return m.Identity(prefix=prefix, game=self.game, version=VERSION, journal=self.journal, boot=self.boot)

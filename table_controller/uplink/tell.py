@@ -1,6 +1,6 @@
-"""What of a record is worth telling, as items of a message. Pure; the same record always tells the same.
+"""Maps journal records to the items of an event message. The same record always gives the same items.
 
-Steps come from the running table or out of the journal; both go through here, so a repeat says what was said before.
+Steps come from the running table or from the journal; both are mapped here, so a repeated event is identical.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Reason
     from table_controller.table.events import Event
 
-# Kinds of records that tell nothing themselves: what they stand for is told by the steps around them.
+# Kinds of records without items; the steps around them show what they mean.
 _QUIET: Final = (chain.GENESIS, chain.STOP, chain.SNAPSHOT, rec.BOX)
 _ROUNDS: Final = {mc.BETTING: "opened", mc.COMPLETE: "complete", mc.VOID: "void"}
 _DECKS: Final = (mc.HELD, mc.REMOVED)
 
 
 class Telling(msgspec.Struct, frozen=True):
-    """What one record tells: nothing, if it has no items. `round` is the round opened last, after it."""
+    """The items of one record, which may be none. `round` is the last opened round after it."""
 
     round: int
     event: str = ""
@@ -42,11 +42,11 @@ class Telling(msgspec.Struct, frozen=True):
 
 
 def tell_record(record: Record, round_: int) -> Telling:
-    """Tell a record of the journal; `round_` is the round opened last before it."""
+    """Map a record of the journal; `round_` is the last opened round before it."""
     if record.kind == rec.STEP:
         try:
             step = rec.decode_step(record.body)
-        except UNDECODABLE:  # of another version: that it is there is all that can be said
+        except UNDECODABLE:  # of another version: only its presence is reported
             return Telling(round_, record.kind, "", (it.Recorded(kind=record.kind),))
         return tell_step(step.event, step.decisions, round_)
     if record.kind in _QUIET:
@@ -57,7 +57,7 @@ def tell_record(record: Record, round_: int) -> Telling:
 
 
 def _note(record: Record, round_: int) -> Telling:
-    """Tell a note without its sentence, which may name people."""
+    """Map a note without its text, which may name people."""
     try:
         note = rec.decode_note(record.body)
     except UNDECODABLE:
@@ -78,7 +78,7 @@ def _other(record: Record) -> it.Items:
 
 
 def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
-    """Tell a step of the table."""
+    """Map a step of the table."""
     items: list[it.Items] = []
     if isinstance(event, ev.BoxStarted):
         items.append(it.Started(boot=event.boot, clock_back=event.clock_back))
@@ -92,9 +92,9 @@ def tell_step(event: Event, decisions: list[Decision], round_: int) -> Telling:
             continue
         if isinstance(decision, d.Booked):
             items.append(_money(decision))
-        teller = _TELLERS.get(type(decision))
-        if teller is not None:
-            items.append(teller(decision))
+        mapper = _MAPPERS.get(type(decision))
+        if mapper is not None:
+            items.append(mapper(decision))
     who = getattr(event, "who", None)
     return Telling(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
@@ -112,7 +112,7 @@ def _moved(moved: d.Moved, round_: int, items: list[it.Items]) -> None:
 
 
 def _money(booked: d.Booked) -> it.Money:
-    """Tell an entry without its document: that is written by hand, and may name anybody."""
+    """Map an entry without its document, which may name people."""
     entry = booked.entry
     return it.Money(
         number=entry.number, kind=entry.kind, meter_before=entry.meter_before, meter_after=entry.meter_after,
@@ -122,14 +122,14 @@ def _money(booked: d.Booked) -> it.Money:
 
 
 def cause(reason: Reason) -> it.Cause:
-    """Return a reason as it is told."""
+    """Return a reason as part of a message."""
     return it.Cause(reason.key, reason.clause, reason.text, reason.clears, reason.evidence)
 
 
-def _found(found: d.Found) -> it.Items:
+def _irregularity(decision: d.Found) -> it.Items:
     return it.IrregularityFound(
-        hold=found.hold, trigger=found.trigger, outcomes=found.outcomes, clauses=found.clauses,
-        slot=found.slot, deck=found.deck, seat=found.seat,
+        hold=decision.hold, trigger=decision.trigger, outcomes=decision.outcomes, clauses=decision.clauses,
+        slot=decision.slot, deck=decision.deck, seat=decision.seat,
     )  # fmt: skip
 
 
@@ -146,7 +146,9 @@ def _refused(refused: d.Refused) -> it.Items:
 
 
 def _wagers(back: d.WagersReturned) -> it.Items:
-    return it.WagersBack(round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, kept=back.kept)
+    return it.WagersBack(
+        round=back.round, settled=back.settled, clauses=back.clauses, seat=back.seat, collected=back.kept
+    )
 
 
 def _claimed(hit: d.HitClaimed) -> it.Items:
@@ -169,7 +171,7 @@ def _play(play: d.MeterPlay) -> it.Items:
     return it.MeterPlay(open=play.open, cause=play.cause)
 
 
-_TELLERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
-    d.Found: _found, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
+_MAPPERS: Final[dict[type[Any], Callable[[Any], it.Items]]] = {
+    d.Found: _irregularity, d.Cleared: _cleared, d.Finding: _finding, d.Refused: _refused, d.WagersReturned: _wagers,
     d.HitClaimed: _claimed, d.HitRebooked: _rebooked, d.MeterSet: _terms, d.MeterPlay: _play,
 }  # fmt: skip

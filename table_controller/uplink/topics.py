@@ -1,4 +1,4 @@
-"""The topics of one table, all below its prefix, and which message goes where. Nothing is sent here."""
+"""The topics of one table, all below its prefix, and their messages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from table_controller.uplink import messages as m
 
 
 class Channel(NamedTuple):
-    """One topic that the box writes."""
+    """One topic that the box publishes."""
 
     name: str
     message: type[m.Body]
@@ -19,11 +19,18 @@ class Channel(NamedTuple):
 CHANNELS: Final = {
     channel.name: channel
     for channel in (
-        Channel("status", m.Status, True, "Whether the box is there: its birth, its last will, its own farewell."),
-        Channel("state", m.State, True, "The table as it stands: the round, what is open, every device, why it waits."),
-        Channel("events", m.Told, False, "What was journaled, in its order; a repeat carries the same number."),
-        Channel("meters", m.Meters, True, "The meter's amounts; at most once in `meters_every_s` seconds."),
-        Channel("head", m.Head, True, "The journal's newest record and its hash, so that nobody rewrites the past."),
+        Channel(
+            "status",
+            m.Status,
+            True,
+            "Whether the box is online: published at connect, at an orderly stop, or as its last will.",
+        ),
+        Channel(
+            "state", m.State, True, "The table: the round, open prompts and holds, every device, why it is blocked."
+        ),
+        Channel("events", m.Told, False, "Journal records in order; a repeated event has the same number."),
+        Channel("meters", m.Meters, True, "The amounts of the meter; at most once in `meters_every_s` seconds."),
+        Channel("head", m.Head, True, "The journal's newest record and its hash, as proof against rewriting."),
         Channel("health", m.Health, True, "Links, disk, second copy, clock and the uplink itself."),
     )
 }
@@ -32,7 +39,7 @@ REPLY: Final = "reply"
 
 
 class Topics:
-    """The names under one prefix."""
+    """The topic names under one prefix."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -43,10 +50,10 @@ class Topics:
         self._command = f"{prefix}/{COMMAND}/"
 
     def reply(self, role: str) -> str:
-        """Return where a role is answered; a response topic must be this one or below it."""
+        """Return the reply topic of a role; a response topic must be this one or below it."""
         return f"{self.prefix}/{REPLY}/{role}"
 
     def command(self, topic: str) -> tuple[str, str]:
-        """Return role and command that a topic names; either may be nonsense."""
+        """Return the role and the command in a topic, which may both be invalid."""
         role, _, name = topic.removeprefix(self._command).partition("/")
         return role, name

@@ -1,7 +1,7 @@
-"""The uplink: one coroutine that keeps the broker told, whatever the broker does. The table never waits for it.
+"""The uplink: one coroutine that publishes the journal and the state to the broker. The table never waits for it.
 
-Cancellation rules: cancelling `run` is the orderly end; "offline" goes out if the broker takes it within two seconds,
-and the socket is given back before it returns. CancelledError is never swallowed.
+Canceling `run` is the orderly end: it publishes "offline" if the broker accepts that within two seconds, and closes the
+socket before it returns. CancelledError is never swallowed.
 """
 
 from __future__ import annotations
@@ -45,34 +45,34 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# How long to wait after each kind of failure (s): first and longest, doubling in between.
+# Wait after each kind of failure (s): the first and the longest, doubling in between.
 _WAITS: Final[list[tuple[type[UplinkError], float, float]]] = [
-    (BrokerUntrusted, 10.0, 60.0),  # a person must act; asking more often only fills both logs
+    (BrokerUntrusted, 10.0, 60.0),  # a person must act; more attempts only fill both logs
     (BrokerRefused, 10.0, 60.0),
     (BrokerDenied, 10.0, 60.0),
-    (UplinkError, 0.5, 30.0),  # the broker or the network is away: quick when it returns, no storm when it does not
+    (UplinkError, 0.5, 30.0),  # broker or network is down: reconnect soon, without flooding
 ]
-# A journal that cannot be read is tried again after so long (s).
+# Wait before reading an unreadable journal again (s).
 _UNREADABLE: Final = 5.0
-# A connection that lived this long (s) was good: its next failure starts with the short wait again.
+# After a connection of at least this long (s), the next failure starts with the short wait again.
 _GOOD: Final = 10.0
-# The cursor is saved at most so often (s): at a crash, events of so long are repeated.
+# The cursor is saved at most this often (s); after a crash, events of this time are repeated.
 SAVE_EVERY: Final = 5.0
-# The longest pause (s): what nobody announces (the box halted, a snapshot was taken) is seen after it.
+# The longest pause (s) before the uplink checks for unannounced changes, such as a halted box or a snapshot.
 _LOOK: Final = 1.0
-# What is asked for again within this time (s) was told just now.
+# A second `report_state` within this time (s) publishes nothing new.
 REPORT_EVERY: Final = 1.0
-# A refused command is a line in the log at most so often (s).
+# Refused commands are logged as warnings at most this often (s).
 COMPLAIN_EVERY: Final = 60.0
-# So many commands are answered at once, and so many more in every second; the rest is dropped and counted.
+# This many commands are answered at once, and this many per second; the rest is dropped and counted.
 BURST: Final = 20
-# Answers to commands that the broker has not taken yet; beyond that commands are dropped and counted.
+# Most replies without acknowledgement; beyond that, commands are dropped and counted.
 MAX_REPLIES: Final = 32
 _ENCODER: Final = msgspec.json.Encoder()
 
 
 class _Sent(NamedTuple):
-    """A message on its way: its acknowledgement (None: it needs none), what is reached with it, when it was sent."""
+    """A sent message: its acknowledgement (None: not sent, nothing to publish), the cursor after it, and the time."""
 
     ack: asyncio.Future[UplinkError | None] | None
     mark: Mark | None
@@ -80,10 +80,10 @@ class _Sent(NamedTuple):
 
 
 class Uplink:
-    """Tells the broker what a box's journal says. `health` is what people may know of it, at any time.
+    """Publishes a box to the broker. `health` is the present state of the uplink.
 
-    `on_trouble` is told each new cause, and None when things go well again; `on_certificate` takes what the broker
-    shows at each handshake, also one that the box does not accept. `pace` shortens every wait, for tests.
+    Calls `on_trouble` with each new error, and with None when it is over; calls `on_certificate` with the broker's
+    certificate at each handshake, even if the box does not accept it. `pace` shortens every wait, for tests.
     """
 
     def __init__(
@@ -100,8 +100,8 @@ class Uplink:
         self.settings = settings
         self.topics = Topics(settings.prefix)
         self.outbox = None if source.store is None else Outbox(source.store, cursor)
-        self.cause: UplinkError | None = None  # of the trouble that there is now
-        self._last: UplinkError | None = None  # the cause that was reported last
+        self.cause: UplinkError | None = None  # the present error
+        self._last: UplinkError | None = None  # the last reported error
         self._source = source
         self._on_trouble = on_trouble
         self._on_certificate = on_certificate
@@ -111,7 +111,7 @@ class Uplink:
         self._in_flight: deque[_Sent] = deque()
         self._others: deque[_Sent] = deque()
         self._queues = (self._others, self._in_flight)
-        self._full = False  # no more may be in flight: the next acknowledgement makes room
+        self._full = False  # the in-flight window is full until the next acknowledgement
         self._replies: set[asyncio.Future[UplinkError | None]] = set()
         self._connections = self._failures = self._commands = self._refused = self._dropped = 0
         self._retained = Retained(settings, self.topics, source, pace)
@@ -124,11 +124,11 @@ class Uplink:
         self._waker: asyncio.Future[None] | None = None
         self._woken = False
 
-    # --- what others call --------------------------------------------------------------------------------------------
+    # --- called by others --------------------------------------------------------------------------------------------
 
     @property
     def health(self) -> m.UplinkHealth:
-        """How the uplink is."""
+        """The health of the uplink."""
         outbox = self.outbox
         behind = 0 if outbox is None else outbox.behind
         trouble: PitboxError | None = self.cause or self._unreadable
@@ -151,12 +151,12 @@ class Uplink:
         )
 
     def look_again(self) -> None:
-        """Something has changed that is no step: tell the state and the health anew."""
+        """Publish state and health again, after a change that is no step."""
         self._retained.look_again()
         self._wake()
 
     def _noted(self) -> None:
-        """A note is on disk: it may be a finding, which the state lists."""
+        """Publish the state after a durable note, which may be a finding."""
         self._retained.noted()
         self._wake()
 
@@ -169,7 +169,7 @@ class Uplink:
     # --- one coroutine -----------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Keep the broker told until cancelled."""
+        """Publish to the broker until canceled."""
         controller = self._source.controller
         followers = [] if controller is None else controller.followers
         noted = [] if controller is None else controller.on_noted
@@ -186,7 +186,7 @@ class Uplink:
             noted.remove(self._noted)
 
     async def _one_life(self) -> UplinkError:
-        """Connect, tell, and live until the connection fails; return why. The socket is given back on every way out."""
+        """Connect and publish until the connection fails; return the error. The socket is always closed."""
         status = self._source.status()
         will = (self.topics.status, _ENCODER.encode(status))
         connection = self._connection = Connection(self.settings, will, self._asked, self._progress)
@@ -198,7 +198,7 @@ class Uplink:
         except UplinkError as cause:
             if isinstance(cause, BrokerUntrusted):
                 self._presented(await asyncio.to_thread(look_if_possible, self.settings, OPEN_SECONDS))
-            return cause.with_traceback(None)  # it is kept; its frames hold the socket
+            return cause.with_traceback(None)  # the error is kept, and its frames would keep the socket open
         except asyncio.CancelledError:
             await self._farewell(connection, msgspec.structs.replace(status, reason="stopped"))
             raise
@@ -207,7 +207,7 @@ class Uplink:
             self._connection = None
             await connection.drop()
             await self._save()
-        raise AssertionError("serving ends by an error or by cancelling")
+        raise AssertionError("serving ends by an error or by cancellation")
 
     def _presented(self, certificate: Certificate | None) -> None:
         if certificate is not None:
@@ -225,7 +225,7 @@ class Uplink:
         self._send(connection, self.topics.status, status)
 
     async def _serve(self, connection: Connection) -> None:
-        """Send what is to be sent, settle what was acknowledged, pause; until the connection fails."""
+        """Send due messages, process acknowledgements, pause; until the connection fails."""
         loop = asyncio.get_running_loop()
         while True:
             now = loop.time()
@@ -233,7 +233,7 @@ class Uplink:
             self._check(now, connection)
             room = self.settings.in_flight - len(self._in_flight)
             self._full = room <= 0
-            taken = [] if self._full else await self._take(room, now)
+            taken = [] if self._full else await self._next_batch(room, now)
             for payload, mark in taken:
                 ack = None if payload is None else connection.publish(self.topics.events, payload)
                 self._in_flight.append(_Sent(ack, mark, loop.time()))
@@ -244,8 +244,8 @@ class Uplink:
             if not taken:
                 await self._pause(min(self._retained.until(loop.time()), _LOOK * self._pace))
 
-    async def _take(self, room: int, now: float) -> list[Outgoing]:
-        """Return what comes next. A journal that cannot be read stops the events, and not what else is told."""
+    async def _next_batch(self, room: int, now: float) -> list[Outgoing]:
+        """Return the next events. A journal that cannot be read stops the events, but not the retained topics."""
         outbox = self.outbox
         if outbox is None or now < self._read_again:
             return []
@@ -265,7 +265,7 @@ class Uplink:
         return taken
 
     def _progress(self) -> None:
-        """An acknowledgement came, or the connection broke. Most often there is nothing to do but to take it."""
+        """Process an acknowledgement or a broken connection; wake `run` only if it has something to do."""
         self._settle()
         connection = self._connection
         lost = connection is not None and connection.lost.done()
@@ -277,7 +277,7 @@ class Uplink:
             self._wake()
 
     def _settle(self) -> None:
-        """Take what the broker has acknowledged, in order."""
+        """Process the acknowledged messages, in order."""
         for queue in self._queues:
             while queue:
                 ack, mark, _ = queue[0]
@@ -291,7 +291,7 @@ class Uplink:
                     self._on_trouble(None)
 
     def _check(self, now: float, connection: Connection) -> None:
-        """Raise what the broker refused, that it is gone, or that it is silent."""
+        """Raise an UplinkError if the broker refused a message, is gone, or is silent."""
         if connection.lost.done():
             raise connection.lost.result()
         for queue in self._queues:
@@ -327,10 +327,10 @@ class Uplink:
         ack = connection.publish(topic, _ENCODER.encode(body), retain=True)
         self._others.append(_Sent(ack, None, asyncio.get_running_loop().time()))
 
-    # --- what is asked -----------------------------------------------------------------------------------------------
+    # --- commands ----------------------------------------------------------------------------------------------------
 
     def _asked(self, incoming: Incoming) -> None:
-        """Answer a command. Nothing of it reaches the controller."""
+        """Reply to a command. Commands never reach the controller."""
         connection = self._connection
         if connection is None or len(self._replies) >= MAX_REPLIES or not self._patient():
             self._dropped += 1
@@ -352,19 +352,19 @@ class Uplink:
         try:
             ack = connection.publish(given.topic, _ENCODER.encode(given.reply), correlation=given.correlation)
         except UplinkError:
-            return  # the connection has just broken; whoever asked will ask again
+            return  # the connection has just broken; the sender will try again
         self._replies.add(ack)
         self._wake()
 
     def _complain(self, sentence: str) -> None:
-        """Say something that a stranger can make us say: once in a while loudly, else quietly."""
+        """Log a sentence that a stranger can cause: as a warning once in a while, else as debug."""
         now = asyncio.get_running_loop().time()
         loud = now - self._complained >= COMPLAIN_EVERY
         self._complained = now if loud else self._complained
         log.log(logging.WARNING if loud else logging.DEBUG, "%s", sentence)
 
     def _patient(self) -> bool:
-        """Tell whether a command may be answered now: a flood of them must not cost the table its time."""
+        """Return whether a command may be answered now; the rate is limited to protect the table."""
         now = asyncio.get_running_loop().time()
         self._tokens = min(float(BURST), self._tokens + (now - self._refilled) * BURST)
         self._refilled = now
@@ -376,7 +376,7 @@ class Uplink:
     # --- the end -----------------------------------------------------------------------------------------------------
 
     async def _farewell(self, connection: Connection, status: m.Status) -> None:
-        """Say "offline" ourselves: leaving in order, the broker publishes no will."""
+        """Publish "offline" before an orderly disconnect, because the broker then publishes no will."""
         if not connection.stood:
             return
         try:
@@ -386,7 +386,7 @@ class Uplink:
             await asyncio.wait({ack}, timeout=CLOSE_SECONDS * self._pace)
             self._settle()
         except UplinkError as cause:
-            log.info("uplink: the broker was not told that we leave: %s", cause)
+            log.info("uplink: the status offline could not be published: %s", cause)
         await connection.close()
 
     async def _save(self) -> None:
@@ -395,10 +395,10 @@ class Uplink:
             if self.outbox is not None:
                 await self.outbox.save()
         except OSError as error:
-            log.warning("uplink: how far the broker has acknowledged cannot be saved: %s", error)
+            log.warning("uplink: the cursor cannot be saved: %s", error)
 
     def _note(self, cause: UplinkError, lived: float) -> None:
-        """First failure loud, repeats quiet; a new kind of failure is loud again."""
+        """Log the first failure of a kind as a warning, repeats as debug."""
         if lived > _GOOD * self._pace:
             self._failures = 0
         repeated = self._failures > 0 and type(cause) is type(self._last)
@@ -415,5 +415,5 @@ class Uplink:
 
 
 def _word(role: str) -> str:
-    """Return a role as a part of a topic; what is none is answered where everybody looks for it."""
+    """Return a role as part of a topic; `unknown` for an invalid one."""
     return role if role.isascii() and role.isidentifier() and len(role) <= 32 else "unknown"

@@ -68,7 +68,7 @@ async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, b
                 await until(lambda: max(heard.seqs()) >= least and len(heard.on("state")) > before)
                 assert await asyncio.to_thread(box.end) == 0
             await until(lambda: heard.on("status")[-1]["reason"] == "stopped")
-        assert [s["begun"] for s in heard.on("status")] == [True, True, False, False], "the journal began once"
+        assert [s["new_journal"] for s in heard.on("status")] == [True, True, False, False], "the journal began once"
         _compare(tmp_path, heard, least)
     finally:
         heard.close()

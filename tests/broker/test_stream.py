@@ -49,8 +49,8 @@ async def test_everything_that_is_sent_is_as_described_and_the_farewell_is_our_o
         await all_heard(listener, box)
         await until(lambda: all(listener.on(end) for end in ("state", "meters", "head", "health")))
         assert box.uplink.health.connected
-        assert listener.on("state")[-1]["locked"], "an empty table may not open a round"
-        assert listener.on("meters")[-1]["shown"] == "$10,000.00"
+        assert listener.on("state")[-1]["blocked_by"], "an empty table may not open a round"
+        assert listener.on("meters")[-1]["display"] == "$10,000.00"
     await until(lambda: len(listener.on("status")) == 2)
     assert [(s["status"], s["reason"]) for s in listener.on("status")] == [
         ("online", "connected"), ("offline", "stopped"),

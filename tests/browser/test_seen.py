@@ -105,10 +105,10 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
         stage.house.machines["shuffler.1"].inject("door:to=open")
         floor = await stage.page("/floor", "floor-1")
         await floor.set_viewport_size({"width": 1024, "height": 2400})
-        await floor.wait_for_selector("#dispute")
+        await floor.wait_for_selector("#reviewround")
         looked["floor"] = await look(floor, "floor")
         for button, ready in (
-            ("#dispute", "#story[data-round]"),
+            ("#reviewround", "#review[data-round]"),
             ("[data-meter=correct_meter]", "#goon"),
             ("[data-slot='shuffler.1'][data-order]", "#by-pin"),
         ):
@@ -123,7 +123,7 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
         looked["bench"] = await look(bench, "bench")
         for button, ready in (
             ("[data-machine='shuffler.1'] [data-orders]", "[data-call]"),
-            ("[data-machine='shuffler.1'] [data-dossier]", "dialog h2"),
+            ("[data-machine='shuffler.1'] [data-report]", "dialog h2"),
             ("#past", "#history[data-ready]"),
         ):
             await bench.click(button)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 MACHINE = '[data-machine="shuffler.1"]'
-BANNER = ".testing:not(.hidden):has-text('TEST MODE: shuffler.1')"
+BANNER = ".testing:not(.hidden):has-text('TEST MODE: Shuffler 1')"
 
 
 async def test_test_mode_is_begun_told_and_left_on_the_technicians_page(tmp_path: Path) -> None:
@@ -35,15 +35,15 @@ async def test_test_mode_is_begun_told_and_left_on_the_technicians_page(tmp_path
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="shuffle"]')
         await prove(technician, "tech-1")
-        await technician.wait_for_selector("dialog .said:has-text('shuffle: done')")
+        await technician.wait_for_selector("dialog .message:has-text('shuffle: done')")
         await technician.keyboard.press("Escape")
         await technician.click(f"{MACHINE} [data-test=leave_test]")
         await prove(technician, "tech-1")
-        await technician.wait_for_selector(f"{MACHINE} .said:has-text('cards are behind its gate')")
+        await technician.wait_for_selector(f"{MACHINE} .message:has-text('cards are behind its gate')")
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="eject"]')
         await prove(technician, "tech-1")
-        await technician.wait_for_selector("dialog .said:has-text('eject: done')")
+        await technician.wait_for_selector("dialog .message:has-text('eject: done')")
         await technician.keyboard.press("Escape")
         stage.house.machines["shuffler.1"].inject("take_deck")
         await technician.click(f"{MACHINE} [data-test=leave_test]")
@@ -72,10 +72,10 @@ async def test_whoever_goes_on_with_a_way_back_leaves_test_mode_on_the_page(tmp_
         await technician.click('[data-call="shuffle"]')
         await prove(technician, "tech-1")
         await technician.wait_for_selector(
-            f"{MACHINE} .badge:has-text('faulted')"
+            f"{MACHINE} .badge:has-text('Out of service')"
         )  # a fault ends the test, and latches
         await technician.keyboard.press("Escape")
-        await technician.click(f"{MACHINE} [data-dossier]")
+        await technician.click(f"{MACHINE} [data-report]")
         await technician.click("[data-step=begin]")
         await technician.wait_for_selector(BANNER)
         await technician.click("[data-step=leave]")

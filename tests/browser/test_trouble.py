@@ -28,14 +28,14 @@ async def _do(bench: Any, fault: str, said: str) -> None:
     """Have something done to the shuffler on the bench view."""
     await bench.fill(f"{MACHINE} .benchrow input", fault)
     await bench.click(f"{MACHINE} [data-inject]")
-    await bench.wait_for_selector(f"{MACHINE} .said:has-text('{said}')")
+    await bench.wait_for_selector(f"{MACHINE} .message:has-text('{said}')")
 
 
 async def _order(page: Any, call: str) -> None:
     """Order something of the machine whose dossier is open, with a PIN, and wait until it has ended."""
     await page.click(f'#orders [data-call="{call}"]')
     await prove(page, "tech-1")
-    await page.wait_for_selector(f"#stepsaid:has-text('{call.replace('_', ' ')}: done')")
+    await page.wait_for_selector(f"#stepmessage:has-text('{call.replace('_', ' ')}: done')")
 
 
 async def _next(page: Any, step: str) -> None:
@@ -57,11 +57,11 @@ async def test_a_jam_from_the_bench_through_floor_and_technician_back_to_service
         await dealer.click("#bring")
         await stage.answer_until(dealer, lambda: bool(stage.state.holds), floor)
         await floor.wait_for_selector(".hold:has-text('Shuffler fault')")
-        await bench.wait_for_selector(f"{MACHINE} .badge:has-text('faulted')")
+        await bench.wait_for_selector(f"{MACHINE} .badge:has-text('Out of service')")
         await bench.wait_for_selector(f"{MACHINE} .path .wrong:has-text('lift')")
         await dealer.wait_for_selector("#lock.bad")
         await dealer.click("#why")
-        await dealer.wait_for_selector("dialog :text('cleared by floorperson')")
+        await dealer.wait_for_selector("dialog :text('Floorperson must sign')")
         await dealer.click("dialog > button")
         await _way_back(stage, bench)
         stage.hands.heed()
@@ -81,8 +81,8 @@ async def test_a_jam_from_the_bench_through_floor_and_technician_back_to_service
 async def _way_back(stage: Any, bench: Any) -> None:
     """Go the whole way back on the page: the technician step by step, and a floorperson at its end."""
     technician = await stage.page("/technician", "tech-1")
-    await technician.click(f"{MACHINE} [data-dossier]")
-    await technician.wait_for_selector("dialog h2:has-text('shuffler.1: ')")
+    await technician.click(f"{MACHINE} [data-report]")
+    await technician.wait_for_selector("dialog h2:has-text('Shuffler 1: ')")
     await technician.click("[data-step=begin]")
     await _next(technician, "clear")
     await bench.wait_for_selector(f"{MACHINE} .badge:has-text('test mode')")
@@ -98,7 +98,7 @@ async def _way_back(stage: Any, bench: Any) -> None:
     motors = await technician.eval_on_selector_all("#ask-jog-motor option", "(all) => all.map((one) => one.value)")
     for motor in motors:
         await technician.select_option("#ask-jog-motor", motor)
-        await technician.evaluate("() => { document.getElementById('stepsaid').textContent = ''; }")
+        await technician.evaluate("() => { document.getElementById('stepmessage').textContent = ''; }")
         await _order(technician, "jog")
     await _next(technician, "one_card")
     for cards in ("1", "0"):
@@ -110,7 +110,7 @@ async def _way_back(stage: Any, bench: Any) -> None:
     await _next(technician, "count")
     await technician.fill("#cards", "52")
     await technician.click("[data-step=count]")
-    await technician.wait_for_selector("#stepsaid:has-text('53 should be there')")
+    await technician.wait_for_selector("#stepmessage:has-text('53 should be there')")
     await technician.fill("#cards", "53")
     await technician.click("[data-step=count]")
     await _next(technician, "return")
@@ -164,13 +164,13 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         answers = [event for event, _ in stage.house.log if isinstance(event, ev.Answer)]
         validated = [answer.who for answer in answers if answer.choice == "hand_pay"]
         assert validated == [ev.Person("floorperson", "floor-1")]
-        await floor.click("#dispute")  # and the round's story tells it all again
-        await floor.wait_for_selector('#story[data-round="1"]')
-        for part in ("Phases", "Its deck and the checks", "Starting position", "Moves of the meter"):
-            await floor.wait_for_selector(f"#story h3:has-text('{part}')")
-        await floor.wait_for_selector("#story li:has-text('seat 2: progressive bet of')")
-        await floor.wait_for_selector("#story li:has-text('claimed')")
-        await floor.wait_for_selector("#story .badge:has-text('not affected')")
+        await floor.click("#reviewround")  # and the round's story tells it all again
+        await floor.wait_for_selector('#review[data-round="1"]')
+        for part in ("Phases", "The deck and its checks", "Starting position", "Entries of the meter"):
+            await floor.wait_for_selector(f"#review h3:has-text('{part}')")
+        await floor.wait_for_selector("#review li:has-text('seat 2: progressive bet of')")
+        await floor.wait_for_selector("#review li:has-text('claimed')")
+        await floor.wait_for_selector("#review .badge:has-text('not affected')")
         await stage.until(lambda: not stage.hands.busy, "rest")
 
 

@@ -141,7 +141,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         assert table.sign_on(TABLET).status == 200, "where this credential was accepted before"
         assert table.ask(OWN, "POST", "/api/sign_on", {"who": {"id": "no one", "pin": "123456"}}).status == 401
         for _ in range(500):
-            assert table.ask("127.3.3.3", "GET", "/api/words/\r\nHost: x\r\n").status in (400, 403, 404)
+            assert table.ask("127.3.3.3", "GET", "/api/labels/\r\nHost: x\r\n").status in (400, 403, 404)
         assert table.box.end() == 0
         lines = [json.loads(line)["said"] for line in table.box.words().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]

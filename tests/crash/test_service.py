@@ -184,7 +184,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         with running(table.config) as box:
             told = await asyncio.to_thread(box.status)
             assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
-            assert "dossiers is of a box that had one; mount its disk" in told["cause"]["text"]
+            assert "dossiers shows that this box had one; mount its disk" in told["cause"]["text"]
         assert not list(journal.iterdir())
         assert not anchor.exists()
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")

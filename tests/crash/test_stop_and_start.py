@@ -44,7 +44,7 @@ async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_pa
             *_, last = reader.read(copy, 1)
             assert last.kind == STOP
             assert list(reader.read(copy, 1)) == list(reader.read(tmp_path / "data" / "journal", 1))
-            assert "lacks the end" not in box.words()
+            assert "lacks the last records" not in box.words()
 
 
 async def test_systemd_is_asked_for_more_time_while_the_journal_is_read(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ async def test_a_copy_that_hangs_does_not_hold_the_stop_up(
     store.end()
     assert newest(store).kind == STOP
     await copier.close()
-    assert "the second copy lacks the end of this start; it did not answer within" in caplog.text
+    assert "the second copy lacks the last records of this run; it did not answer within" in caplog.text
     store.close()
     assert newest(store).kind == STOP, "one stop, and nothing after it"
     assert [r.kind for r in reader.read(store.folder, 1)].count(STOP) == 1

@@ -16,6 +16,7 @@ from table_controller.controller.status import status_of
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
 from table_controller.panel.panel import Panel
+from table_controller.panel.words import machine_name
 from table_controller.table import events as ev
 from table_controller.uplink.describe import describe_state
 from tests.support.boxes import CHEAP, PIN, Bench, Talk
@@ -147,7 +148,7 @@ async def test_an_older_firmware_turns_no_motor_and_its_self_test_is_taken_and_s
         assert (await tell(talk))["next"] == "one_card"
         way = st.replay(files.steps_of(dossier.folder, 1))
         assert way is not None
-        assert "in its place SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
+        assert "cannot jog: SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
 
 
 async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test_mode_restores_the_mode(
@@ -163,7 +164,7 @@ async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test
         machine: Any = bench.machines[SLOT]
         assert machine.twin.mode.name == "SORT"
         left = await tell(talk, "leave", by="T1")
-        assert (left["technician"], left["open"]) == ("", "begin: a technician takes it up")
+        assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
         assert SLOT not in bench.box.testing
         await asyncio.sleep(1.0)
         assert machine.twin.mode.name == "SHUFFLE", "as it was before somebody took it up"
@@ -206,7 +207,7 @@ async def test_power_that_goes_while_the_dossier_is_written_unbinds_nothing(tmp_
         await start(bench, tmp_path)
         way = bench.box.running().table.state.slots[SLOT].way
         assert way is not None
-        assert (way.dossier, way.step) == (1, "begin: a technician takes it up")
+        assert (way.dossier, way.step) == (1, "begin: a technician starts the return to service")
 
 
 async def test_files_that_somebody_deletes_unbind_nothing(tmp_path: Path) -> None:
@@ -234,12 +235,12 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
             return {
                 next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 1,
                 state.slots[SLOT].testing,
-                *(SLOT in " ".join(picture["testing"]) for picture in pictures),
+                *(machine_name(SLOT) in " ".join(picture["testing"]) for picture in pictures),
             }
 
         await fault(bench, "dust:sensor=lift,percent=70")
         assert told() == {False}
-        assert describe_state(controller.table, None, 1, "now").slots[SLOT].step.startswith("begin: ")
+        assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
         await tell(talk, "begin", by="T1")
         assert told() == {True}
         await walk(bench, talk, until="count")
@@ -280,7 +281,7 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_fault_of_the_machine_and_binds
         state = bench.box.running().table.state.slots[SHOE_SLOT]
         assert (state.state, bench.box.slots[SHOE_SLOT].service.state) == ("faulted", "faulted")
         assert state.way is not None
-        assert (state.way.dossier, state.way.step) == (1, "begin: a technician takes it up")
+        assert (state.way.dossier, state.way.step) == (1, "begin: a technician starts the return to service")
         machine.inject("mend")
         await talk.say("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
         told = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")

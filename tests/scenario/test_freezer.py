@@ -372,4 +372,4 @@ async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_a
         stand.inject("clear_path")
         found = diagnose(await fails(stand, freezer, "clear_jam"))
         assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "draw", False)
-        assert "the motion before ended in a jam, too" in found.causes[0].evidence
+        assert "the motion before also ended in a jam" in found.causes[0].evidence

@@ -69,7 +69,7 @@ async def test_a_dealer_opens_a_round_and_everybody_sees_it(tmp_path: Path) -> N
         dealer, floor = await stage.person("dealer-1"), await stage.person("floor-1")
         before = await dealer.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
         assert before[-1]["data"]["next"]["how"] == "open_round"
-        assert before[-1]["data"]["against"] == []
+        assert before[-1]["data"]["blocked_by"] == []
         answer = await dealer.say("open_round")
         assert answer.json == {"ok": True, "seq": stage.house.controller.durable}
         shown = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
@@ -211,14 +211,15 @@ async def test_a_replayed_request_is_taken_once(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer = await stage.person("dealer-1")
         body = {"n": 7, "act": "report", "trigger": "count_wrong", "deck": "blue"}
-        first = await dealer.post("/api/say", body, x_pitbox_page=dealer.page)
+        first = await dealer.post("/api/request", body, x_pitbox_page=dealer.page)
         assert first.status == 200
         before = stage.house.controller.newest
-        assert (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).status == 409
+        assert (await dealer.post("/api/request", body, x_pitbox_page=dealer.page)).status == 409
         assert stage.house.controller.newest == before
         assert (await dealer.say("no_more_bets", n=60)).json["seq"] == before + 1, "taken, and refused by the core"
-        assert "seq" not in (await dealer.post("/api/say", body, x_pitbox_page=dealer.page)).json
-        assert "seq" not in (await dealer.post("/api/say", body | {"n": 8}, x_pitbox_page=dealer.page)).json, "too old"
+        assert "seq" not in (await dealer.post("/api/request", body, x_pitbox_page=dealer.page)).json
+        too_old = await dealer.post("/api/request", body | {"n": 8}, x_pitbox_page=dealer.page)
+        assert "seq" not in too_old.json
         assert stage.house.controller.newest == before + 1
 
 
@@ -228,19 +229,19 @@ async def test_another_sites_request_is_refused(tmp_path: Path) -> None:
         before = stage.house.controller.newest
         body = {"n": 1, "act": "open_round"}
         page = {"x_pitbox_page": dealer.page}
-        assert (await dealer.post("/api/say", body, **page, origin="https://evil.example")).status == 403
-        assert (await dealer.post("/api/say", body, **page, sec_fetch_site="cross-site")).status == 403
-        assert (await dealer.post("/api/say", body)).status == 403, "without the page's secret"
-        assert (await dealer.post("/api/say", body, x_pitbox_page="x" * 32)).status == 403
+        assert (await dealer.post("/api/request", body, **page, origin="https://evil.example")).status == 403
+        assert (await dealer.post("/api/request", body, **page, sec_fetch_site="cross-site")).status == 403
+        assert (await dealer.post("/api/request", body)).status == 403, "without the page's secret"
+        assert (await dealer.post("/api/request", body, x_pitbox_page="x" * 32)).status == 403
         dealer.origin = None
-        assert (await dealer.post("/api/say", body, **page)).status == 403, "without an origin"
+        assert (await dealer.post("/api/request", body, **page)).status == 403, "without an origin"
         rebound = Browser(stage.app, host="evil.example:8080", origin="http://evil.example:8080")
         rebound.cookies = dealer.cookies
-        assert (await rebound.post("/api/say", body, **page)).status == 403, "another name for this computer"
+        assert (await rebound.post("/api/request", body, **page)).status == 403, "another name for this computer"
         assert (await rebound.get("/api/session")).status == 403
         assert stage.house.controller.newest == before
         dealer.origin = ORIGIN
-        assert (await dealer.post("/api/say", body, **page)).status == 200
+        assert (await dealer.post("/api/request", body, **page)).status == 200
 
 
 async def test_ten_thousand_wrong_pins_let_nobody_in_and_keep_nobody_out(tmp_path: Path) -> None:
@@ -298,8 +299,8 @@ async def test_cookie_headers_and_limits(tmp_path: Path) -> None:
         assert b"<script>" not in page.body
         assert b"style=" not in page.body
         assert (await dealer.get("/static/../panel.py")).status == 404
-        assert (await dealer.ask("POST", "/api/say", b"x" * 5000, x_pitbox_page=dealer.page)).status == 413
-        assert (await dealer.ask("POST", "/api/say", b"\xff{", x_pitbox_page=dealer.page)).status == 400
+        assert (await dealer.ask("POST", "/api/request", b"x" * 5000, x_pitbox_page=dealer.page)).status == 413
+        assert (await dealer.ask("POST", "/api/request", b"\xff{", x_pitbox_page=dealer.page)).status == 400
         assert (await dealer.say("meter_gift")).status == 400
         dealer.page = ""
         assert (await dealer.post("/api/sign_off", {})).status == 401

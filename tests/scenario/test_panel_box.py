@@ -37,8 +37,8 @@ class Stage:
 
 async def _step(browser: Browser, step: str, **more: Any) -> Any:
     browser.n += 1
-    body = {"n": browser.n, "act": "step", "dossier": 1, "step": step, **more}
-    return await browser.post("/api/step", body, x_pitbox_page=browser.page)
+    body = {"n": browser.n, "act": "step", "report": 1, "step": step, **more}
+    return await browser.post("/api/return_step", body, x_pitbox_page=browser.page)
 
 
 @asynccontextmanager
@@ -71,22 +71,22 @@ async def test_signing_on_is_journaled_and_only_the_dealer_at_the_table_opens_a_
 async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: Path) -> None:
     async with beside(tmp_path) as stage:
         technician, dealer, floor = await stage.person("T1"), await stage.person("D1"), await stage.person("F1")
-        assert (await technician.get("/api/dossiers")).json == []
+        assert (await technician.get("/api/fault_reports")).json == []
         assert (await _step(technician, "begin")).status == 409, "there is none"
         await fault(stage.bench, "jam:segment=lift,card=9", "dust:sensor=lift,percent=70")
-        (shown,) = (await technician.get("/api/dossiers")).json
+        (shown,) = (await technician.get("/api/fault_reports")).json
         assert shown["slot"] == SLOT
         assert any("lift" in line for line in shown["where"])
         assert not shown["begun"]
-        assert (await Browser(stage.app).get("/api/dossiers")).status == 401
-        assert (await dealer.get("/api/dossiers")).status == 403
-        assert (await floor.get("/api/dossiers")).status == 200
+        assert (await Browser(stage.app).get("/api/fault_reports")).status == 401
+        assert (await dealer.get("/api/fault_reports")).status == 403
+        assert (await floor.get("/api/fault_reports")).status == 200
         assert (await _step(dealer, "begin")).status == 403
         assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
         assert (await _step(technician, "begin")).status == 200
-        replayed = {"n": technician.n, "act": "step", "dossier": 1, "step": "begin"}
-        assert (await technician.post("/api/step", replayed, x_pitbox_page=technician.page)).status == 409
-        assert (await technician.get("/api/dossiers")).json[0]["begun"]
+        replayed = {"n": technician.n, "act": "step", "report": 1, "step": "begin"}
+        assert (await technician.post("/api/return_step", replayed, x_pitbox_page=technician.page)).status == 409
+        assert (await technician.get("/api/fault_reports")).json[0]["begun"]
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}

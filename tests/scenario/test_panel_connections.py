@@ -111,7 +111,7 @@ async def test_bytes_that_drip_in_and_a_second_request_have_the_same_deadline(
     monkeypatch.setattr(connections, "WHOLE_REQUEST", 0.5)
     async with served(tmp_path, monkeypatch) as panel:
         reader, writer = await panel.connect()
-        writer.write(panel.head("GET /api/words HTTP/1.1"))
+        writer.write(panel.head("GET /api/labels HTTP/1.1"))
         assert b"200 OK" in await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LIMIT)
         ended = asyncio.create_task(at_end(reader))
         while not ended.done():  # each byte comes sooner than any idle time ends
@@ -221,7 +221,7 @@ async def test_a_door_that_fails_ends_the_panel_so_that_the_box_starts_it_anew(
         accepted.close()
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(connections.Door, "_take", broken)
+    monkeypatch.setattr(connections.Door, "_admit", broken)
     house, _ = silent_house("saigon_5_card", people_file(tmp_path))
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     config = PanelConfig(True, "127.0.0.1", 0, None, None)

@@ -59,15 +59,15 @@ async def test_a_round_is_told_whole_with_its_phases_its_deck_and_the_meter(tmp_
         phases = [re.sub(r" \(.*", "", line[10:]) for line in parts["Phases"]]
         assert phases[:3] == ["betting", "no more bets", "locked"]
         assert phases[-2:] == ["complete", "idle"]
-        deck = "\n".join(parts["Its deck and the checks of it"])
+        deck = "\n".join(parts["The deck and its checks"])
         assert "it is ready" in deck
         assert "it is in play" in deck
         assert "count 53" in deck
         latched = [line for line in parts["Wagers and bets"] if "locked by its sensor" in line]
         assert len(latched) == 6
-        assert sum("a chip lies there" in line for line in latched) == 2
+        assert sum("a chip is on the spot" in line for line in latched) == 2
         assert "total" in parts["Starting position"][0]
-        assert len(parts["Moves of the meter"]) >= 2
+        assert len(parts["Entries of the meter"]) >= 2
         assert any("dealer dealer-1" in line for line in parts["Questions and answers"])
         assert story["affected"] == []
         text = "\n".join(line for part in story["parts"] for line in part["lines"])
@@ -107,9 +107,9 @@ async def test_a_void_round_and_one_under_way_are_told(tmp_path: Path) -> None:
         await dealer.say("open_round")
         assert (await floor.get("/api/rounds")).json["rounds"][0]["end"] == "under way"
         under_way = (await floor.get("/api/round/1")).json
-        assert under_way["end"] == "it has not ended in this journal"
+        assert under_way["end"] == "the round has not ended in this journal"
         await dealer.say("report", trigger="shuffler_fault", slot="shuffler.1")
-        assert (await floor.get("/api/rounds")).json["rounds"][0]["wrong"] == 1
+        assert (await floor.get("/api/rounds")).json["rounds"][0]["irregularities"] == 1
         story = (await floor.get("/api/round/1")).json
         wrong = next(part["lines"] for part in story["parts"] if part["title"].startswith("Irregularities"))
         assert "[" in wrong[0], "with its clause"

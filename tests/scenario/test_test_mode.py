@@ -12,6 +12,7 @@ from table_controller.cli.status import status_lines
 from table_controller.controller.status import status_of
 from table_controller.panel.devices import devices
 from table_controller.panel.panel import Panel
+from table_controller.panel.words import machine_name
 from table_controller.uplink.describe import describe_state
 from tests.support.boxes import Talk
 from tests.support.panels import here
@@ -63,7 +64,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
                 next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 0,
                 any("IN TEST MODE" in line for line in status_lines(status)),
                 describe_state(controller.table, None, 1, "now").slots[SLOT].testing,
-                *(SLOT in picture["testing"] for picture in pictures),
+                *(machine_name(SLOT) in picture["testing"] for picture in pictures),
             }
 
         status = await talk.ask("status")
@@ -109,13 +110,13 @@ async def test_what_stands_against_it_is_said_and_nobody_else_begins_it(tmp_path
             assert refused.startswith("PB-813"), refused
         box = bench.box
         (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
-        assert one["test"] == {"call": "begin_test", "against": []}
+        assert one["test"] == {"call": "begin_test", "blocked_by": []}
         assert "begin_test" not in [each["call"] for each in one["orders"]], "it has its own button"
         box.running().table.state.slots[SLOT].deck = "blue"  # as if it held one
         refused = await order(talk, "begin_test")
         assert "cards are inside the device" in refused
         (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
-        assert [reason["clears"] for reason in one["test"]["against"]] == ["dealer"]
+        assert [reason["clears"] for reason in one["test"]["blocked_by"]] == ["dealer"]
         box.running().table.state.slots[SLOT].deck = None
         others = [each["test"] for each in devices(box, box.running().table) if each["kind"] == "bet_sensor"]
         assert others

@@ -16,7 +16,7 @@ from table_controller.table import decisions as d
 from table_controller.table import events as ev
 from table_controller.uplink.describe import describe_meters, describe_state
 from table_controller.uplink.messages import Told
-from table_controller.uplink.tell import _TELLERS, tell_record, tell_step
+from table_controller.uplink.tell import _MAPPERS, tell_record, tell_step
 from tests.support.described import DOCUMENT, undescribed
 from tests.support.schema import objections
 from tests.support.uplinks import PREFIX
@@ -93,7 +93,7 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
 
 
 def test_every_decision_is_told_or_known_to_be_no_news() -> None:
-    told = {*_TELLERS, *MONEY, d.Moved}
+    told = {*_MAPPERS, *MONEY, d.Moved}
     assert told | QUIET == set(DECISIONS)
     assert not told & QUIET
 

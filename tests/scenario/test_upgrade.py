@@ -84,7 +84,7 @@ async def test_new_software_is_refused_where_no_order_was_left_and_the_old_one_g
             await house.power_up()
             assert house.box.controller is None
             assert isinstance(house.box.cause, VersionsDiffer)
-            assert re.search(r"software.*once more, end the round, stop the box in order", str(house.box.cause))
+            assert re.search(r"once more with the software.*end the round, stop the box in order", str(house.box.cause))
             await house.power_down()
         await house.power_up()
         await house.rest()

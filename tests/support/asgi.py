@@ -89,7 +89,7 @@ class Browser:
 
     async def say(self, act: str, **more: Any) -> Answer:
         self.n += 1
-        return await self.post("/api/say", {"n": self.n, "act": act, **more}, x_pitbox_page=self.page)
+        return await self.post("/api/request", {"n": self.n, "act": act, **more}, x_pitbox_page=self.page)
 
     async def stream(self, path: str, wanted: Any, seconds: float = 10.0) -> list[dict[str, Any]]:
         """Follow a stream until `wanted(events)` holds, then go away; return its events."""

@@ -175,7 +175,7 @@ def test_a_motor_that_stalls_at_its_first_card_may_not_turn_at_all() -> None:
     found = diagnose(_first_card("feed", "feed", STUCK))
     assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "feed", False)
     assert not found.causes[0].sure, "a card that sticks first of all looks the same until a jog"
-    assert "it moves: feed" in found.causes[0].evidence[1]
+    assert "the motor moves: feed" in found.causes[0].evidence[1]
     assert found.causes[1].why is Why.STUCK_CARD
     later = shuffler("jam", "feed", currents=currents(feed=STUCK), edges=edges())
     assert first(later) is Why.STUCK_CARD, "it has moved 26 cards in this motion"

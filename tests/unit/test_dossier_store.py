@@ -58,7 +58,7 @@ def test_a_dossier_is_completed_once_and_by_its_own_fault_only(tmp_path: Path) -
         kept.complete(number, msgspec.structs.replace(FAULT, at_ns=99))
     kept.complete(number, msgspec.structs.replace(FAULT, waited_us=5))
     assert st.read(tmp_path, number) == msgspec.structs.replace(FAULT, waited_us=5, complete=True, number=number)
-    with pytest.raises(BadDossier, match="closed"):
+    with pytest.raises(BadDossier, match="already complete"):
         kept.complete(number, FAULT)
 
 
@@ -83,11 +83,11 @@ def test_what_a_killed_box_left_half_written_is_nobodys_dossier(tmp_path: Path) 
 
 
 def test_a_missing_number_and_a_file_under_anothers_number_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadDossier, match="no dossier 5"):
+    with pytest.raises(BadDossier, match="no fault report 5"):
         st.read(tmp_path, 5)
     st.DossierStore(tmp_path).add(FAULT)
     st.file_of(tmp_path, 5).write_bytes(st.file_of(tmp_path, 1).read_bytes())
-    with pytest.raises(BadDossier, match="holds dossier 1"):
+    with pytest.raises(BadDossier, match="holds fault report 1"):
         st.read(tmp_path, 5)
 
 

@@ -60,7 +60,7 @@ def test_its_rounds_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     folder = str(first.copied("played", tmp_path))
     for number, words in (
         (1, "progressive bet of $1.00 accepted"), (2, "hand pay paid"), (3, "award paid"), (4, "hit withdrawn"),
-        (5, "void: it does not count"),
+        (5, "void: the round does not count"),
     ):  # fmt: skip
         assert words in said(capsys, "journal", "show", folder, str(number))
     assert "the box stops in order" in said(capsys, "journal", "tail", "-n", "1", folder)

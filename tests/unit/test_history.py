@@ -221,7 +221,7 @@ def test_a_real_evening_is_told_with_its_jams(data: Path, capsys: pytest.Capture
     shown = capsys.readouterr().out
     assert re.match(r"\d+ faults from \d{4}-\d\d-\d\d", shown)
     assert re.search(r"shuffler\.1 +\d+ +2 +0 ", shown)
-    assert "too few to tell deck from machine" in shown
+    assert "too few to decide between deck and machine" in shown
     assert "where and when" in shown
     assert "still out" not in shown
     assert main(["jams", "--data", str(data), "--json"]) == OK

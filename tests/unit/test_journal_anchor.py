@@ -63,7 +63,7 @@ def test_a_journal_that_is_gone_is_missed_whatever_is_left_of_its_folder(data: P
     shutil.rmtree(data / "journal")
     for name in left:
         (data / name).mkdir() if name == "journal" else (data / name).write_bytes(b"\0")
-    with pytest.raises(JournalGone, match=r"remembers record \d+; mount its disk"):
+    with pytest.raises(JournalGone, match=r"names record \d+; mount its disk"):
         anchor.check(data, data / "journal", None)
 
 
@@ -76,7 +76,7 @@ def test_what_a_box_left_shows_that_there_was_a_journal_when_nothing_remembers_i
     anchor.check(data, data / "journal", None, traces(data))
     for name in ("dossiers", "revoked.json", "uplink.cursor"):
         (data / name).touch()
-        with pytest.raises(JournalGone, match=rf"{name} is of a box that had one; mount its disk"):
+        with pytest.raises(JournalGone, match=rf"{name} shows that this box had one; mount its disk"):
             anchor.check(data, data / "journal", None, traces(data))
         (data / name).unlink()
 
@@ -119,7 +119,7 @@ def test_the_copy_remembers_when_journal_and_anchor_are_both_gone_or_both_old(da
     anchor.check(data, data / "journal", copy)
     (data / "anchor").unlink()
     shutil.rmtree(data / "journal")
-    with pytest.raises(JournalGone, match="copy remembers record"):
+    with pytest.raises(JournalGone, match="copy names record"):
         anchor.check(data, data / "journal", copy)
     anchor.check(data, data / "journal", tmp_path / "not mounted")
     shutil.copytree(tmp_path / "older", data / "journal")

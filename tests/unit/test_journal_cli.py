@@ -174,7 +174,7 @@ def test_an_export_holds_every_record_and_its_manifest_says_so(
     assert (manifest["head_before"], manifest["head_after"]) == ("00" * 32, records[-1].head.hex())
     assert manifest["digests"] == [pai_gow.digests]
     assert (manifest["game"], manifest["boots"]) == ("face_up_pai_gow", [0, 1, 2, 3])
-    assert "holds an export already" in said(
+    assert "already holds an export" in said(
         capsys, "export", str(pai_gow.folder), "--to", str(tmp_path / "e"), expect=USAGE
     )
 
@@ -206,7 +206,7 @@ def test_a_round_with_a_hit_is_told_with_bets_counts_questions_and_payment(
         "Round 2 of Face Up Pai Gow Poker (688a)",
         "seats with a wager: 1, 3, 6, entered by dealer D1",
         "seat 3: progressive bet of $1.00 accepted: $0.28 to the meter, $0.72 to the house",
-        "seat 6 locked by its sensor: no chip lies there",
+        "seat 6 locked by its sensor: no chip is on the spot",
         "dice 2, 3, 5, total 10: position 3, seat 5",
         "7 cards to the dealer, counted by shoe.1",
         "4 cards left as the stub",
@@ -228,10 +228,10 @@ def test_a_void_round_is_told_with_the_clause_that_voids_it(
         "the automated shoe jams, stops, or does not deal all cards (slot shoe.1, deck",
         "[688a.13(l)]",
         "ordered: all hands of the round are void",
-        "all wagers go back  [688a.13(l)]",
-        "seat 1: progressive bet of $1.00 goes back",
+        "all wagers are returned  [688a.13(l)]",
+        "seat 1: progressive bet of $1.00 is returned",
         "shoe fault: carried out and acknowledged by floorperson F1",
-        "void: it does not count",
+        "void: the round does not count",
     ):
         assert part in shown, part
 
@@ -252,13 +252,13 @@ def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: 
         assert all(clause in text for clause in found.clauses)
     for bet in of(BetAccepted, decisions):
         assert f"seat {bet.seat}: progressive bet of $" in text
-    assert "void: it does not count" in text
+    assert "void: the round does not count" in text
     # Every answer of the round, also to what its end left open, with role and credential, and no other.
     over = next(n for n, (_, decided) in enumerate(told) if Moved("round", "idle") in decided)
     asked = {prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in of(Prompt, decided)}
     answers = [event for event, _ in told if isinstance(event, ev.Answer)]
     people = [event.who for event in answers if event.prompt in asked]
-    lines = [line for line in story.asked if "no answer needed" not in line]
+    lines = [line for line in story.asked if "no answer is needed" not in line]
     assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
 
 
@@ -286,7 +286,7 @@ def test_the_rounds_of_a_bad_deck_are_shown_in_the_tail_and_at_each_of_them(
     assert re.search(r"noted: dealt since deck red was last found complete.* \(deck red\): rounds 4", whole)
     for number in range(1, 9):
         shown = said(capsys, "show", str(pai_gow.folder), str(number))
-        later = "Found later, and this round is named in it" in shown
+        later = "Later findings that name this round" in shown
         assert later == (number == 4), number
     assert re.search(r"record 345: noted: .* \(deck red\): rounds 4", said(capsys, "show", str(pai_gow.folder), "4"))
 
@@ -296,9 +296,9 @@ def test_the_first_start_follows_none_and_an_orderly_stop_reads_as_one() -> None
         return wording.line(Record(1, kind, 0, 0, boot, body, b""))
 
     clean = b'{"format":1,"version":1,"digests":{},"clean":true}'
-    assert "start 1 of the box; there was none before it" in text("start", 1, clean)
+    assert "start 1 of the box; the first one" in text("start", 1, clean)
     assert "start 2 of the box; the one before it ended in order" in text("start", 2, clean)
-    assert "ended cut off" in text("start", 2, clean.replace(b"true", b"false"))
+    assert "ended without a stop" in text("start", 2, clean.replace(b"true", b"false"))
     halted = records.encode_step(ev.BoxHalted(0), [])
     assert "the box is stopped in order" in text("step", 1, halted)
     assert "code 0" not in text("step", 1, halted)

@@ -93,7 +93,7 @@ def test_segments_removed_by_hand_are_noticed(tmp_path: Path) -> None:
     (tmp_path / "journal-000001.db").unlink()
     verdict = reader.verify(tmp_path)
     assert not verdict.ok
-    assert "no record says that they were retired" in verdict.why
+    assert "no record lists them as retired" in verdict.why
 
 
 def test_an_archive_out_of_reach_keeps_the_segments_and_is_told(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_snapshot_that_was_changed_does_not_open(tmp_path: Path) -> None:
     announced = store.snapshot(newest(store).seq, b"meter 100")
     store.close()
     altered(tmp_path, 0, "UPDATE snapshots SET body = ?", b"meter 900")
-    with pytest.raises(JournalDamaged, match="not the one that this record announced") as caught:
+    with pytest.raises(JournalDamaged, match="not the one that this record names") as caught:
         opened(tmp_path)
     assert caught.value.bad == announced.seq
     assert reader.verify(tmp_path).bad == announced.seq
@@ -273,7 +273,7 @@ def test_a_journal_without_its_tip_or_without_its_segments_does_not_open(tmp_pat
     opened(tmp_path / "a").close()
     tip = (tmp_path / "a" / "tip").read_bytes()
     (tmp_path / "a" / "tip").unlink()
-    with pytest.raises(JournalShort, match="tip is gone"):
+    with pytest.raises(JournalShort, match=r"head file \(tip\) is missing"):
         opened(tmp_path / "a")
     (tmp_path / "a" / "tip").write_bytes(bytes(len(tip)))
     with pytest.raises(JournalDamaged, match="neither slot"):

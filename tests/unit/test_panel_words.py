@@ -34,7 +34,7 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
     for kind in asked:
         sentence = words.question(kind, seat=2, deck="blue", slot="shuffler.1", trigger="shoe_fault")
         assert "{" not in sentence
-        assert sentence[0].isupper() or sentence.startswith("shuffler.1"), sentence
+        assert sentence[0].isupper() or sentence.startswith("Shuffler 1"), sentence
 
 
 def test_every_phase_and_every_report_has_its_words() -> None:
@@ -60,7 +60,7 @@ def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:
 
     floor.twist = look
     empty = view(floor.table, "dealer", {}, money_of(floor.table))
-    assert empty["next"]["text"] == "Bring a deck"
+    assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
     assert "7 Card Straight Flush" in said, "as the paytable prints it"

@@ -134,9 +134,9 @@ def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> Non
 @pytest.mark.parametrize(
     ("what", "advice"),
     [
-        ({EDITION}, "no migration leads to another edition; no stop in order changes that: put the old lines back"),
-        ({SOFTWARE, EDITION}, "no migration leads to another edition; no stop in order changes that"),
-        ({SOFTWARE, CONFIGURATION}, "no migration leads to both at once; put one of them back, start, stop the box in"),
+        ({EDITION}, "no migration covers a change of edition; an orderly stop does not help: put back the old lines"),
+        ({SOFTWARE, EDITION}, "no migration covers a change of edition; an orderly stop does not help"),
+        ({SOFTWARE, CONFIGURATION}, "no migration covers both at once; put one of them back, start the box, stop"),
     ],
 )
 def test_a_change_that_no_migration_knows_is_refused_even_between_rounds(what: set[str], advice: str) -> None:
@@ -170,7 +170,7 @@ def test_other_software_is_refused_after_a_start_that_did_not_end_in_order() -> 
     other = run.digests | {SOFTWARE: "1" * 64}
     for _ in range(2):
         refused = run.disk.open(version=rec.VERSION, digests=other)
-        with pytest.raises(VersionsDiffer, match="did not end in order; start the software"):
+        with pytest.raises(VersionsDiffer, match="did not end in order; start the box once more"):
             recover(refused, Floor(GAME).table, other)
         refused.close()  # the refused start itself ends in order: that proves nothing about the one before
     table = Floor(GAME).table
@@ -269,6 +269,6 @@ def test_a_restore_never_lets_other_software_skip_steps(tmp_path: Path) -> None:
     restore(tmp_path / "copy", tmp_path / "new", by={"floorperson": "F1", "auditor": "A2"})
     other = run.digests | {SOFTWARE: "1" * 64}
     later = opened_by(tmp_path / "new", other)
-    with pytest.raises(VersionsDiffer, match="replay never crosses versions; start the software"):
+    with pytest.raises(VersionsDiffer, match="replay never crosses versions; start the box once more"):
         recover(later, Floor(GAME).table, other)
     later.close()

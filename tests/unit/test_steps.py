@@ -89,7 +89,7 @@ def test_no_step_ticks_by_the_evidence_of_another(step: st.Step, proof: st.Step)
 @pytest.mark.parametrize("step", st.SERVICE[1:])
 def test_no_step_ticks_before_its_turn(step: st.Step) -> None:
     way, _ = way_of()
-    with pytest.raises(StepRefused, match="not the turn"):
+    with pytest.raises(StepRefused, match="is not the next step"):
         st.must_tick(way, step, PROOFS[step], FLOOR)
 
 
@@ -119,7 +119,7 @@ def test_a_step_whose_evidence_is_bad_says_what_is_missing(step: st.Step, shown:
 def test_where_no_motor_can_be_turned_by_itself_one_self_test_ticks_sensors_and_motors_and_the_step_says_so() -> None:
     way, events = way_of(motors=())
     way = go(way, events, st.Step.CLEAR, st.Step.PATH_EMPTY)
-    assert "in its place SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
+    assert "cannot jog: SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
     held, ticked = st.take(way, st.Tested(0, 1), TECHNICIAN)
     assert held.next is st.Step.MOTOR_JOG
     with pytest.raises(StepRefused, match="1 motors"):
@@ -139,11 +139,11 @@ def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
 
 def test_before_a_technician_takes_it_up_nothing_ticks() -> None:
     way, _ = begun()
-    assert way.open == "begin: a technician takes it up"
+    assert way.open == "begin: a technician starts the return to service"
     for shown in (st.DoorMoved(True), st.DoorMoved(False), st.Emptied()):
         way, events = st.take(way, shown, "")
         assert (way.done, way.door, events) == ((), None, [])
-    with pytest.raises(StepRefused, match="nobody has taken dossier 4 up"):
+    with pytest.raises(StepRefused, match="no technician is assigned to fault report 4"):
         st.must_tick(way, st.Step.CLEAR, st.Emptied(), TECHNICIAN)
 
 
@@ -153,7 +153,7 @@ def test_whoever_took_it_up_has_worked_on_it_also_if_another_went_on() -> None:
     assert st.take_up(way, FLOOR)[1] == []
     way, left = st.leave(way)
     assert way.open.startswith("begin")
-    with pytest.raises(StepRefused, match="nobody goes on"):
+    with pytest.raises(StepRefused, match="no technician is assigned"):
         st.leave(way)
     way, again = st.take_up(way, TECHNICIAN, "sort")
     events += [*taken, *left, *again]
@@ -173,14 +173,14 @@ def test_a_new_fault_begins_the_way_anew_and_an_open_door_undoes_what_it_can_dis
     assert [type(event) for event in undone] == [st.Undone]
     jammed, undone = st.take(way, st.Faulted("Jam"), TECHNICIAN)
     assert (jammed.next, jammed.done) == (st.Step.CLEAR, ())
-    assert undone == [st.Undone(4, st.Step.CLEAR, "the machine said Jam")]
+    assert undone == [st.Undone(4, st.Step.CLEAR, "the machine reported Jam")]
 
 
 def test_an_interruption_has_fewer_steps_than_a_fault_of_the_machine() -> None:
     way, events = way_of(service=False)
     way = go(way, events, *st.STAFF)
     assert way.next is None
-    with pytest.raises(StepRefused, match="people of the table"):
+    with pytest.raises(StepRefused, match="table staff"):
         st.must_tick(way_of(service=False)[0], st.Step.SENSOR_TEST, st.Tested(0, 0), TECHNICIAN)
 
 

@@ -1,13 +1,13 @@
-// Draws one question with exactly the answers that it allows: buttons, a keypad, seats. Used by dealer and floor.
+// Draws one question with the answers that it allows: buttons, a keypad, seats. Used by the dealer's and the floor page.
 
-import { h, clause, closer, dialog, say, sayBy, session, toast, told } from "./common.js";
+import { h, clause, closer, dialog, submit, submitAs, session, toast, refusalText } from "./common.js";
 
-// An answer that was taken is shown as taken until the table shows what came of it, at most this long (ms).
-const TAKEN = 3000;
-const entered = new Map(); // what was typed so far, by question: a redrawn page forgets nothing
+// An accepted answer shows as saved until the table shows the next question, at most this long (ms).
+const SAVED = 3000;
+const entered = new Map(); // entries so far, by question, kept when the page is drawn again
 
 function state(prompt) {
-  if (!entered.has(prompt.id)) entered.set(prompt.id, { digits: "", seats: new Set(), busy: false, said: "" });
+  if (!entered.has(prompt.id)) entered.set(prompt.id, { digits: "", seats: new Set(), busy: false, message: "" });
   return entered.get(prompt.id);
 }
 
@@ -39,16 +39,16 @@ export async function give(prompt, choice, redraw) {
   if (now.busy || !ready(prompt, choice)) return;
   now.busy = true;
   now.pressed = choice;
-  now.said = "";
+  now.message = "";
   redraw();
   const first = choice === prompt.choices[0].key;
   const body = { prompt: prompt.id, choice };
   if (prompt.number && first) body.number = Number(now.digits);
   if (prompt.seats && first) body.seats = [...now.seats].sort();
-  const result = await (prompt.mine && !session.eachTime ? say("answer", body) : sayBy(prompt.role, "answer", body));
-  now.said = told(result);
-  if (now.said && entered.get(prompt.id) !== now) toast(now.said); // the question is gone; its word must not be
-  if (result && result.ok) { now.taken = true; setTimeout(() => { now.busy = now.taken = false; redraw(); }, TAKEN); } // the next picture has another question
+  const result = await (prompt.mine && !session.eachTime ? submit("answer", body) : submitAs(prompt.role, "answer", body, { signing: `${prompt.text}: ${prompt.choices.find((one) => one.key === choice).text}` }));
+  now.message = refusalText(result);
+  if (now.message && entered.get(prompt.id) !== now) toast(now.message); // the question is gone, but the message must be seen
+  if (result && result.ok) { now.saved = true; setTimeout(() => { now.busy = now.saved = false; redraw(); }, SAVED); } // the next state has another question
   else now.busy = false;
   redraw();
 }
@@ -57,7 +57,7 @@ function keypad(prompt, now, redraw) {
   const key = (label, act, name) => h("button", { type: "button", again: true, "aria-label": name, "data-key": label, onclick: () => { act(); redraw(); } }, label);
   const digit = (d) => key(String(d), () => typeDigit(prompt, String(d)), `digit ${d}`);
   return [
-    h("div", { class: "entry", role: "status", "aria-label": `entered: ${now.digits || "nothing"}` }, now.digits || " "),
+    h("div", { class: "entry", role: "status", "aria-label": `Entered: ${now.digits || "nothing"}` }, now.digits || " "),
     h("div", { class: "keypad", role: "group", "aria-label": "number" }, digit(1), digit(2), digit(3), key("C", () => { now.digits = ""; }, "clear"),
       digit(4), digit(5), digit(6), key("⌫", () => typeDigit(prompt, "Backspace"), "delete the last digit"), digit(7), digit(8), digit(9), digit(0)),
   ];
@@ -75,30 +75,30 @@ function seatRow(prompt, now, redraw) {
 export function clausesOf(prompt) {
   const more = prompt.clauses.slice(2);
   return h("div", { class: "clauses" }, ...prompt.clauses.slice(0, 2).map(clause), more.length ? h("button", { type: "button", class: "clause", "aria-label": "all clauses", onclick: () =>
-    dialog(h("h2", {}, prompt.text), h("p", { class: "soft" }, "asked by these clauses"), h("div", { class: "row" }, prompt.clauses.map(clause)), closer()) }, `+${more.length}`) : null);
+    dialog(h("h2", {}, prompt.text), h("p", { class: "soft" }, "Clauses that require this question"), h("div", { class: "row" }, prompt.clauses.map(clause)), closer()) }, `+${more.length}`) : null);
 }
 
-// Returns the elements of one question; `redraw` is called when something was typed or answered.
+// Returns the elements of one question; calls `redraw` after each entry and answer.
 export function ask(prompt, redraw, hints = {}) {
   const now = state(prompt);
   const many = prompt.choices.length > (prompt.number ? 1 : 2);
-  // Where one number alone is right, it is counted, and not read here.
+  // If only one number is right, it is not shown: the dealer must count.
   const limits = prompt.number && prompt.number.most < 9999 && prompt.number.least < prompt.number.most
-    ? h("p", { class: "says" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
-  const says = prompt.evidence.length
-    ? h("p", { class: "says" }, `With the answer you say: ${prompt.evidence.join("; ")}.`) : null;
+    ? h("p", { class: "note" }, `from ${prompt.number.least} to ${prompt.number.most}`) : null;
+  const confirms = prompt.evidence.length
+    ? h("p", { class: "note" }, `Your answer confirms: ${prompt.evidence.join("; ")}.`) : null;
   return [
     h("p", { class: "text", "data-prompt": prompt.id, "data-kind": prompt.kind }, prompt.text),
-    prompt.why && !prompt.number ? h("p", { class: "says" }, `${prompt.why}.`) : null, // beside a keypad, "Why?" says it
-    says, limits,
-    hints[prompt.id] ? h("p", { class: "says" }, `Simulated hands: ${hints[prompt.id]}`) : null,
+    prompt.why && !prompt.number ? h("p", { class: "note" }, `${prompt.why}.`) : null, // with a keypad, "Why is play stopped?" has it
+    confirms, limits,
+    hints[prompt.id] ? h("p", { class: "note" }, `Simulated hands: ${hints[prompt.id]}`) : null,
     ...(prompt.number ? keypad(prompt, now, redraw) : []),
     prompt.seats ? seatRow(prompt, now, redraw) : null,
-    h("p", { class: "said", role: "alert" }, now.said),
+    h("p", { class: "message", role: "alert" }, now.message),
     h("div", { class: "space" }),
     h("div", { class: `choices${many ? " many" : ""}` }, ...prompt.choices.map((choice, at) =>
       h("button", { type: "button", class: at === 0 ? "go" : "", "data-choice": choice.key, "data-of": prompt.id,
         disabled: now.busy || !ready(prompt, choice.key), "aria-busy": now.busy && now.pressed === choice.key ? "true" : null,
-        onclick: () => give(prompt, choice.key, redraw) }, now.busy && now.pressed === choice.key ? (now.taken ? "Taken" : "…") : choice.text))),
+        onclick: () => give(prompt, choice.key, redraw) }, now.busy && now.pressed === choice.key ? (now.saved ? "Saved" : "…") : choice.text))),
   ].filter(Boolean);
 }

@@ -1,4 +1,4 @@
-// What every page shares: elements, the session, the live stream, requests, and dialogs. No view of its own.
+// Shared by all pages: elements, the session, the live stream, requests, dialogs, names and times.
 
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -15,8 +15,8 @@ export function svg(tag, attributes = {}, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
-    // The second click of a double click answers nothing: by then another question may stand there. Keys are another
-    // matter (`again`): whoever types 44 means both.
+    // The second click of a double click is ignored, because another question may be in that place by then. Keypad keys
+    // (`again`) count each time.
     if (name === "again") continue;
     if (name === "onclick") element.addEventListener("click", (event) => { if (event.detail < 2 || attributes.again) value(event); });
     else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -27,13 +27,12 @@ function fill(element, attributes, children) {
 
 export const $ = (id) => document.getElementById(id);
 
-// What an element is to whoever has the focus on it, whether it was drawn anew or not.
+// Identifies an element with the focus, before and after the page is drawn again.
 function same(element) {
   return [element.tagName, element.id, element.getAttribute("aria-label") || (element.id || Object.keys(element.dataset).length ? "" : element.textContent), ...Object.entries(element.dataset).flat()].join("\u0000");
 }
 
-// Put these children in place of what is there. What is drawn as it was stays as it is: with its focus, and unheard by
-// whoever has the page read out.
+// Replaces the children. Unchanged elements stay, so that they keep the focus and screen readers do not read them again.
 export function show(element, ...children) {
   const fresh = children.flat(9).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : document.createTextNode(child)));
@@ -53,10 +52,10 @@ export function show(element, ...children) {
 
 // --- drawing ----------------------------------------------------------------------------------------------------------
 
-// A page that is drawn anew between press and release would swallow the click: while a finger, a mouse button or the
-// space bar is down, drawing waits, at most this long (ms) should nobody ever let go.
+// Drawing between press and release would lose the click: while a finger, a mouse button or the space bar is down,
+// drawing waits, at most this long (ms).
 const PRESS = 2000;
-const RELEASE = 60; // a touch becomes a click a moment after the finger left
+const RELEASE = 60; // a touch becomes a click a moment after the finger lifts
 const waiting = new Set();
 let pressed = null;
 
@@ -81,21 +80,21 @@ document.addEventListener("keydown", (event) => { if (event.key === " ") press()
 document.addEventListener("keyup", (event) => { if (event.key === " ") letGo(); }, true);
 document.addEventListener("click", () => setTimeout(release), true);
 
-// Make a page's way to draw itself wait while something is pressed.
+// Returns a draw function that waits while something is pressed.
 export function steady(draw) {
   return () => { if (pressed !== null) waiting.add(draw); else draw(); };
 }
 
-// --- that a press counted -----------------------------------------------------------------------------------------------
+// --- requests under way ---------------------------------------------------------------------------------------------
 
 const running = new Set();
 
-// Whether something that was pressed is still on its way.
+// Whether a request with this key is under way.
 export function busy(key) {
   return running.has(key);
 }
 
-// Do something once at a time; what is drawn meanwhile may show that it is under way.
+// Runs one request per key at a time, and draws before and after it.
 export async function once(key, draw, work) {
   if (running.has(key)) return null;
   running.add(key);
@@ -110,7 +109,7 @@ export async function once(key, draw, work) {
 
 let fading = null;
 
-// Say something that nobody may miss, whatever is drawn meanwhile.
+// Shows a short message on top of everything.
 export function toast(text, bad = true) {
   if (!text) return;
   let line = $("toast");
@@ -141,11 +140,11 @@ export function themeButton() {
 export const session = { role: null, id: null, page: null, eachTime: false, bench: false };
 let number = 0;
 
-// A page that is open keeps its secret, and goes on counting: no number is used twice.
+// An open page keeps its secret and its request counter.
 async function readSession() {
-  const told = await (await fetch("/api/session", { cache: "no-store", headers: { "X-Pitbox-Page": session.page || "" } })).json();
-  Object.assign(session, { role: told.role, id: told.id, page: told.page, eachTime: told.each_time, bench: told.bench });
-  return told;
+  const now = await (await fetch("/api/session", { cache: "no-store", headers: { "X-Pitbox-Page": session.page || "" } })).json();
+  Object.assign(session, { role: now.role, id: now.id, page: now.page, eachTime: now.each_time, bench: now.bench });
+  return now;
 }
 
 async function post(path, body, headers = {}) {
@@ -155,23 +154,23 @@ async function post(path, body, headers = {}) {
     });
     return { status: answer.status, ...(await answer.json()) };
   } catch {
-    return { status: 0, ok: false, text: "The box does not answer. Look at the table before you try again." };
+    return { status: 0, ok: false, text: "The box does not answer. Check the table before you try again." };
   }
 }
 
-// Ask the box for something. Resolves to what came of it, once it is on disk.
-export async function say(act, more = {}, path = "/api/say") {
+// Sends a request to the box. Resolves to the result once it is on disk.
+export async function submit(act, more = {}, path = "/api/request") {
   const send = () => {
     number += 1;
     return post(path, { n: number, ...(act ? { act } : {}), ...more }, { "X-Pitbox-Page": session.page || "" });
   };
-  let told = await send();
-  if (told.page === false) { await readSession(); told = await send(); } // it was not taken; the page has a new secret now
-  if (told.status === 401 && !more.by) location.reload();
-  return told;
+  let result = await send();
+  if (result.page === false) { await readSession(); result = await send(); } // refused; the page has a new secret now
+  if (result.status === 401 && !more.by) location.reload();
+  return result;
 }
 
-// Read something that is not in the stream. Resolves to what it is, or to {ok: false, text}.
+// Reads something that is not in the stream. Resolves to it, or to {ok: false, text}.
 export async function read(path) {
   try {
     return await (await fetch(path, { cache: "no-store" })).json();
@@ -185,7 +184,7 @@ export async function signOff() {
   location.href = "/";
 }
 
-// Keys for a screen without a keyboard: they type into whichever of these fields was touched last.
+// Keys for a screen without a keyboard; they type into the field that was touched last.
 function screenKeys(...fields) {
   let field = fields[0];
   for (const one of fields) one.addEventListener("focus", () => { field = one; });
@@ -196,29 +195,29 @@ function screenKeys(...fields) {
   return h("div", { class: "keys", role: "group", "aria-label": "keys" }, [..."1234567890qwertyuiopasdfghjkl-zxcvbnm._⌫"].map(key));
 }
 
-// Whoever opens a page signs on first. `after` runs once somebody is.
+// Shows the sign-on form if nobody is signed on; runs `after` when somebody is.
 export async function start(title, after, go = null) {
   await readSession();
   if (session.role) { await (go ? go(session) : after()); return; }
   const id = h("input", { id: "who", name: "who", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
   const pin = h("input", { id: "pin", name: "pin", type: "password", inputmode: "numeric", autocomplete: "off", required: true });
-  const said = h("p", { class: "said", role: "alert" });
+  const message = h("p", { class: "message", role: "alert" });
   const go_ = h("button", { class: "go", type: "submit" }, "Sign on");
   const form = h("form", { class: "card", onsubmit: async (event) => {
     event.preventDefault();
     if (go_.disabled) return;
     go_.disabled = true;
-    said.textContent = "";
-    const told = await post("/api/sign_on", { who: { id: id.value.trim(), pin: pin.value } });
+    message.textContent = "";
+    const result = await post("/api/sign_on", { who: { id: id.value.trim(), pin: pin.value } });
     go_.disabled = false;
     pin.value = "";
-    if (!told.ok) { said.textContent = told.text; pin.focus(); return; }
+    if (!result.ok) { message.textContent = result.text; pin.focus(); return; }
     overlay.remove();
     await readSession();
     await (go ? go(session) : after());
   } },
   h("h1", {}, title),
-  h("label", { for: "who" }, "Credential"), id, h("label", { for: "pin" }, "PIN"), pin, screenKeys(id, pin), said,
+  h("label", { for: "who" }, "Badge or name"), id, h("label", { for: "pin" }, "PIN"), pin, screenKeys(id, pin), message,
   go_, h("a", { href: "/sign", class: "soft" }, "Meter sign"));
   const overlay = h("div", { class: "signon", id: "signon" }, form);
   document.body.append(overlay);
@@ -227,32 +226,32 @@ export async function start(title, after, go = null) {
 
 // --- live -------------------------------------------------------------------------------------------------------------
 
-// Follow the table. Every message is the whole picture, so nothing has to be caught up.
+// Follows the table. Every message is the whole state, so a page that missed some is right with the next one.
 export function follow(url, handlers, onLost = null) {
   let last = Date.now();
   let source = null;
-  const banner = h("div", { class: "lost hidden", role: "alert" }, "No connection to the box: what you see may be old.");
+  const banner = h("div", { class: "lost hidden", role: "alert" }, "No connection to the box: this page may be out of date.");
   document.body.append(banner);
   const tests = h("div", { class: "testing hidden", role: "status" });
   document.body.append(tests);
   const test = (names) => {
     tests.textContent = names.length ? `TEST MODE: ${names.join(", ")}` : "";
-    tests.title = "What is in test mode counts for nothing.";
+    tests.title = "Nothing that a machine does in test mode counts.";
     tests.classList.toggle("hidden", !names.length);
   };
-  const heard = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };
+  const received = () => { last = Date.now(); banner.classList.add("hidden"); if (onLost) onLost(false); };
   const open = () => {
     if (source) source.close();
     source = new EventSource(url);
     for (const [kind, handler] of Object.entries(handlers)) {
       source.addEventListener(kind, (event) => {
-        heard();
+        received();
         const now = JSON.parse(event.data);
         if (kind === "state") test(now.testing || []);
         handler(now);
       });
     }
-    source.addEventListener("beat", heard);
+    source.addEventListener("beat", received);
     source.addEventListener("gone", () => location.reload());
   };
   open();
@@ -261,11 +260,11 @@ export function follow(url, handlers, onLost = null) {
       if (onLost) onLost(true); else banner.classList.remove("hidden");
       if (source.readyState !== EventSource.CLOSED) { if (Date.now() - last > 20000) { open(); last = Date.now() - 6001; } return; }
     } else if (source.readyState !== EventSource.CLOSED) return;
-    // The stream was refused, or the box was restarted: then nobody is signed on any more.
+    // The stream was refused, or the box was restarted and nobody is signed on any more.
     try {
       const before = session.role;
-      const told = await readSession();
-      if (before && !told.role) location.reload(); else open();
+      const now = await readSession();
+      if (before && !now.role) location.reload(); else open();
     } catch { if (onLost) onLost(true); else banner.classList.remove("hidden"); }
   }, 1000);
 }
@@ -286,67 +285,86 @@ export function closer(text = "Close") {
 
 export function clause(id) {
   return h("button", { type: "button", class: "clause", "aria-label": `clause ${id}`, onclick: async () => {
-    const told = await read(`/api/clause/${encodeURIComponent(id)}`);
-    dialog(h("h2", {}, id), h("p", {}, told.text), closer());
+    const found = await read(`/api/clause/${encodeURIComponent(id)}`);
+    dialog(h("h2", {}, id), h("p", {}, found.text), closer());
   } }, id);
 }
 
-// Ask for a credential and do something with it (`send`). A PIN that is refused is said right here, and may be typed
-// again. Resolves to what came of it, or null if nobody gave a credential.
-export function proved(title, id, send) {
+// Asks for a badge and PIN and sends them (`send`). A refused PIN is shown here and may be typed again. Resolves to the
+// result, or null if the person cancels.
+export function signDialog(role, signing, id, send) {
   return new Promise((resolve) => {
     const who = h("input", { id: "by-id", value: id, autocomplete: "off", autocapitalize: "none", required: true });
     const pin = h("input", { id: "by-pin", type: "password", inputmode: "numeric", autocomplete: "off", required: true });
-    const ok = h("button", { type: "submit", class: "go", id: "by-ok" }, "OK");
-    const said = h("p", { class: "said", role: "alert" });
-    let came = null;
+    const ok = h("button", { type: "submit", class: "go", id: "by-ok" }, "Sign");
+    const message = h("p", { class: "message", role: "alert" });
+    let result = null;
     const form = h("form", { class: "pins", onsubmit: async (event) => {
       event.preventDefault();
       if (ok.disabled) return;
       ok.disabled = true;
       ok.textContent = "…";
-      said.textContent = "";
-      came = await send({ id: who.value.trim(), pin: pin.value });
-      if (came.status === 401 || came.status === 429) {
-        said.textContent = came.text;
+      message.textContent = "";
+      result = await send({ id: who.value.trim(), pin: pin.value });
+      if (result.status === 401 || result.status === 429) {
+        message.textContent = result.text;
         pin.value = "";
         ok.disabled = false;
-        ok.textContent = "OK";
-        came = null;
+        ok.textContent = "Sign";
+        result = null;
         pin.focus();
       } else box.close();
     } },
-    h("h2", {}, title), h("label", { for: "by-id" }, "Credential"), who, h("label", { for: "by-pin" }, "PIN"), pin,
-    screenKeys(who, pin), said, ok, closer("Cancel"));
+    h("h2", {}, signing ? `You are signing: ${signing}` : "Sign"), h("label", { for: "by-id" }, `${roleName(role)}: badge or name`), who, h("label", { for: "by-pin" }, "PIN"), pin,
+    screenKeys(who, pin), message, ok, closer("Cancel"));
     const box = dialog(form);
-    box.addEventListener("close", () => resolve(came));
+    box.addEventListener("close", () => resolve(result));
     (id ? pin : who).focus();
   });
 }
 
-// Ask for a credential; resolves to {id, pin}, or null if nobody gave one.
-export async function credential(title, id = "") {
-  const given = await proved(title, id, async (by) => ({ by }));
+// Asks for a badge and PIN; resolves to {id, pin}, or null if the person cancels.
+export async function credential(role, signing, id = "") {
+  const given = await signDialog(role, signing, id, async (by) => ({ by }));
   return given && given.by;
 }
 
-// Say something that needs a PIN each time, or somebody else's credential.
-export async function sayBy(role, act, more, path = "/api/say", always = false) {
-  if (session.role === role && !session.eachTime && !always) return say(act, more, path);
-  return proved(`${role}: your PIN`, session.role === role ? session.id : "", (by) => say(act, { ...more, by }, path));
+// Sends a request that needs a PIN each time, or another person's badge. `signing` names the act in the dialog.
+export async function submitAs(role, act, more, { path = "/api/request", always = false, signing = "" } = {}) {
+  if (session.role === role && !session.eachTime && !always) return submit(act, more, path);
+  return signDialog(role, signing, session.role === role ? session.id : "", (by) => submit(act, { ...more, by }, path));
 }
 
-// Say something that two people answer for, each with a PIN.
-export async function sayByTwo(first, other, act, more) {
-  const by = await credential(`${first}: your PIN`, session.role === first ? session.id : "");
+// Sends a request that two people sign, each with a PIN.
+export async function submitAsTwo(first, other, act, more, signing) {
+  const by = await credential(first, signing, session.role === first ? session.id : "");
   if (!by) return null;
-  return proved(`${other}: your PIN`, "", (second) => say(act, { ...more, by, second }));
+  return signDialog(other, signing, "", (second) => submit(act, { ...more, by, second }));
 }
 
-export function told(result) {
+// The text of a refused request; empty if it was accepted.
+export function refusalText(result) {
   if (!result || result.ok) return "";
   const reasons = (result.reasons || []).map((reason) => `${reason.text} (${reason.clause})`).join("; ");
   return reasons ? `Not now: ${reasons}` : result.text;
+}
+
+// --- names and times ---------------------------------------------------------------------------------------------------
+
+// A machine by the name on its label: "shoe.1" is "Shoe 1".
+export function machineName(slot) {
+  const words = slot.replaceAll(/[._]/g, " ");
+  return (words.charAt(0).toUpperCase() + words.slice(1)).replace("Rng", "RNG");
+}
+
+export function roleName(role) {
+  return role.charAt(0).toUpperCase() + role.slice(1);
+}
+
+// Local time, as "9:41 PM"; with the date, as "3/17, 9:41 PM"; with seconds, as "9:41:05 PM".
+export function timeText(ms, { date = false, seconds = false } = {}) {
+  const day = date ? { month: "numeric", day: "numeric" } : {};
+  return new Date(ms).toLocaleString("en-US", { ...day, hour: "numeric", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) });
 }
 
 export function duration(seconds) {
@@ -360,7 +378,7 @@ export function badgeOf(state) {
   return kinds[state] || "warn";
 }
 
-// What a technician must see to although the table plays on: certificates, folders, heads of the journal.
+// Notices for the technician while the table plays on: certificates, folders, heads of the journal.
 export function noticesCard(view) {
   if (!view || !view.notices || !view.notices.length) return null;
   return h("section", { class: "card", id: "notices" }, h("h2", {}, "For the technician"), view.notices.map((text) => h("div", { class: "line" }, text)));

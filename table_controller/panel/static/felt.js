@@ -1,4 +1,4 @@
-// Draws the table from the dealer's side: seat 1 on the far left, the dealer below. What is drawn is also said in words.
+// Draws the table from the dealer's side: seat 1 on the far left, the dealer below. The drawing has a text alternative.
 
 import { svg } from "./common.js";
 
@@ -39,11 +39,11 @@ function seat(view, one, index) {
 }
 
 export function words(view) {
-  const said = view.seats.filter((one) => one.wager !== "none" || ["sensed", "accepted", "lit", "undecided"].includes(one.bet))
+  const parts = view.seats.filter((one) => one.wager !== "none" || ["sensed", "accepted", "lit", "undecided"].includes(one.bet))
     .map((one) => `seat ${one.seat} ${[one.wager === "none" ? "" : one.wager, view.meter && one.bet !== "none" && one.bet !== "open" ? `bet ${one.bet}` : ""].filter(Boolean).join(", ")}`);
   const start = view.round.start_place;
-  if (start !== null) said.unshift(`starts at ${start === 0 ? "the dealer" : `seat ${start}`}`);
-  return said.length ? said.join(", ") : "no wagers";
+  if (start !== null) parts.unshift(`starts at ${start === 0 ? "the dealer" : `seat ${start}`}`);
+  return parts.length ? parts.join(", ") : "no wagers";
 }
 
 export function felt(view) {
@@ -51,7 +51,7 @@ export function felt(view) {
   return svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `the table: ${words(view)}` },
     svg("path", { class: "felt", d: "M 20 300 C 20 60 150 12 300 12 C 450 12 580 60 580 300 Q 580 346 534 346 L 66 346 Q 20 346 20 300 Z" }),
     svg("path", { class: "arc", d: "M 130 300 C 132 178 210 140 300 140 C 390 140 468 178 470 300" }),
-    svg("text", { class: "phasetext", x: 300, y: view.meter ? 220 : 232, "data-phase": view.round.state }, view.round.text),
+    svg("text", { class: view.round.text.length > 20 ? "phasetext long" : "phasetext", x: 300, y: view.meter ? 220 : 232, "data-phase": view.round.state }, view.round.text),
     view.meter ? svg("text", { class: "metertext", x: 300, y: 252 }, view.meter.text) : null,
     svg("text", { class: "feltnote", x: 300, y: 274 },
       view.round.total ? `dice ${view.round.total}` : view.round.deck ? `deck ${view.round.deck}` : view.round.dealing),

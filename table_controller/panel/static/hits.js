@@ -1,12 +1,12 @@
-// The last hits of each level of the progressive, for floorperson and auditor; made to be printed.
+// The last hits of each level of the progressive, for floorperson and auditor; can be printed.
 
-import { $, h, read, session, show, signOff, start } from "./common.js";
+import { $, h, read, session, show, signOff, start, timeText } from "./common.js";
 
 function level(one) {
-  const head = ["claimed (UTC)", "round", "seat", "amount", "state"];
-  return h("section", { class: "card" }, h("h2", {}, `${one.level}: the last ${one.hits.length}`),
+  const head = ["Claimed", "Round", "Seat", "Amount", "State"];
+  return h("section", { class: "card" }, h("h2", {}, `${one.level}: last ${one.hits.length}`),
     h("table", {}, h("thead", {}, h("tr", {}, head.map((text) => h("th", {}, text)))),
-      h("tbody", {}, one.hits.map((hit) => h("tr", {}, [hit.at, hit.round, hit.seat, hit.amount, hit.state].map((text) => h("td", {}, String(text))))))));
+      h("tbody", {}, one.hits.map((hit) => h("tr", {}, [timeText(hit.at, { date: true }), hit.round, hit.seat, hit.amount, hit.state].map((text) => h("td", {}, String(text))))))));
 }
 
 start("Last hits", async () => {
@@ -14,6 +14,6 @@ start("Last hits", async () => {
   const now = await read("/api/hits");
   show($("bar"), h("span", { class: "name" }, `${now.table || ""}: last hits`), h("span", { class: "grow" }), h("a", { href: "/floor" }, "Floor"),
     h("span", { class: "badge calm" }, session.id), h("button", { type: "button", id: "print", onclick: () => print() }, "Print"), h("button", { type: "button", onclick: signOff }, "Sign off"));
-  if (!now.levels) { show($("hits"), h("p", { class: "said", role: "alert" }, now.text)); return; }
-  show($("hits"), now.levels.length ? now.levels.map(level) : h("section", { class: "card" }, "No hit was ever claimed."));
+  if (!now.levels) { show($("hits"), h("p", { class: "message", role: "alert" }, now.text)); return; }
+  show($("hits"), now.levels.length ? now.levels.map(level) : h("section", { class: "card" }, "No hit has been claimed."));
 });

@@ -1,4 +1,4 @@
-// The front page: sign on, and go where one's role has its work.
+// The front page: sign on, then open the page of the role.
 
 import { start } from "./common.js";
 

@@ -1,6 +1,6 @@
-// What a technician may order of a machine, as the box tells it, each with a PIN: the forms for it, and what came of it.
+// Orders of a technician to a machine, each signed with a PIN: the forms, and the results.
 
-import { closer, dialog, h, sayBy, show, toast, told } from "./common.js";
+import { closer, dialog, h, machineName, submitAs, show, toast, refusalText } from "./common.js";
 
 function field(call, asked) {
   const id = `ask-${call}-${asked.name}`;
@@ -11,7 +11,7 @@ function field(call, asked) {
   return { name: asked.name, row: h("div", {}, h("label", { for: id }, name), input), value: () => (/^\d+$/.test(input.value.trim()) ? Number(input.value) : null) };
 }
 
-// One row for each order. `done` is told when one has ended.
+// One row for each order. Calls `done` when an order has ended.
 export function orderRows(machine, answer, done = () => {}) {
   return machine.orders.map((order) => {
     const fields = order.asks.map((asked) => field(order.call, asked));
@@ -25,13 +25,13 @@ export function orderRows(machine, answer, done = () => {}) {
       }
       button.disabled = true;
       button.setAttribute("aria-busy", "true");
-      answer.textContent = `${order.text}: ordered…`;
-      const result = await sayBy("technician", "device", { slot: machine.name, call: order.call, arguments: values }, "/api/order", true);
+      answer.textContent = `${order.text}: running…`;
+      const result = await submitAs("technician", "device", { slot: machine.name, call: order.call, arguments: values }, { path: "/api/order", always: true, signing: `${machineName(machine.name)}: ${order.text}` });
       button.disabled = false;
       button.removeAttribute("aria-busy");
-      const word = result === null ? "" : result.ok ? result.text : told(result);
-      answer.textContent = word;
-      if (result && !result.ok) toast(word);
+      const text = result === null ? "" : result.ok ? result.text : refusalText(result);
+      answer.textContent = text;
+      if (result && !result.ok) toast(text);
       done();
     } }, order.text);
     return h("div", { class: "row order" }, button, fields.map((one) => one.row));
@@ -40,8 +40,8 @@ export function orderRows(machine, answer, done = () => {}) {
 
 export function orders(slot, now) {
   const machine = now(slot);
-  const answer = h("p", { class: "said", role: "status" });
+  const answer = h("p", { class: "message", role: "status" });
   const rows = h("div", { class: "list" });
-  dialog(h("h2", {}, `${slot}: orders`), h("p", { class: "soft" }, "Each with a technician's PIN; each is written into the journal, with how it ended."), rows, answer, h("div", { class: "row" }, closer()));
-  show(rows, machine.orders.length ? orderRows(machine, answer) : h("p", {}, "It takes no order now."));
+  dialog(h("h2", {}, `${machineName(slot)}: orders`), h("p", { class: "soft" }, "A technician signs each order with a PIN. The journal records each order and its result."), rows, answer, h("div", { class: "row" }, closer()));
+  show(rows, machine.orders.length ? orderRows(machine, answer) : h("p", {}, "No order is possible now."));
 }

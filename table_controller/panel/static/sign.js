@@ -1,21 +1,21 @@
-// The meter sign: a display for players. It shows nothing that is old as if it were new.
+// The meter sign: a display for players. It grays an amount that may be out of date.
 
-import { $, follow, h, show } from "./common.js";
+import { $, follow, h, show, timeText } from "./common.js";
 
-const MOTION = 1500; // how long (ms) the value runs to a new one
-const WIDEST = 150; // so many digits of one hundredth of the display's width go onto it
+const MOTION = 1500; // how long (ms) the amount rolls to a new one
+const WIDEST = 150; // font size times digits, in percent of the display's width
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 let shown = null; // micro-dollars, as drawn
-let moving = null; // { from, to, since } while it runs
+let moving = null; // { from, to, since } while it rolls
 let lost = false;
 let halted = false;
-let heard = null; // when the box was last heard
+let received = null; // when the last message arrived
 
-// Whole cents: what is below them is in the meter, and is not shown.
+// Whole cents; fractions are in the meter and are not shown.
 function write(amount) {
   const text = `$${(Math.floor(amount / 10000) / 100).toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   $("value").textContent = text;
-  $("value").style.fontSize = `${Math.min(15, WIDEST / text.length).toFixed(1)}vw`; // whatever it grows to, it stays on the display
+  $("value").style.fontSize = `${Math.min(15, WIDEST / text.length).toFixed(1)}vw`; // a long amount still fits
 }
 
 function run(now) {
@@ -37,37 +37,37 @@ function go(amount) {
 
 function mark() {
   $("value").classList.toggle("stale", lost || halted);
-  const since = lost && heard ? ` (as of ${heard.toTimeString().slice(0, 5)})` : "";
+  const since = lost && received ? ` (as of ${timeText(received)})` : "";
   $("state").textContent = lost ? `The amount is being checked${since}` : halted ? "This table is closed for the moment" : "";
 }
 
 function won(hit) {
   const paid = ["paid", "documented", "hand pay paid"].includes(hit.state);
   const wins = hit.final ? `wins ${hit.amount}` : "claims a win";
-  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} ${wins}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", being verified"}`));
+  return h("div", { class: "hit", "data-seat": hit.seat }, h("b", {}, `Seat ${hit.seat} ${wins}`), h("span", {}, ` ${hit.hand}${paid ? "" : ", not confirmed yet"}`));
 }
 
-// Report what can be read in this very document: the table opens no round while no sign shows the amount.
+// Reports the amount that this page shows: the table opens no round while no sign shows it.
 let page = null;
 const REPORT = 1000; // how often (ms)
 async function report() {
   if (!page || lost || moving || document.hidden || shown === null) return;
   try {
     await fetch("/api/sign_shown", { method: "POST", cache: "no-store", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ page, text: $("value").textContent }) });
-  } catch { /* the box does not hear us: it counts this sign as stale by itself */ }
+  } catch { /* the box counts a silent sign as stale */ }
 }
 setInterval(report, REPORT);
 
 follow("/api/sign", { page: (now) => { page = now.page; }, state: (now) => {
-  heard = new Date();
+  received = new Date();
   halted = Boolean(now.halted);
   mark();
   $("game").textContent = now.game || now.table;
   const meter = now.meter;
-  show($("pending"), meter && meter.pending ? `Pending: ${meter.pending}` : "");
+  show($("pending"), meter && meter.pending ? `Pending: jackpot at ${now.table}` : "");
   if (!meter) { shown = moving = null; $("value").textContent = "–"; show($("won")); return; }
   go(meter.current);
   show($("won"), meter.hits.slice(-3).map(won));
-} }, (gone) => { if (gone !== lost) { lost = gone; mark(); } if (!gone) heard = new Date(); });
+} }, (gone) => { if (gone !== lost) { lost = gone; mark(); } if (!gone) received = new Date(); });
 
 document.addEventListener("click", () => { if (!document.fullscreenElement) document.documentElement.requestFullscreen().catch(() => {}); });
