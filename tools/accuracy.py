@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -19,6 +18,7 @@ import msgspec
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import encode
 from table_controller.diagnosis.readings import Readings, Thresholds
+from tools import ROOT
 from tools.accuracy_cases import CAUSE, Case, Outcome, cases
 from tools.accuracy_runs import happen
 from tools.markdown import table
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Thresholds are fitted on the first, and everything was made with them; the second were seen by nobody but the report.
 FIT: Final = range(12)
 REPORT: Final = range(2100, 2112)
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnosis.md"
+PAGE: Final = ROOT / "docs" / "diagnosis.md"
 _BEGIN, _END = "<!-- measured: accuracy -->", "<!-- end measured -->"
 
 

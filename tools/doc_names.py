@@ -12,13 +12,14 @@ import ast
 import re
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from tools import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 HISTORY: Final = ("docs/decisions", "docs/reviews")
 TOP: Final = ("benchmarks", "deploy", "devices", "docs", "firmware_bridge", "simulators", "table_controller", "tests",
               "tools")  # fmt: skip

@@ -16,7 +16,6 @@ import sys
 import tomllib
 from enum import EnumMeta
 from functools import partial
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +30,7 @@ from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from table_controller.table.diagrams import mermaid
 from tools import (
+    ROOT,
     asyncapi,
     clause_table,
     config_tables,
@@ -46,12 +46,12 @@ from tools.markdown import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
     from types import ModuleType
 
     from simulators.faults import FaultKind
     from table_controller.conformance.requirements import Chapter
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,12 +20,13 @@ from simulators.world.ageing import KINDS, LAYOUTS, End, Life, ageing, life
 from simulators.world.cards import World
 from table_controller.controller.wear import look_of
 from table_controller.diagnosis.drift import DEFAULT, Limits, Line, Wear, lines, take, warning
+from tools import ROOT
 from tools.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs/history.md"
+PAGE: Final = ROOT / "docs/history.md"
 BEGIN: Final = "<!-- measured: drift -->"
 END: Final = "<!-- end measured -->"
 # Seeds of each kind. Those that limits were fitted on are never reported.

@@ -15,8 +15,9 @@ from playwright.async_api import async_playwright
 
 from simulators.house.panel import PINS, people_file, show, silent_house, tend
 from table_controller.table import machines as mc
+from tools import ROOT
 
-FOLDER: Final = Path(__file__).parent.parent / "docs" / "panel"
+FOLDER: Final = ROOT / "docs" / "panel"
 SCREEN: Final = {"width": 1024, "height": 600}
 # A picture larger than this (bytes) does not belong into a repository.
 LARGEST: Final = 150_000

@@ -1,4 +1,4 @@
-"""How a bench command reaches one device: key, approved list, exclusive port, one attempt. Not for a running table."""
+"""Connects a bench command to one device: key, approved list, exclusive port, one attempt. Not for a running table."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ def add_link_arguments(parser: argparse.ArgumentParser, *, required: bool = True
 
 def bench_trust(args: argparse.Namespace) -> Trust:
     """Read key and approved list; refuse a key that is enrolled at a table."""
-    beside = is_path(args.port)
-    if beside and not Path(args.port).exists():
+    is_file = is_path(args.port)
+    if is_file and not Path(args.port).exists():
         raise PortMissing(f"{args.port}: no such port")
-    path = args.key or (Path(args.port + ".key") if beside else None)
+    path = args.key or (Path(args.port + ".key") if is_file else None)
     if path is None or (args.key is None and not path.exists()):
-        raise BadKeyFile(f"{args.port}: say which key with --key FILE")
+        raise BadKeyFile(f"{args.port}: name the key with --key FILE")
     key = load_key(path)
     if key.enrolled:
         owner = f"{key.serial}, enrolled at {key.enrolled}"
         raise EnrolledKey(f"{path} is the key of {owner}; a bench command may not use it")
     approved = args.approved or path.with_name("approved.toml")
     if not approved.exists():
-        raise BadApprovedList(f"{approved} does not exist; say which list with --approved FILE")
+        raise BadApprovedList(f"{approved} does not exist; name the list with --approved FILE")
     return Trust(key.kind, {key.serial: key}, load_approved(approved), role="bench")
 
 
 def slot_name(port: str) -> str:
-    """Return what a capture calls this port: a path's last part, which is the slot's name on the bench."""
+    """Return the name of this port in a capture: the last part of a path, which is the slot's name on the bench."""
     return Path(port).name if is_path(port) else port
 
 
 def open_capture(path: Path) -> CaptureFile:
-    """Begin a capture file; never over an existing one."""
+    """Create a capture file; an existing file is never overwritten."""
     try:
         file = path.open("xb", buffering=0)
     except OSError as error:
@@ -73,16 +73,18 @@ async def bench_driver(
     *,
     kind: str | None = None,
 ) -> AsyncIterator[Driver]:
-    """Connect to one device for a moment; the first failure is raised, nothing is retried.
+    """Connect to one device; the first failure is raised, nothing is retried.
 
-    What kind of device it is, the key file says; `kind` is what the caller can talk to, if not to every kind.
+    The key file names the kind of device. `kind` is the only kind that the caller supports; None: every kind.
     """
     trust = bench_trust(args)
     if kind is not None and trust.kind != kind:
-        raise WrongKind(f"the key file is that of a {trust.kind}, not of a {kind}")
-    found = kind_named(trust.kind)
-    driver: Driver = found.driver(on_event)
-    supervisor = Supervisor(args.port, lambda: open_port(args.port), trust, found.decoder, driver, capture=capture)
+        raise WrongKind(f"the key file belongs to a {trust.kind}, not to a {kind}")
+    device_kind = kind_named(trust.kind)
+    driver: Driver = device_kind.driver(on_event)
+    supervisor = Supervisor(
+        args.port, lambda: open_port(args.port), trust, device_kind.decoder, driver, capture=capture
+    )
     supervisor.start()
     try:
         await driver.ready()
@@ -92,5 +94,5 @@ async def bench_driver(
 
 
 def bench_command_id() -> int:
-    """Return a command id that no earlier bench command on this machine had."""
+    """Return a command id that no earlier bench command on this computer used."""
     return time.time_ns()

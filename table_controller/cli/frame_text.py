@@ -1,4 +1,4 @@
-"""One frame as a line of text for people: direction, type, name, numbers. Card payloads are never shown. Pure."""
+"""One frame as a line of text for people: direction, type, name, numbers. Card payloads are never shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def frame_text(outgoing: bool, signed: bytes) -> str:
 
 
 def message_text(payload: bytes) -> str:
-    """Return a payload as its message's name with its fields; cards and what is unknown stay hidden."""
+    """Return a payload as its message's name with its fields; cards and unknown payloads stay hidden."""
     if not payload:
         return ""
     objection = _BLANKER.objection(payload)

@@ -42,7 +42,7 @@ class SlotSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """Everything that `pitbox jams` shows."""
+    """Everything that `pitbox faults` shows."""
 
     since: str
     until: str

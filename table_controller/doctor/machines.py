@@ -175,7 +175,7 @@ def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
             lines.append(Line(slot.name, FAIL, f"{slot.code}: {slot.cause}", f"pitbox explain {slot.code}"))
         elif slot.state in ("faulted", "cleared", "out_of_order_unsigned", "out_of_order_signed"):
             lines.append(
-                Line(slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox jam says why and what to do")
+                Line(slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox fault says why and what to do")
             )
         elif slot.state and slot.state != "in_service":
             lines.append(Line(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "it is read again when it rests"))

@@ -53,7 +53,7 @@ def other_devices(state: State, table: Table) -> State:
     if methods and at_table:
         against.append(
             f"{' and '.join(methods)} changes with {', '.join(at_table)} at the table: start the box with the old "
-            "table.toml, have the floorperson remove every deck (pitbox say order order=remove_deck deck=…), stop it"
+            "table.toml, have the floorperson remove every deck (pitbox submit order order=remove_deck deck=…), stop it"
         )
     if state.progressive.state != mc.CLOSED and any(state.slots[name].kind == "bet_sensor" for name in gone):
         against.append("progressive bets are not settled")

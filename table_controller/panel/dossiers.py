@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.findings import Diagnosis
     from table_controller.diagnosis.steps import StepEvent
 
-# So many of the newest are shown; `pitbox jam --list` has them all.
+# So many of the newest are shown; `pitbox fault --list` has them all.
 NEWEST: Final = 6
 # Steps that tick when a person says so, and what is asked of that person; all others tick by what the machine does.
 BY_WORD: Final = {"path_empty": "word", "count": "number", "return": "word"}

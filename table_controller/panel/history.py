@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
     from table_controller.panel.reading import Reading
 
-# Records that the plots are made from; `pitbox jams` reads them all.
+# Records that the plots are made from; `pitbox faults` reads them all.
 NEWEST: Final = 20_000
 # Faults that have a bar of their own.
 BARS: Final = 20

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.doc_names import ROOT, pages, wrong
+from tools import ROOT
+from tools.doc_names import pages, wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
