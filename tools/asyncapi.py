@@ -18,24 +18,24 @@ _SCHEMAS: Final = "#/components/schemas/"
 _ID: Final = "up to 32 of a-z, 0-9, - and _"
 
 
-def _said(thing: Any) -> str:
-    return " ".join((inspect.getdoc(thing) or "").split())
+def _doc(described: Any) -> str:
+    return " ".join((inspect.getdoc(described) or "").split())
 
 
 def schemas() -> dict[str, Any]:
     """Return the JSON Schema of every message and of what is inside them, by name."""
     bodies = [*(channel.message for channel in CHANNELS.values()), m.Command, m.Reply]
-    _, found = msgspec.json.schema_components(bodies, ref_template=f"{_SCHEMAS}{{name}}")
-    for schema in found.values():
+    _, components = msgspec.json.schema_components(bodies, ref_template=f"{_SCHEMAS}{{name}}")
+    for schema in components.values():
         if "description" in schema:
             schema["description"] = " ".join(schema["description"].split())
-        schema.setdefault("additionalProperties", False)  # what is not written down is not sent
+        schema.setdefault("additionalProperties", False)  # a field that is not listed is never sent
         _name_tags(schema)
-    return dict(sorted(found.items()))
+    return dict(sorted(components.items()))
 
 
 def _name_tags(schema: Any) -> None:
-    """Name the field that tells items apart as AsyncAPI does it: by its name alone."""
+    """Write the field that distinguishes message types as AsyncAPI does: its name alone."""
     if isinstance(schema, list):
         for inner in schema:
             _name_tags(inner)
@@ -47,7 +47,7 @@ def _name_tags(schema: Any) -> None:
 
 
 def document() -> dict[str, Any]:
-    """Return the whole description, as AsyncAPI 3.0 has it."""
+    """Return the whole AsyncAPI 3.0 description."""
     channels, operations, messages = {}, {}, {}
     place = {"site": {"description": f"The site's id: {_ID}."}, "table": {"description": f"The table's id: {_ID}."}}
     for channel in CHANNELS.values():
@@ -59,14 +59,14 @@ def document() -> dict[str, Any]:
             "parameters": place,
             "messages": {name: {"$ref": f"#/components/messages/{name}"}},
         }
-        operations[f"tell_{channel.name}"] = {
+        operations[f"publish_{channel.name}"] = {
             "action": "send",
             "channel": {"$ref": f"#/channels/{channel.name}"},
             "summary": channel.meaning,
             "bindings": {"mqtt": {"qos": 1, "retain": channel.retained}},
         }
     messages |= {"Command": _message(m.Command), "Reply": _message(m.Reply)}
-    role = {"description": "Which client has which role is the broker's ACL.", "enum": list(ROLES)}
+    role = {"description": "The broker's ACL gives each client its role.", "enum": list(ROLES)}
     channels[REPLY] = {
         "address": f"{_PREFIX}/{REPLY}/{{role}}",
         "description": "Answers, unless the command's response topic names a topic below this one.",
@@ -80,7 +80,7 @@ def document() -> dict[str, Any]:
             "parameters": place | {"role": role | {"enum": list(rule.roles)}},
             "messages": {"Command": {"$ref": "#/components/messages/Command"}},
         }
-        operations[f"ask_{name}"] = {
+        operations[f"request_{name}"] = {
             "action": "receive",
             "channel": {"$ref": f"#/channels/{COMMAND}_{name}"},
             "summary": rule.meaning,
@@ -91,7 +91,7 @@ def document() -> dict[str, Any]:
         "info": {
             "title": "pitbox uplink",
             "version": VERSION,
-            "description": "What a table controller box tells over MQTT, and the few things that it may be asked. "
+            "description": "The MQTT messages of a table controller box, and the few commands that it accepts. "
             "Generated from the code by python -m tools.docs; docs/uplink.md explains it.",
             "license": {"name": "Apache 2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
         },
@@ -113,31 +113,31 @@ def document() -> dict[str, Any]:
 def _message(body: type[m.Body]) -> dict[str, Any]:
     return {
         "name": body.__name__,
-        "summary": _said(body),
+        "summary": _doc(body),
         "contentType": "application/json",
         "payload": {"$ref": f"{_SCHEMAS}{body.__name__}"},
     }
 
 
 def _lines(value: Any, indent: int) -> list[str]:
-    """Return a value as lines of YAML in its plainest form: blocks, and scalars as JSON has them."""
+    """Return a value as lines of plain YAML: blocks, with scalars as in JSON."""
     lead = " " * indent
-    found = []
+    lines = []
     pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
     for key, item in pairs:
         name = "-" if key is None else f"{key if str(key).isidentifier() else json.dumps(key)}:"
         if isinstance(item, dict | list) and item:
             inner = _lines(item, indent + 2)
-            if key is None:  # the first line of a block stands behind its dash
-                found += [f"{lead}- {inner[0].lstrip()}", *inner[1:]]
+            if key is None:  # the first line of a block follows its dash
+                lines += [f"{lead}- {inner[0].lstrip()}", *inner[1:]]
             else:
-                found += [f"{lead}{name}", *inner]
+                lines += [f"{lead}{name}", *inner]
         else:
-            found.append(f"{lead}{name} {json.dumps(item, ensure_ascii=False)}")
-    return found
+            lines.append(f"{lead}{name} {json.dumps(item, ensure_ascii=False)}")
+    return lines
 
 
 def text() -> str:
-    """Return the file."""
+    """Return the text of the file."""
     head = "# Generated by python -m tools.docs from the uplink's code: do not edit.\n"
     return head + "\n".join(_lines(document(), 0)) + "\n"

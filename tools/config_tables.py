@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def keys() -> str:
-    """One table for every section."""
+    """Return one table for every section."""
     parts = []
     for name in KNOWN:
         if name == RULES:
@@ -31,7 +31,7 @@ def keys() -> str:
 
 
 def _table(section: type[msgspec.Struct]) -> str:
-    return table(("key", "takes", "unless told", "what it means"), *_rows(section))
+    return table(("key", "value", "default", "what it means"), *_rows(section))
 
 
 def _rows(section: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
@@ -49,7 +49,7 @@ def _default(value: Any) -> str:
 def _rules() -> str:
     hints = get_type_hints(Submission)
     rows = [(f"`{key}`", allowed(hints[key]), means) for key, means in RULES_MEAN.items()]
-    return table(("key", "takes", "what it means"), *rows)
+    return table(("key", "value", "what it means"), *rows)
 
 
 PARTS: Final[dict[str, Callable[[], str]]] = {"keys": keys}

@@ -1,9 +1,9 @@
-"""Checks that what the documents name exists: files, links, modules, test functions, make targets and commands.
+"""Checks that documents name only what exists: files, links, modules, test functions, make targets and commands.
 
-python -m tools.doc_names    fail if a document names something that is not there
+python -m tools.doc_names    fail if a document names something that does not exist
 
-Read are README, CONTRIBUTING and the pages of `docs/`, but no history: change log, decisions and reviews also name what
-was there once. A name counts if it stands in backticks, in a block of commands, or behind a link.
+Reads README, CONTRIBUTING and the pages of `docs/`, except decisions and reviews, which are history. A name counts if
+it is in backticks, in a block of commands, or the target of a link.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _PITBOX: Final = re.compile(r"(?:^|[\s`$/])pitbox ([a-z][a-z-]+)\b")
 
 
 def pages(root: Path) -> list[Path]:
-    """Return the documents that speak of what is there now."""
-    found = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
-    return [page for page in found if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
+    """Return the documents that describe the current tree."""
+    candidates = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
+    return [page for page in candidates if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
 
 
 def wrong(root: Path, page: Path) -> list[str]:
-    """Return every name of a page that is not there, each once, with the page."""
+    """Return every name of a page that does not exist, each once, with the page."""
     text = page.read_text("utf-8")
     fences = "\n".join(_FENCE.findall(text))
     prose = _FENCE.sub("", text)
@@ -63,12 +63,12 @@ def _link_leads(page: Path, target: str) -> bool:
 
 
 def _missing(root: Path, span: str) -> Iterator[str]:
-    for found in _PATH.findall(span):
-        if not _path_exists(root, found):
-            yield found
-    for found in _MODULE.findall(span):
-        if not _module_exists(root, found):
-            yield found
+    for name in _PATH.findall(span):
+        if not _path_exists(root, name):
+            yield name
+    for name in _MODULE.findall(span):
+        if not _module_exists(root, name):
+            yield name
     for file, test in _TEST_FILE.findall(span):
         places = list((root / "tests").rglob(file))
         if not places or (test and not any(_defines(place, test) for place in places)):
@@ -103,15 +103,15 @@ def _module_exists(root: Path, name: str) -> bool:
 
 @cache
 def _names(file: Path) -> frozenset[str]:
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
-    return frozenset(found)
+            names.add((node.asname or node.name).partition(".")[0])
+    return frozenset(names)
 
 
 def _defines(file: Path, name: str) -> bool:
@@ -125,7 +125,7 @@ def _targets(root: Path) -> frozenset[str]:
 
 @cache
 def _commands(root: Path) -> frozenset[str]:
-    """Return the commands of the console script: its own table, and those that are plugged in."""
+    """Return the commands of the console script: its own table, and the entry points of other packages."""
     own = (root / "table_controller" / "cli" / "__init__.py").read_text("utf-8")
     project = (root / "pyproject.toml").read_text("utf-8")
     plugged = project.partition('[project.entry-points."pitbox.commands"]')[2].partition("\n[")[0]
@@ -135,10 +135,10 @@ def _commands(root: Path) -> frozenset[str]:
 
 
 def main() -> None:
-    """Print what is not there; exit 1 if there is anything."""
+    """Print the names that do not exist; exit 1 if there are any."""
     bad = [line for page in pages(ROOT) for line in wrong(ROOT, page)]
     for line in bad:
-        print(f"{line}: there is no such thing. Name what is there, or say nothing.")
+        print(f"{line} does not exist")
     sys.exit(1 if bad else 0)
 
 
