@@ -210,15 +210,20 @@ def write_words() -> None:
 
 def page() -> str:
     """Return the page of clauses, words and tests, game by game."""
-    counts = Counter(words().values())
-    rows = [(f"*{word}*", str(counts[word]), meaning) for word, meaning in rulebook.ENFORCEMENT.items()]
-    parts = [_HEAD, f"{summary()}.", table(("word", "clauses", "meaning"), *rows), _by_evidence()]
+    parts = [_HEAD, f"{summary()}.", word_table(), _by_evidence()]
     for game in rulebook.GAMES:
         lines = [_line(clause) for clause in rulebook.clauses(game) if word_of(clause) != "outside"]
         parts.append(f"## {rulebook.edition(game).title}\n\n{table(('clause', 'word', 'proved by'), *lines)}")
         outside = [f"`{clause.id}`" for clause in rulebook.clauses(game) if word_of(clause) == "outside"]
         parts.append(f"Outside: {', '.join(outside) or 'none'}.")
     return "\n\n".join(parts) + "\n"
+
+
+def word_table() -> str:
+    """Return how many clauses have each word, and what the word means."""
+    counts = Counter(words().values())
+    rows = [(f"*{word}*", str(counts[word]), meaning) for word, meaning in rulebook.ENFORCEMENT.items()]
+    return table(("word", "clauses", "meaning"), *rows)
 
 
 def _by_evidence() -> str:

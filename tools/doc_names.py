@@ -8,6 +8,7 @@ it is in backticks, in a block of commands, or the target of a link.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HISTORY: Final = ("docs/decisions", "docs/reviews")
+# `tools.words` checks the code names of this page.
+GLOSSARY: Final = "docs/glossary.md"
 TOP: Final = ("benchmarks", "deploy", "devices", "docs", "firmware_bridge", "simulators", "table_controller", "tests",
               "tools")  # fmt: skip
 PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs"))
@@ -32,13 +35,15 @@ _PATH: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(TOP)})/[\w./*@-]*(?:::\w+)
 _MODULE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
 _TEST_FILE: Final = re.compile(r"(?<![\w/.])(test_\w+\.py)(?:::(\w+))?")
 _MAKE: Final = re.compile(r"(?:^|[\s`$])make ([a-z]+)\b")
+_COMMAND_LINE: Final = re.compile(r"(?:\$ )?(?:sudo )?(?:\.venv/bin/)?pitbox (.*)")
 _PITBOX: Final = re.compile(r"(?:^|[\s`$/])pitbox ([a-z][a-z-]+)\b")
 
 
 def pages(root: Path) -> list[Path]:
     """Return the documents that describe the current tree."""
     candidates = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").rglob("*.md"))]
-    return [page for page in candidates if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
+    left_out = (*HISTORY, GLOSSARY)
+    return [page for page in candidates if page.exists() and not str(page.relative_to(root)).startswith(left_out)]
 
 
 def wrong(root: Path, page: Path) -> list[str]:
@@ -134,11 +139,53 @@ def _commands(root: Path) -> frozenset[str]:
     )
 
 
+# --- arguments of commands --------------------------------------------------------------------------------------------
+
+
+def unknown_arguments(root: Path, page: Path) -> list[str]:
+    """Return a sentence for every `pitbox` command of a page with a subcommand or an option that does not exist."""
+    text = page.read_text("utf-8")
+    prose, blocks = _FENCE.sub("", text), "\n".join(_FENCE.findall(text)).splitlines()
+    lines = [*_TICKS.findall(prose), *blocks, *(line for line in prose.splitlines() if line.startswith("    "))]
+    commands = [match[1] for line in lines if (match := _COMMAND_LINE.match(line.strip()))]
+    problems = (_unknown_argument(command) for command in commands)
+    name = page.relative_to(root).as_posix()
+    return [f"{name}: {problem}" for problem in dict.fromkeys(problems) if problem]
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
+    from table_controller.cli import command_parser  # noqa: PLC0415 - only this check needs the commands
+
+    return command_parser()
+
+
+def _unknown_argument(command: str) -> str:
+    """Return what is unknown in the words after `pitbox`, or ""."""
+    parser = _parser()
+    for word in re.split(r"\s+", command):
+        if not word or word[0] in "#|>&;<…(\"'" or word in ("...", "\\"):
+            break
+        option = word.partition("=")[0].rstrip("`,.;:)]")
+        below = next((each for each in parser._actions if isinstance(each, argparse._SubParsersAction)), None)
+        if option.startswith("--"):
+            if option not in parser._option_string_actions:
+                return f"{parser.prog} has no option {option}"
+        elif below is not None and re.fullmatch(r"[a-z][a-z_-]*", word):
+            if word not in below.choices:
+                return f"{parser.prog} has no command {word}"
+            parser = below.choices[word]
+        elif below is not None and not word.startswith("-"):
+            break
+    return ""
+
+
 def main() -> None:
     """Print the names that do not exist; exit 1 if there are any."""
-    bad = [line for page in pages(ROOT) for line in wrong(ROOT, page)]
+    bad = [f"{line} does not exist" for page in pages(ROOT) for line in wrong(ROOT, page)]
+    bad += [line for page in pages(ROOT) for line in unknown_arguments(ROOT, page)]
     for line in bad:
-        print(f"{line} does not exist")
+        print(line)
     sys.exit(1 if bad else 0)
 
 

@@ -341,6 +341,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "service": ("docs/service.md", service_diagram),
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
+    "clause words": ("README.md", clause_table.word_table),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: ("docs/table.md", make) for part, make in core_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
