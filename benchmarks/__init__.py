@@ -1,1 +1,1 @@
-"""Budgets measured side by side with floor and peer, as ratios in one run. Nothing here passes or fails a build."""
+"""Benchmarks: each measures our code, a floor and a peer in one run and prints ratios. They never fail a build."""

@@ -1,8 +1,7 @@
-"""Message to wire bytes and back, CRC and MAC in, beside pymodbus's RTU framer and PDU. No line and no link here.
+"""Measures message to wire bytes and back, with CRC and MAC, against pymodbus's RTU framer and PDU.
 
-All make the message object and get one frame per chunk, as a serial port gives it. Ours is a message with four numbers.
-The peer that the budget names is the PDU that sends four numbers, a write of four registers; the reply to a read, which
-carries them without an address, is shown beside it.
+All rows make the message object and get one frame per chunk, as from a serial port. Our message has four numbers. The
+budget compares with the PDU that writes four registers; the reply to a read of four registers is shown as well.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
 
     from pymodbus.pdu import ModbusPDU
 
-# Frames per sample: enough that reading the clock does not show, few enough that p99 still says something.
+# Frames per sample: enough to hide the cost of reading the clock, few enough for a meaningful p99.
 BATCH: Final = 1024
 ROUNDS: Final = 120
 BUDGET: Final = 3.0
 
 _KEY: Final = bytes(range(1, KEY_SIZE + 1))
-# Every count that a deck can show, zeros among them: a zero byte is what stuffing costs.
+# All counts of a deck, with zeros: zero bytes are what byte stuffing costs.
 _VALUES: Final = [(1000 + n, n % 54, n // 5 % 54, Reason.STOPPED) for n in range(BATCH)]
 _REGISTERS: Final = [[int(value) for value in values] for values in _VALUES]
 _FROM_DEVICE: Final = decoder(ToHost)

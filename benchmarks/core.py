@@ -1,8 +1,7 @@
-"""What a step of the table core costs: each game, with and without irregularities, beside a bare `Machine` trigger.
+"""Measures a step of the table core: each game, with and without irregularities, against a bare `Machine` trigger.
 
-Events are recorded beforehand from a table with ideal devices and people, and replayed from a snapshot; only `step` is
-measured, in time of the processor: nothing here waits, and others use the computer too. How the cost grows is measured
-on tables that are played on and on.
+Events are recorded beforehand at a table with ideal devices and people, and replayed from a snapshot; only the
+processor time of `step` is measured. The growth of the cost is measured on tables that play many rounds.
 """
 
 from __future__ import annotations
@@ -36,12 +35,23 @@ SHOE: Final = 20  # rounds until the cover card comes out, where a shoe serves m
 REPORT: Final = 3  # in one of so many rounds somebody reports something
 TRIGGERS: Final = 200  # per sample of the bare machine
 
-# The way of a whole round, for the bare machine.
-_WAY: Final = ("open", "close", "lock", "find_start", "deal", "check_stub", "play", "settle", "finish", "end")
+# The triggers of a whole round, for the bare machine.
+_ROUND_TRIGGERS: Final = (
+    "open",
+    "close",
+    "lock",
+    "find_start",
+    "deal",
+    "check_stub",
+    "play",
+    "settle",
+    "finish",
+    "end",
+)
 
 
 class Bare:
-    """A model with nothing but a state."""
+    """A model with only a state."""
 
     state: str
     trigger: object
@@ -53,12 +63,12 @@ def _bare() -> Row:
         model=model, states=list(mc.ROUND_STATES), transitions=mc.ROUND_TRANSITIONS, initial=mc.IDLE,
         auto_transitions=False, ignore_invalid_triggers=False,
     )  # fmt: skip
-    ways = [getattr(model, trigger) for trigger in _WAY]
+    triggers = [getattr(model, trigger) for trigger in _ROUND_TRIGGERS]
 
     def batch() -> Sequence[float]:
         start = process_time()
-        for _ in range(TRIGGERS // len(ways)):
-            for fire in ways:
+        for _ in range(TRIGGERS // len(triggers)):
+            for fire in triggers:
                 fire()
         return [(process_time() - start) / TRIGGERS]
 
@@ -66,7 +76,7 @@ def _bare() -> Row:
 
 
 def table(game: str, *, trouble: bool) -> Floor:
-    """Return a table that is open, with every machine and six players; some of its shuffles jam if it has trouble."""
+    """Return an open table with every machine and six players; with `trouble`, some shuffles jam."""
     floor = Floor(game, **(WILD_PROGRESSIVE if game == "dj_wild" else {}))
     floor.seats, floor.bets = (1, 2, 3, 4, 5, 6), {1, 4}
     shuffles = 0
@@ -87,7 +97,7 @@ def table(game: str, *, trouble: bool) -> Floor:
 
 
 def play(floor: Floor, *, trouble: bool) -> None:
-    """Play one round; at a table with trouble somebody reports something in the middle of some of them."""
+    """Play one round; with `trouble`, a person reports an irregularity in some rounds."""
     if floor.table.context.by_shoe and floor.state.round.number % SHOE == SHOE - 1:
         floor.to(mc.DEALING)
         floor.play(ev.CoverCardOut("shoe.1", 2))
@@ -115,7 +125,7 @@ class Recording:
         assert self.rounds == RECORDED, f"{game}: {self.rounds} rounds were played"
 
     def batch(self) -> Sequence[float]:
-        """Replay; return what one event took."""
+        """Replay; return the time of one event."""
         self.table.restore(self.snapshot)
         step = self.table.step
         start = process_time()
@@ -125,7 +135,7 @@ class Recording:
 
 
 class Aged(Recording):
-    """The rounds of a table that has been played for a long time."""
+    """Rounds of a table that has played many rounds."""
 
     def __init__(self, floor: Floor, rounds: int) -> None:
         while floor.state.round.number < rounds - RECORDED:
@@ -140,7 +150,7 @@ class Aged(Recording):
 
 
 def growth(game: str, rounds: int) -> None:
-    """Play a table on and on; measure its rounds at each age in turn, and print what became of step and state."""
+    """Play a table for many rounds; measure steps at each age and print step time and state size."""
     floor = table(game, trouble=False)
     ages = [Aged(floor, age) for age in GROWTH]
     rows = [Row(f"{game}, {age:,} rounds old, {len(aged.after):,} B", aged.batch)

@@ -1,8 +1,8 @@
-"""The box's end of every row of the press: `pitbox run` itself with a door for the benchmark, or a bare fan-out.
+"""The box process of `benchmarks.press`: `pitbox run` with a socket for the benchmark, or a bare fan-out.
 
-Run by `benchmarks.press` as `python -m benchmarks.far_box service CONFIG` or `... bare|sealed FOLDER`. Over the door, a
-socket beside CONFIG or in FOLDER, the next round is opened, unmeasured; after a press it tells when six things had
-happened, by the clock that all processes of a computer share. Nothing is measured here.
+Run by `benchmarks.press` as `python -m benchmarks.far_box service CONFIG` or `... bare|sealed FOLDER`. The
+benchmark opens the next round, unmeasured, over a socket next to CONFIG or in FOLDER; after a press the process reports
+when each step had happened six times, by the clock that all processes of a computer share.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 DOOR: Final = "door.sock"
 PRESS: Final = "press.sock"
-# What is told of a press, in its order. A bare fan-out decides nothing.
+# The moments of a press, in order. A bare fan-out has no "decided".
 MOMENTS: Final = ("came", "written", "confirmed", "decided")
 _LOOK: Final = 0.0005
 
 
 class Times:
-    """When each of six things had happened after a press; `tell` is called with all of it."""
+    """The time when each moment has happened six times after a press; `tell` is called with all times."""
 
     def __init__(self, moments: tuple[str, ...]) -> None:
         self._moments = moments
@@ -47,16 +47,16 @@ class Times:
 
     @property
     def over(self) -> bool:
-        """Nothing of the press before is under way."""
+        """Whether all moments of the last press have happened."""
         return not any(self._left.values())
 
     def begin(self) -> None:
-        """A press has come."""
+        """Start the times of a press."""
         self._left = dict.fromkeys(self._moments, SEATS)
         self._at = {"came": perf_counter_ns()}
 
     def one(self, moment: str) -> None:
-        """One of six things has happened."""
+        """Count one occurrence of a moment."""
         if not self._left.get(moment):
             return
         self._left[moment] -= 1
@@ -70,13 +70,13 @@ async def open_door(path: Path, times: Times, open_round: Callable[[int], Awaita
     """Listen for `NUMBER` lines, each a round to open."""
 
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        def tell(what: Any) -> None:
+        def send(what: Any) -> None:
             writer.write(msgspec.json.encode(what) + b"\n")
 
-        times.tell = tell
+        times.tell = send
         while line := await reader.readline():
             await open_round(int(line))
-            tell({})
+            send({})
         writer.close()
 
     return await asyncio.start_unix_server(serve_one, path)
@@ -86,7 +86,7 @@ async def open_door(path: Path, times: Times, open_round: Callable[[int], Awaita
 
 
 class Watched:
-    """The whole service, watched at the ports of its sensors and at its core."""
+    """The whole service, observed at the ports of its sensors and at its core."""
 
     def __init__(self, box: Box) -> None:
         assert box.controller is not None
@@ -95,14 +95,14 @@ class Watched:
         self._sensors = [slot for slot in box.slots.values() if slot.kind.name == m.KIND]
         self.times = Times(MOMENTS[1:])
         self._plain = self._controller.table.take
-        self._controller.table.take = self._take  # type: ignore[method-assign]
+        self._controller.table.take = self._step  # type: ignore[method-assign]
 
     async def ready(self) -> None:
         for slot in self._sensors:
             await slot.driver.ready()
             self._box.taps[slot.name].watchers.append(self._frame)
 
-    def _take(self, event: ev.Event) -> Any:
+    def _step(self, event: ev.Event) -> Any:
         if isinstance(event, ev.NoMoreBets):
             self.times.begin()
         decided = self._plain(event)
@@ -114,14 +114,14 @@ class Watched:
         self.times.one("written" if outgoing else "confirmed")
 
     async def open_round(self, number: int) -> None:
-        """Set the core to open bets, once all of the press before is over and on disk."""
+        """Set the core to open bets after the last press is complete and on disk."""
         while not self.times.over:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK)
         await open_bets(self._controller, self._sensors, number)
 
 
 async def _watch(box: Box, config: TableConfig) -> None:
-    """Run beside the table as its panel does."""
+    """Run as a background service of the table, as its panel does."""
     watched = Watched(box)
     await watched.ready()
     async with await open_door(config.path.parent / DOOR, watched.times, watched.open_round) as server:
@@ -129,7 +129,7 @@ async def _watch(box: Box, config: TableConfig) -> None:
 
 
 async def service(path: Path) -> None:
-    """Run what `pitbox run` runs: panel, uplink if there is one, control socket, journal; and the door."""
+    """Run everything of `pitbox run` (panel, uplink, control socket, journal) and the benchmark's socket."""
     config = load_config(path)
     await serve(config, {**besides_of(config), "benchmark": _watch})
 

@@ -1,8 +1,8 @@
-"""The device's end of every row of the link, USB and lock-out benchmarks, one process each; ends with its input.
+"""The device processes of the link, USB and lock-out benchmarks, one per row; each ends when its input closes.
 
-Run by them as `python -m benchmarks.far_ends NAME PORT`: it puts a pty behind the symbolic link PORT (or six into the
-folder PORT), or writes the number of its TCP port into a file of that name, and prints a line once a host may open it.
-Nothing is measured here.
+The benchmarks run `python -m benchmarks.far_ends NAME PORT`: it makes a pty behind the symbolic link PORT (or six in
+the folder PORT), or writes the number of its TCP port into a file of that name, and prints a line when a host may open
+it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CHUNK: Final = 4096
 TO_DEVICE: Final = bytes(range(1, KEY_SIZE + 1))
 TO_HOST: Final = bytes(range(2, KEY_SIZE + 2))
 DEVICE_KEY: Final = DeviceKey("BENCH-1", m.KIND, TO_DEVICE)
-REGISTERS: Final = [3, 1, 53, 17]  # what pymodbus's server has to tell
+REGISTERS: Final = [3, 1, 53, 17]  # the values of pymodbus's server
 
 
 class Codec:
-    """The least that an authenticated exchange does at one end: frame, check and decode; encode, seal and stuff."""
+    """The minimum work of one end of an authenticated exchange: frame, check, decode; encode, seal, stuff."""
 
     def __init__(self, own_key: bytes, other_key: bytes, messages: object, type_: int) -> None:
         self._feed = Framer().feed
@@ -68,22 +68,22 @@ class Codec:
 
 
 def host_codec() -> Codec:
-    """The host's half of the floor with codec and MAC."""
+    """Return the host's end of the floor with codec and MAC."""
     return Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST)
 
 
 def device_codec() -> Codec:
-    """The device's half."""
+    """Return the device's end of the floor with codec and MAC."""
     return Codec(TO_HOST, TO_DEVICE, m.ToDevice, REPLY)
 
 
 def status() -> m.Status:
-    """What an idle shuffler with a deck in its intake answers."""
+    """Return the status of an idle shuffler with a deck in its intake."""
     return m.Status(m.State.IDLE, m.Mode.SHUFFLE, False, True, 0, 0, 0, m.Reason.NONE)
 
 
 def _pty(port: Path) -> tuple[int, int]:
-    """Return master and slave of a new raw pty behind `port`; the slave stays open, so that a host may come and go."""
+    """Return both ends of a new raw pty behind `port`; it stays open, so that a host may connect again."""
     master, slave = os.openpty()
     tty.setraw(slave)
     os.set_blocking(master, False)
@@ -112,12 +112,12 @@ async def codec(port: Path) -> None:
 
 
 async def pitbox(port: Path) -> PtyHost:
-    """Our own twin."""
+    """Run our simulated shuffler."""
     return PtyHost(SimulatedShuffler(key=DEVICE_KEY), port)
 
 
 async def pymodbus(port: Path) -> object:
-    """Its asynchronous serial server, RTU."""
+    """Run pymodbus's asynchronous serial server, RTU."""
     from pymodbus.server import ModbusSerialServer  # noqa: PLC0415 - the other rows do without it
     from pymodbus.simulator import DataType, SimData, SimDevice  # noqa: PLC0415
 
@@ -168,7 +168,7 @@ async def codec_tcp(port: Path) -> object:
 
 
 async def usbip(port: Path) -> object:
-    """Our own twin as a USB device."""
+    """Run our simulated shuffler as a USB device."""
     server = UsbIpServer()
     await server.start()
     _write_down(port, server.number)
@@ -188,12 +188,12 @@ def seat_ports(folder: Path) -> list[Path]:
 
 
 def sensor_keys() -> list[DeviceKey]:
-    """The keys of the six sensors."""
+    """Return the keys of the six sensors."""
     return [DeviceKey(f"BENCH-{seat}", bs.KIND, TO_DEVICE) for seat in range(1, 7)]
 
 
 def latched(lock: bs.Lock) -> bs.Locked:
-    """What a sensor with a bet on it answers."""
+    """Return the answer of a sensor with a bet on it."""
     return bs.Locked(bs.Latch(lock.round, lock.lock_id, 3, bs.Lies.CHIP))
 
 
@@ -216,13 +216,13 @@ def _confirm(end: Codec, chunk: bytes) -> bytes:
 
 
 async def fan_pitbox(folder: Path) -> list[PtyHost]:
-    """Six of our own bet sensors."""
+    """Run six of our simulated bet sensors."""
     ports = zip(seat_ports(folder), sensor_keys(), strict=True)
     return [PtyHost(SimulatedBetSensor(port.name, key=key), port) for port, key in ports]
 
 
 class _BareSensor:
-    """A session of our protocol and the least in it: handshake, then answers with the right numbers, as the floor's."""
+    """A minimal session of our protocol: handshake, then answers with correct numbers."""
 
     def __init__(self, port: Path, key: DeviceKey) -> None:
         self.on_bytes: Callable[[bytes], Any] = bytes
@@ -275,7 +275,7 @@ def _reply(asked: Any) -> Message:
 
 
 async def fan_session(folder: Path) -> list[_BareSensor]:
-    """Six ends that speak our protocol and do no more than the floor's do."""
+    """Run six minimal sessions of our protocol."""
     return [_BareSensor(port, key) for port, key in zip(seat_ports(folder), sensor_keys(), strict=True)]
 
 
@@ -286,7 +286,7 @@ async def _serve(name: str, port: Path) -> None:
     loop = asyncio.get_running_loop()
     kept: object = await (PTY_ENDS | TCP_ENDS | SEAT_ENDS)[name](port)
     ended = asyncio.Event()
-    loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is ever written to it: readable means that it was closed
+    loop.add_reader(sys.stdin.fileno(), ended.set)  # nothing is written to it: readable means closed
     print("ready", flush=True)
     await ended.wait()
     for host in kept if isinstance(kept, list) else [kept]:

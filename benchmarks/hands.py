@@ -1,8 +1,7 @@
-"""The best five of seven cards, beside treys and phevaluator. Our own deck has a joker, theirs has none.
+"""Measures the ranking of the best five of seven cards against treys and phevaluator. Our deck has a joker.
 
-All get their cards as they like them best, made beforehand. Ours remembers every sum of ranks that it has worked out;
-the budget is for a process that has run a while. One row shows its first moments, with nothing remembered.
-The classes of all hands are compared before anything is measured.
+Every library gets cards in its own form, prepared beforehand. Ours caches every sum of ranks; the budget is for a warm
+cache, and one row shows a cold one. The classes of all hands are compared before the measurement.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from table_controller.rulebook.hands.ranking import class_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-# Hands per sample, and different ones in every sample: no answer is remembered because the hand was just there.
+# Hands per sample; every sample has other hands, so that no result comes from a repeated hand.
 BATCH: Final = 512
 SAMPLES: Final = 64
 ROUNDS: Final = 60
@@ -39,20 +38,20 @@ _TREYS: Final = treys.Evaluator()
 
 
 def _check() -> None:
-    """Compare classes: theirs count down from 9 to 1, and to 0 for a royal flush."""
+    """Compare classes; theirs count down from 9 to 1, and 0 for a royal flush."""
     ours_to_theirs = {0: 9, 1: 8, 2: 7, 3: 6, 4: 5, 5: 4, 6: 3, 7: 2, 8: 1, 10: 1}
     for ours, theirs in zip(_HANDS, _TREYS_HANDS, strict=True):
         for hand, other in zip(ours, theirs, strict=True):
             rank = _TREYS.evaluate(other[:2], other[2:])
             assert rank == evaluate_cards(*hand)
             assert ours_to_theirs[class_of(poker5.best(hand))] == (_TREYS.get_rank_class(rank) or 1)
-    assert all(poker5.best(hand) for hands in _JOKER_HANDS for hand in hands)  # and all sums are remembered
+    assert all(poker5.best(hand) for hands in _JOKER_HANDS for hand in hands)  # and fill the cache
 
 
 def _row(
     name: str, samples: Sequence[Sequence[Sequence[int]]], best: Callable[[], Callable[[Sequence[int]], int]]
 ) -> Row:
-    """`best` gives the evaluator of a batch; what that takes is not counted."""
+    """Return a row; `best` makes the evaluator of a batch, which is not measured."""
     number = 0
 
     def batch() -> Sequence[float]:
@@ -61,9 +60,9 @@ def _row(
         number += 1
         evaluate = best()
         start = perf_counter()
-        found = [evaluate(hand) for hand in hands]
+        results = [evaluate(hand) for hand in hands]
         took = perf_counter() - start
-        assert len(found) == BATCH
+        assert len(results) == BATCH
         return [took / BATCH]
 
     return Row(name, batch)

@@ -1,10 +1,9 @@
-"""Durable bets beside bare SQLite with the same settings, the syncs behind them, and what a restart reads and replays.
+"""Measures durable bets against bare SQLite with the same settings, syncs per commit, restart and recovery.
 
-All rows share one process and one disk. The floor is one transaction with one row, nothing chained and nobody told: on
-the thread that asks, or in a thread of its own, since a sync may not stop the loop. Ours chains, remembers the tip,
-gathers groups and calls back in order. Syncs are
-counted by strace in processes of their own: two runs that differ in their commits only, so that opening and closing
-cancel out.
+All rows share one process and one disk. The floor is one transaction with one row, without a chain or a callback: on
+the calling thread, or in its own thread, because a sync must not block the loop. Ours chains records, keeps the head,
+groups commits and calls back in order. strace counts syncs in two processes that differ only in the number of commits,
+so that opening and closing cancel out.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ if TYPE_CHECKING:
 BATCH: Final = 40
 ROUNDS: Final = 60
 AT_ONCE: Final = 8
-# Commits of every row before anything is measured, until each log has once been as long as it gets: from then on it is
-# overwritten and no longer grows, which is how a box runs.
+# Commits of every row before the measurement, until each log has its full size: from then on it is overwritten and no
+# longer grows, as on a running box.
 WARM: Final = 600
-# About what a bet's record with its contribution takes (bytes).
+# About the size of a bet's record with its contribution (bytes).
 BODY: Final = bytes(200)
 BETS: Final = ("bet", 1_700_000_000_000_000_000, 1, 1, BODY)
 NO_BALLAST: Final = Policy(ballast_bytes=0)
@@ -56,7 +55,7 @@ EIGHT_BUDGET: Final = 1.3
 EIGHT_RATE: Final = 5.0
 COMMITS: Final = (100, 300)
 LENGTHS: Final = (1_000, 10_000, 100_000)
-# Of journals with real steps of a table, which are played first: about 3,000 records a second.
+# Lengths of journals with real steps of a table, which are played first: about 3,000 records a second.
 TYPED: Final = (1_000, 10_000, 50_000)
 GAME: Final = "face_up_pai_gow"
 NEVER: Final = 10**9
@@ -91,7 +90,7 @@ def _store_commit(store: Store, count: int) -> float:
 
 
 async def _written(writer: Writer, count: int) -> float:
-    """From handing bets over until the last of them is known to be durable."""
+    """Return the time from handing bets over until the last of them is durable."""
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left = count
 
@@ -109,7 +108,7 @@ async def _written(writer: Writer, count: int) -> float:
 
 
 class _BareThread:
-    """The least that keeps a sync off the loop: a queue, a thread with bare SQLite, and a call back."""
+    """The minimum that keeps a sync off the loop: a queue, a thread with bare SQLite, and a callback."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -194,7 +193,7 @@ def _commits(folder: Path, rounds: int) -> None:
 
 
 def _child(folder: str, commits: int) -> None:
-    """What runs under strace: so many commits of one bet, each waited for."""
+    """Run under strace: so many commits of one bet, one after the other."""
 
     async def main() -> None:
         store = Store.open(folder, version=1, digests={}, policy=NO_BALLAST)
@@ -234,7 +233,7 @@ def _count_syncs(folder: Path) -> None:
 
 
 def _restart(folder: Path) -> None:
-    """What opening takes against the journal's length, with a snapshot shortly before its end and without any."""
+    """Measure opening by journal length, with a snapshot shortly before the end and without one."""
     print("opening a journal with 100 records after its snapshot, and verifying all of it")
     for length in LENGTHS:
         times = []
@@ -268,7 +267,7 @@ def _restart(folder: Path) -> None:
 
 
 def _played(target: Path, length: int, every: int) -> Recorded:
-    """Lay a journal of so many records or a few more, of rounds as they are played, with snapshots every so often."""
+    """Write a journal of at least so many records of played rounds, with a snapshot every so many steps."""
     with quick_folder() as quick:
         recorded = Recorded(quick / "j", GAME, every=every, quick=True).open_table()
         while (last := recorded.store.last()) is None or last.seq < length:
@@ -279,7 +278,7 @@ def _played(target: Path, length: int, every: int) -> Recorded:
 
 
 def _recovery(folder: Path) -> None:
-    """From a folder to a table that can go on: open, verify, load the snapshot, replay and compare every decision."""
+    """Measure recovery: open, verify, load the snapshot, replay, and compare every decision."""
     print(f"recovery of a journal with a table's own steps ({GAME}); a snapshot every {SNAPSHOT_EVERY} steps or never")
     for length in TYPED:
         for every in (NEVER, SNAPSHOT_EVERY):
@@ -289,15 +288,15 @@ def _recovery(folder: Path) -> None:
             start = perf_counter()
             store = Store.open(where, version=VERSION, digests=recorded.digests, policy=NO_BALLAST)
             opened = perf_counter()
-            found = recover(store, table, recorded.digests)
+            recovered = recover(store, table, recorded.digests)
             done = perf_counter()
-            assert table.snapshot() == recorded.floor.table.snapshot(), "the table is another one"
+            assert table.snapshot() == recorded.floor.table.snapshot(), "the recovered table differs"
             store.close()
-            rate = f"{found.steps / (done - opened):,.0f} events/s" if found.steps else "nothing to replay"
+            rate = f"{recovered.steps / (done - opened):,.0f} events/s" if recovered.steps else "nothing to replay"
             name = "without a snapshot" if every == NEVER else "with snapshots"
             print(
                 f"  {length:>7,} records {name}: {(done - start) * 1000:,.0f} ms in all, opened and verified in"
-                f" {(opened - start) * 1000:.0f} ms, {found.steps:,} steps replayed, {rate}"
+                f" {(opened - start) * 1000:.0f} ms, {recovered.steps:,} steps replayed, {rate}"
             )
 
 
@@ -308,11 +307,11 @@ def main() -> None:
         "python -m benchmarks.journal --rounds 20",
         ROUNDS,
     )
-    # TMPDIR chooses the disk. One in memory has no syncs to show.
-    with TemporaryDirectory() as made:
-        folder = Path(made)
+    # TMPDIR chooses the disk. A disk in memory has no syncs to measure.
+    with TemporaryDirectory() as name:
+        folder = Path(name)
         free = os.statvfs(folder)
-        assert free.f_bavail * free.f_frsize > 1 << 29, "half a gigabyte of room is needed"
+        assert free.f_bavail * free.f_frsize > 1 << 29, "half a gigabyte of free space is needed"
         _commits(folder, rounds)
         _count_syncs(folder)
         _restart(folder)

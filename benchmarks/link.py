@@ -1,6 +1,7 @@
-"""Request and reply over a real pty between two processes: two floors, our stack, pymodbus. Far ends live elsewhere.
+"""Measures request and reply over a real pty between two processes: two floors, our stack, pymodbus.
 
-The host's ends of all rows share this process and one event loop; each far end is a process of its own.
+The host's ends of all rows share this process and one event loop; each device is a separate process
+(`benchmarks.far_ends`).
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ if TYPE_CHECKING:
 
     from firmware_bridge.wire import Transport
 
-    # Connects to a far end and returns what asks it once.
+    # Connects to a device process and returns a function that sends one request.
     Host = Callable[[Path, ExitStack], Coroutine[Any, Any, Callable[[], Awaitable[Any]]]]
 
-# Round trips per row and round: long enough to settle, short enough that noise meets all rows alike.
+# Round trips per row and round: enough to settle, few enough that noise affects all rows alike.
 BATCH: Final = 100
 ROUNDS: Final = 100
-# How long (s) a far end may take to start or end, a reply to come and a batch to be done before the run is given up.
+# Limits (s) for the start or end of a device process, for a reply, and for a batch.
 START_PATIENCE: Final = 20.0
 TRIP_PATIENCE: Final = 5.0
 BATCH_PATIENCE: Final = 30.0
 
 
 class Echoed:
-    """The host's end of both floors: bytes out, and a future for what `take` makes of the bytes that come back."""
+    """The host's end of both floors: sends bytes; the reply, decoded by `take`, resolves a future."""
 
     def __init__(self, fd: int, take: Callable[[bytes], Any]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -72,7 +73,7 @@ def _opened(port: Path) -> int:
 
 
 def bare(opened: Callable[[Path], int]) -> Host:
-    """The first floor: bytes that come back as they are."""
+    """Return the first floor: a plain echo."""
 
     async def host(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
         frame = device_codec().write(status())
@@ -132,15 +133,15 @@ assert HOSTS.keys() == PTY_ENDS.keys()
 
 @contextmanager
 def far_end(name: str, port: Path) -> Iterator[None]:
-    """Run a far end in a process of its own; it ends with this block, or with this process."""
+    """Run a device process; it ends with this block, or with this process."""
     command = [sys.executable, "-m", "benchmarks.far_ends", name, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            said, _, _ = select.select([process.stdout], [], [], START_PATIENCE)
-            if not said or process.stdout.readline() != b"ready\n":
-                raise SystemExit(f"the far end {name!r} did not start")
+            readable, _, _ = select.select([process.stdout], [], [], START_PATIENCE)
+            if not readable or process.stdout.readline() != b"ready\n":
+                raise SystemExit(f"the device process {name!r} did not start")
             yield
         finally:
             process.stdin.close()

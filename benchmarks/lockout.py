@@ -67,11 +67,11 @@ SERVICE_BUDGET: Final = 2.0
 
 
 def _nobody() -> None:
-    """Nobody watches."""
+    """Do nothing."""
 
 
 class Fan:
-    """The host's end of both floors: bytes to six ports, and a future for the sixth answer. May be watched."""
+    """The host's end of both floors: sends bytes to six ports; the sixth answer resolves a future."""
 
     def __init__(self, folder: Path, read: list[Callable[[bytes], Any]]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -80,8 +80,8 @@ class Fan:
         self._done: asyncio.Future[None]
         self.on_write: Callable[[], None] = _nobody
         self.on_read: Callable[[], None] = _nobody
-        for fd, take in zip(self._fds, read, strict=True):
-            self._loop.add_reader(fd, self._readable, fd, take)
+        for fd, decode in zip(self._fds, read, strict=True):
+            self._loop.add_reader(fd, self._readable, fd, decode)
 
     def ask(self, frames: list[bytes]) -> asyncio.Future[None]:
         self._done = self._loop.create_future()
@@ -91,8 +91,8 @@ class Fan:
             self.on_write()
         return self._done
 
-    def _readable(self, fd: int, take: Callable[[bytes], Any]) -> None:
-        take(os.read(fd, CHUNK))
+    def _readable(self, fd: int, decode: Callable[[bytes], Any]) -> None:
+        decode(os.read(fd, CHUNK))
         self.on_read()
         self._left -= 1
         if not self._left:
@@ -105,7 +105,7 @@ class Fan:
 
 
 def bare_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
-    """Return a fan of as many bytes as a lock has, and what asks all six."""
+    """Return a fan with messages of the size of a lock, and the function that sends to all six."""
     frame = Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST).write(m.Lock(1, 1))
     fan = Fan(folder, [bytes] * SEATS)
     closing.callback(fan.close)
@@ -113,7 +113,7 @@ def bare_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awa
 
 
 def codec_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
-    """Return a fan of locks, sealed and checked, and what asks all six."""
+    """Return a fan with sealed and checked locks, and the function that sends to all six."""
     ends = [Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(SEATS)]
     fan = Fan(folder, [end.read for end in ends])
     closing.callback(fan.close)
@@ -136,19 +136,19 @@ async def _codec(folder: Path, closing: ExitStack) -> Steps:
 
 
 async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHello]]:
-    found = []
+    links = []
     for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
         trust = Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)]))
         transport = await open_serial(str(port))
         closing.callback(transport.close)
         link, hello = await greet(Wire(transport), trust, BET_SENSOR.decoder)
         closing.callback(link.close)
-        found.append((link, hello))
-    return found
+        links.append((link, hello))
+    return links
 
 
 class SessionFan:
-    """The host's end of the floor at the service's own far ends: a session by hand, from its handshake on."""
+    """The host's end of the floor with real sessions: after the handshake the session is handled here."""
 
     def __init__(self, links: list[tuple[Link, DeviceHello]]) -> None:
         self._ends = [(link.wire.transport, link._sealer.seal) for link, _ in links]
@@ -183,13 +183,13 @@ class SessionFan:
 
 
 async def session_fan(folder: Path, closing: ExitStack) -> tuple[SessionFan, Callable[[int], Awaitable[Any]]]:
-    """Return a fan of locks over sessions by hand, and what asks all six."""
+    """Return a fan with locks over real sessions, and the function that sends to all six."""
     fan = SessionFan(await _links(folder, closing))
     return fan, lambda number: fan.ask(m.Lock(number, number))
 
 
 async def _bridge(folder: Path, closing: ExitStack) -> Steps:
-    """Six links and nothing above them."""
+    """Return the steps for six links without drivers."""
     links = [link for link, _ in await _links(folder, closing)]
 
     left, done = 0, asyncio.get_running_loop().create_future()
@@ -219,7 +219,7 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
 
 
 async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], number: int) -> None:
-    """Set the core and its sensors to open bets of a round, once the round before is decided and on disk."""
+    """Set the core and its sensors to open bets, after the last round is decided and on disk."""
     state = controller.table.state
     while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
         await asyncio.sleep(0.0005)
@@ -251,7 +251,7 @@ class LockOut:
         ]  # fmt: skip
         self._folder = folder / "journal"
         self.box = Box(Plan("benchmark", rules, submission, tuple(places), NobodyElse()), BoxClock())
-        self.box.on_told.append(self._heard)
+        self.box.on_told.append(self._on_device_event)
         self._left = 0
         self._confirmed: asyncio.Future[None]
 
@@ -276,7 +276,7 @@ class LockOut:
         self.box.running().submit(ev.NoMoreBets(DEALER))
         return self._confirmed
 
-    def _heard(self, _slot: str, event: Any) -> None:
+    def _on_device_event(self, _slot: str, event: Any) -> None:
         if isinstance(event, m.Locked) and self._left:
             self._left -= 1
             if not self._left:
@@ -284,7 +284,7 @@ class LockOut:
 
 
 async def _lock_out(folder: Path, closing: ExitStack) -> Steps:
-    """The lock-out as the box runs it: slots, translation, the core that decides, the journal, the signs."""
+    """Return the steps for the shipped box: slots, translation, core, journal, signs."""
     loop = asyncio.get_running_loop()
     lock_out = LockOut(folder)
     closing.callback(lambda: loop.run_until_complete(lock_out.box.stop()))
@@ -326,7 +326,7 @@ def _row(runner: asyncio.Runner, name: str, steps: Steps) -> Row:
 
 
 def main() -> None:
-    """Start the far ends, measure, print, judge."""
+    """Start the device processes, measure, print, judge."""
     rounds = arguments(
         "Lock-out of six bet sensors over six ptys beside two bare fan-outs. Ratios count.",
         "python -m benchmarks.lockout --rounds 40",

@@ -1,8 +1,8 @@
-"""MQTT at QoS 1 to a real Mosquitto on loopback: round trip and events a second, beside bare aiomqtt.
+"""Measures MQTT at QoS 1 to a real Mosquitto on loopback, round trip and events a second, against bare aiomqtt.
 
-All rows share this process and one event loop, and send the same bytes; the broker is one process. Our rows hold what a
-box does with an event besides: telling it from its step, waiting for the acknowledgement of each one, moving the
-cursor; one of them also reads it from the journal and checks the chain, as after an outage, which no budget names.
+All rows share this process and one event loop, and send the same bytes; the broker is one process. Our rows include the
+other work of a box per event: mapping a step to an event, waiting for each acknowledgement, moving the cursor. One row,
+without a budget, also reads the event from the journal and checks the chain, as after an outage.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ ROUNDS: Final = 60
 # Round trips in a batch, and events in a batch of many at once.
 TRIPS: Final = 20
 MANY: Final = 400
-# As many as Mosquitto takes from one client, and as the configuration's default.
+# Mosquitto's limit for one client, and the default of the configuration.
 IN_FLIGHT: Final = 20
 BUDGET: Final = 1.3
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
@@ -82,13 +82,13 @@ def mosquitto(folder: Path) -> Iterator[int]:
 
 
 class Told:
-    """An uplink whose table is this benchmark: steps go in, and whoever waits hears how far the broker has them."""
+    """An uplink that gets its steps from this benchmark; `reached` waits until the broker acknowledges a record."""
 
     def __init__(self, folder: Path, port: int, name: str, steps: int = 0) -> None:
         self.store = Store.open(folder / name, version=VERSION, digests={}, policy=Policy(ballast_bytes=0))
         body = encode_step(EVENT, [DECISION])
         self.store.append([(STEP, 0, 0, self.store.boot, body)] * steps)
-        # Health is told once and the rest hardly ever: events are measured.
+        # Health is published once: only events are measured.
         mqtt = MqttSettings(
             host="127.0.0.1", port=port, prefix=f"bench/{name}", client_id=name, in_flight=IN_FLIGHT,
             health_every_s=3600.0,
@@ -124,13 +124,13 @@ class Told:
             self._reached.set_result(None)
 
     async def reached(self, seq: int) -> None:
-        """Wait until the broker has everything up to a record."""
+        """Wait until the broker has acknowledged everything up to a record."""
         if self.outbox.acknowledged.seq < seq:
             self._until, self._reached = seq, asyncio.get_running_loop().create_future()
             await self._reached
 
     def step(self) -> None:
-        """A step is durable."""
+        """Add one durable step."""
         self.seq += 1
         self.uplink._follow(Step(self.seq, 0, EVENT, [DECISION], HEAD))
 
@@ -144,7 +144,7 @@ class Told:
         await self.reached(self.seq)
 
     async def from_journal(self) -> None:
-        """Tell what is on the disk once more, as after an outage."""
+        """Publish the last events again from the journal, as after an outage."""
         outbox = self.outbox
         outbox.acknowledged = Mark(outbox.acknowledged.journal, self.seq - MANY, "", 0)
         outbox.rewind()
@@ -154,9 +154,9 @@ class Told:
 
 def payload() -> bytes:
     """Return the bytes of one event, as every row sends them."""
-    made = _payload(tell_step(EVENT, [DECISION], 17), Mark("ab" * 16, 100_000, HEAD.hex(), 17), 0)
-    assert made is not None
-    return made
+    sample = _payload(tell_step(EVENT, [DECISION], 17), Mark("ab" * 16, 100_000, HEAD.hex(), 17), 0)
+    assert sample is not None
+    return sample
 
 
 def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]], count: int = TRIPS) -> Row:
@@ -185,7 +185,7 @@ async def _bare(stack: AsyncExitStack, port: int, name: str, options: Any = _NOD
         "127.0.0.1", port, identifier=name, protocol=aiomqtt.ProtocolVersion.V5, socket_options=options,
         max_inflight_messages=IN_FLIGHT,
     )  # fmt: skip
-    client.pending_calls_threshold = 10 * IN_FLIGHT  # many at once are meant
+    client.pending_calls_threshold = 10 * IN_FLIGHT  # many at once are intended
     return await stack.enter_async_context(client)
 
 
@@ -220,13 +220,13 @@ def _measure(runner: asyncio.Runner, stack: AsyncExitStack, folder: Path, port: 
     rows = [
         trips(runner, "bare aiomqtt, TCP_NODELAY", lambda: bare.publish("bench/bare/events", body, qos=1)),
         trips(runner, "pitbox, one message", lambda: own.publish("bench/own/events", body)),
-        trips(runner, "pitbox, a durable step told", live.trip),
+        trips(runner, "pitbox, a durable step published", live.trip),
         trips(runner, "bare aiomqtt as shipped", lambda: nagle.publish("bench/bare/events", body, qos=1), 4),
     ]
     interleave(rows, rounds)
     print_table(f"published at QoS 1 -> acknowledged, {len(body)} bytes", rows, rows[:1])
     print_at_most("MQTT QoS 1 round trip / bare aiomqtt, p50", BUDGET, rows[1].ratio(rows[0]))
-    print_at_most("a durable step told / bare aiomqtt, p50", BUDGET, rows[2].ratio(rows[0]))
+    print_at_most("a durable step published / bare aiomqtt, p50", BUDGET, rows[2].ratio(rows[0]))
     crowds = [
         many(runner, "bare aiomqtt", lambda: _at_once(bare, body)),
         many(runner, "pitbox, steps as they come", live.many),

@@ -1,10 +1,10 @@
-"""A press at a box that ten panels follow, and at one whose journal a page reads, beside the same box without any page.
+"""Measures a press with ten open panels, and with a page that reads the journal, against a box without pages.
 
-All boxes are the whole service in processes of their own, as in `benchmarks.press`, and serve a panel; the ten
-browsers at one of them are one more process that signs on and reads its streams. At the third a floorperson's page asks
-for the history of the machines, again and again without a pause: the box reads its whole journal all the while, 200
-records at a time. The boxes are pressed in turn, a few times each, so that whatever else the computer does meets all of
-them: the ratio is the median over these turns, and p99 is of all presses.
+Each box is the whole service in its own process, as in `benchmarks.press`, and serves a panel. One process acts as ten
+browsers at one box: it signs on and reads the streams. At the third box a floorperson's page requests the history of
+the machines without a pause, so that the box reads its whole journal, 200 records at a time. The boxes are pressed in
+turn, a few times each, so that noise affects all alike: the ratio is the median over these turns; p99 is of all
+presses.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from simulators.house.far_table import FarTable
 from simulators.table import BENCH_PIN
 
 PANELS: Final = 10
-# Presses in a row at one box, before the other's turn.
+# Presses in a row at one box, before the next box.
 PAIR: Final = 4
 ROUNDS: Final = 100
 BUDGET: Final = 1.5
 # Presses beforehand at the box whose journal is read: some thousands of records.
 LONG: Final = 400
-# What this program is started as, to be browsers.
+# Arguments that make this program act as browsers.
 BROWSE: Final = "--browse"
 READ: Final = "--read"
 
 
 async def _browse(port: int) -> None:
-    """Be ten browsers: sign on, follow, read; two of them watch the machines. Ends with standard input."""
+    """Act as ten browsers: sign on and read streams; two of them show the machines. Ends with standard input."""
     people = ["dealer-1", "floor-1", "tech-1"]
     readers = [asyncio.create_task(_follow(port, people[n % 3], machines=n < 2)) for n in range(PANELS)]
     await asyncio.sleep(1.0)
@@ -49,7 +49,7 @@ async def _browse(port: int) -> None:
 
 
 async def _read(port: int) -> None:
-    """Be one browser that has the journal read without a pause. Ends with standard input."""
+    """Act as one browser that requests the history without a pause. Ends with standard input."""
     cookie = await _signed_on(port, "floor-1")
     pages = 0
     begun = asyncio.Event()
@@ -97,8 +97,8 @@ async def _signed_on(port: int, id_: str) -> str:
         writer.write(f"POST /api/sign_on HTTP/1.1\r\n{head}{sent}".encode())
         answer = (await reader.read()).decode()
         writer.close()
-        found = [line for line in answer.split("\r\n") if line.lower().startswith("set-cookie: ")]
-        cookie = found[0][12:].partition(";")[0] if found else ""  # one PIN is checked at a time: try again
+        cookies = [line for line in answer.split("\r\n") if line.lower().startswith("set-cookie: ")]
+        cookie = cookies[0][12:].partition(";")[0] if cookies else ""  # the box checks one PIN at a time: try again
     return cookie
 
 
@@ -108,7 +108,7 @@ def _browsers(port: int, kind: str) -> subprocess.Popen[bytes]:
 
 
 async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[Service, int]:
-    """Start a table of its own; return its dealer and its panel's port."""
+    """Start a separate table; return its dealer and its panel's port."""
     place, sensors = folder / name, folder / f"{name} sensors"
     place.mkdir()
     sensors.mkdir()
@@ -124,12 +124,12 @@ async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[Servic
 
 
 def _following(port: int, kind: str, closing: AsyncExitStack) -> subprocess.Popen[bytes]:
-    """Start browsers, and wait until they are there."""
+    """Start browsers and wait until they are connected."""
     browsers = _browsers(port, kind)
     closing.callback(browsers.communicate)
     assert browsers.stdout is not None
-    said = browsers.stdout.readline()
-    assert said == b"following\n", said
+    message = browsers.stdout.readline()
+    assert message == b"following\n", message
     return browsers
 
 
@@ -138,7 +138,7 @@ async def _measure(folder: Path, rounds: int) -> tuple[Service, Service, Service
         alone, _ = await _box(folder, "no panel", closing)
         followed, port = await _box(folder, f"{PANELS} panels", closing)
         asked, port_asked = await _box(folder, "journal read", closing)
-        await asked.batch(keep=False, presses=LONG)  # a journal worth reading
+        await asked.batch(keep=False, presses=LONG)  # make a long journal
         await asyncio.to_thread(_following, port, BROWSE, closing)
         reader = await asyncio.to_thread(_following, port_asked, READ, closing)
         hosts = (alone, followed, asked)
@@ -162,7 +162,7 @@ def main() -> None:
     rows = [host.rows[moment] for moment in ("written", "confirmed", "decided") for host in hosts]
     title = f'press of "no more bets"; {PANELS} pages follow one box, the journal of another is read without a pause'
     print_table(title, rows, [rows[0], rows[3]])
-    print(f"{pages} pages were made from a journal of {records:,} records meanwhile")
+    print(f"{pages} pages were served from a journal of {records:,} records meanwhile")
     for without, *others in (rows[:3], rows[3:6]):
         for with_ in others:
             print_at_most(f"{with_.name} / without, p50", BUDGET, with_.ratio(without))

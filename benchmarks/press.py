@@ -1,10 +1,10 @@
-"""A press of "no more bets" until the sixth sensor is locked, through the whole service, beside two bare fan-outs.
+"""Measures a press of "no more bets" until the sixth sensor is locked, against two bare fan-outs.
 
-Every row is three processes: a dealer here, who presses over a socket; the box, which is `pitbox run` with journal,
-control socket and panel on, or no more than a fan-out to six ptys; and six sensors that do no more than confirm. So
-every row has the same way in, and the fan-out with codec and MAC has the service's very far end. Before every press all
-of them have rested for a moment, as at a table, where a press comes out of the blue. One press gives all moments of a
-row: the sixth lock written, the sixth confirmation read, the sixth latch decided, and the press on disk.
+Every row has three processes: a dealer here, who presses over a socket; the box, which is `pitbox run` with journal,
+control socket and panel, or only a fan-out to six ptys; and six sensors that only confirm. So every row has the same
+input, and the fan-out with codec and MAC has the same sensors as the service. All processes are idle for a moment
+before a press, as at a table. One press gives all moments of a row: the sixth lock written, the sixth confirmation
+read, the sixth latch decided, and the press on disk.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 GAME: Final = "face_up_pai_gow"
 BATCH: Final = 20
 ROUNDS: Final = 40
-# How long everything rests before a press (s).
+# Idle time before a press (s).
 REST: Final = 0.002
 START_PATIENCE: Final = 30.0
 PRESS_PATIENCE: Final = 10.0
@@ -45,13 +45,13 @@ PRESS_PATIENCE: Final = 10.0
 SERVICE: Final = 2.0
 PRESS_MS: Final = 1.0
 WORDS: Final = {
-    "came": "press taken", "written": "sixth lock written", "confirmed": "sixth confirmation read",
+    "came": "press received", "written": "sixth lock written", "confirmed": "sixth confirmation read",
     "decided": "sixth latch decided", "durable": "press on disk",
 }  # fmt: skip
 
 
 class Host:
-    """One box, bare or whole, and the rows of its moments."""
+    """One box, bare or whole, and a row for each moment."""
 
     def __init__(self, name: str, moments: Sequence[str]) -> None:
         self.rows = {moment: Row(f"{name}: {WORDS[moment]}", list) for moment in moments}
@@ -59,15 +59,15 @@ class Host:
         self._door: tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
     async def meet(self, door: Path) -> None:
-        """Wait until the box is there."""
+        """Wait until the box listens."""
         self._door = await _connected(door)
 
     async def press(self) -> int | None:
-        """Press; return when that was on disk, if it comes to disk."""
+        """Press; return when the press was on disk, if it is recorded."""
         raise NotImplementedError
 
     async def batch(self, *, keep: bool, presses: int = BATCH) -> None:
-        """Press some times."""
+        """Press several times; with `keep`, record the times."""
         took: dict[str, list[float]] = {moment: [] for moment in self.rows}
         reader, writer = self._door
         for _ in range(presses):
@@ -113,7 +113,7 @@ class Floor(Host):
 
 
 class Service(Host):
-    """The whole service: a dealer signed on over the control socket."""
+    """The whole service; a dealer is signed on over the control socket."""
 
     def __init__(self, name: str = "service") -> None:
         super().__init__(name, (*MOMENTS, "durable"))
@@ -133,8 +133,8 @@ class Service(Host):
 
     async def records(self) -> int:
         """Return how many records the journal has."""
-        told = await self._client.request("status")
-        return int(told["seq"])
+        status = await self._client.request("status")
+        return int(status["seq"])
 
     async def hang_up(self) -> None:
         """Sign off."""
@@ -152,7 +152,7 @@ async def _connected(path: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWr
 
 @contextmanager
 def box(kind: str, path: Path) -> Iterator[None]:
-    """Run a box in a process of its own; it ends with this."""
+    """Run a box in its own process; it ends with this block."""
     command = [sys.executable, "-m", "benchmarks.far_box", kind, str(path)]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
@@ -163,7 +163,7 @@ def box(kind: str, path: Path) -> Iterator[None]:
 
 
 def free_port() -> int:
-    """Return a port of this computer that nobody uses."""
+    """Return a free port of this computer."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         number: int = free.getsockname()[1]
@@ -171,7 +171,7 @@ def free_port() -> int:
 
 
 def at_sensors(config: Path, folder: Path) -> None:
-    """Have a table's bet sensors be those whose ports lie in this folder."""
+    """Point a table's configuration to the bet sensors in this folder."""
     text = config.read_text("utf-8")
     for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
         own = config.parent / port.name
@@ -223,7 +223,7 @@ def press(rounds: int) -> None:
     print_table('press of "no more bets" over a socket, box and sensors in processes of their own', rows, floors)
     written, read = service.rows["written"], service.rows["confirmed"]
     tenths = [row.percentile(0.1) for row in (floors[1], written, read)]
-    print("lowest tenth, as if nobody else used the cores: ", end="")
+    print("lowest tenth, as on idle cores: ", end="")
     print(
         "codec + MAC {:.0f} us, lock written {:.0f} us, confirmation read {:.0f} us".format(*(t * 1e6 for t in tenths)),
         end="",
@@ -238,7 +238,7 @@ def press(rounds: int) -> None:
 
 
 def main() -> None:
-    """Run it alone."""
+    """Run this benchmark."""
     press(
         arguments(
             "A press until the sixth sensor is locked, through the whole service, beside bare fan-outs.",

@@ -1,10 +1,9 @@
-"""Rounds a second of the whole stack in virtual time: each game, on all cores and on one, beside bare asyncio.
+"""Measures rounds a second of the whole stack in virtual time, on all cores and on one, against bare asyncio.
 
-A batch is twice as many tables of one game as there are cores, as many at a time as there are cores, each as
-`pitbox demo --fast` plays it: machines, bytes, links, drivers, controller, core, journal, people and checkers, and
-something that goes wrong in one of eight rounds. Opening the tables is counted, starting the processes is not. The
-floor is what the design page names: asyncio's own loop on a clock that jumps, with one callback for each step that the
-journal of such a round has.
+A batch has twice as many tables of one game as there are cores, each played as by `pitbox demo --fast`: machines,
+bytes, links, drivers, controller, core, journal, people and checkers, and a fault in one of eight rounds. The time
+includes opening the tables, not starting the processes. The floor is that of the design page: asyncio's own loop on a
+clock that jumps, with one callback for each step in the journal of such a round.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FLOOR_ROUNDS: Final = 200  # in one batch of the floor
 
 
 class Jumping(asyncio.SelectorEventLoop):
-    """asyncio's own loop; instead of waiting its clock moves on."""
+    """asyncio's own loop with a clock that jumps instead of waiting."""
 
     def __init__(self) -> None:
         self._now = 0.0
@@ -47,20 +46,20 @@ class Jumping(asyncio.SelectorEventLoop):
 
 
 class Impatient(selectors.SelectSelector):
-    """Looks at files and does not wait for them."""
+    """A selector that never waits."""
 
     def __init__(self, loop: Jumping) -> None:
         super().__init__()
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[Any, int]]:
-        """Return what is ready, after no time at all."""
+        """Return the ready files at once and move the clock by the timeout."""
         self._loop.jump(timeout or 0.0)
         return super().select(0)
 
 
 def bare(callbacks: int) -> float:
-    """Return the seconds that so many callbacks take, a second of the loop's clock after each other."""
+    """Return the seconds for so many callbacks, each one second of the loop's clock after the last."""
     with asyncio.Runner(loop_factory=Jumping) as runner:
         loop, left = runner.get_loop(), callbacks
         done = loop.create_future()
@@ -91,10 +90,10 @@ class Game:
         self.all = Row("all cores", list)
         self.one = Row("one core", list)
         self.floor = Row("floor", list)
-        run_table(game, SEED, 1, [])  # what is worked out once has been
+        run_table(game, SEED, 1, [])  # fill the caches
 
     def measure(self, number: int) -> None:
-        """Play a batch; none of its tables was played before."""
+        """Play a batch of new tables."""
         first = SEED + number * 2 * self.cores
         seeds = range(first, first + 2 * self.cores)
         sittings = [Sitting(self.name, seed, TABLE, draw(self.name, seed, TABLE, "some")) for seed in seeds]
@@ -133,7 +132,7 @@ def _print(games: Sequence[Game]) -> None:
     rate = 1 / slowest.one.percentile(0.5)
     print(
         f"{slowest.name}, the slowest, on one core: {rate:.1f} rounds/s of processor time, "
-        f"which would be {rate * slowest.cores:.1f} on {slowest.cores} cores that nobody else uses"
+        f"which would be {rate * slowest.cores:.1f} on {slowest.cores} idle cores"
     )
 
 
@@ -144,7 +143,7 @@ def main() -> None:
         "python -m benchmarks.rounds --rounds 10",
         BATCHES,
     )
-    logging.disable(logging.CRITICAL)  # what goes wrong is part of the play
+    logging.disable(logging.CRITICAL)  # faults are part of the play
     games = [Game(game, usable()) for game in GAMES]
     for number in range(batches):
         first = number % len(games)

@@ -1,4 +1,4 @@
-"""Rows measured side by side: interleaving, percentiles, the printed table and its verdicts. No workload lives here."""
+"""Rows of a benchmark: interleaved measurement, percentiles, the printed table and its verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MICRO = 1e6
 
 
 class Row:
-    """One way of doing the work. `batch` does it some times and returns the seconds that each time took."""
+    """One implementation that is measured. `batch` runs it several times and returns the seconds of each run."""
 
     def __init__(self, name: str, batch: Callable[[], Sequence[float]]) -> None:
         self.name = name
@@ -22,20 +22,20 @@ class Row:
         self.medians: list[float] = []  # one per round
 
     def measure(self) -> None:
-        """Do one batch and keep what it took."""
+        """Run one batch and keep its times."""
         self.keep(self._batch())
 
     def keep(self, took: Sequence[float]) -> None:
-        """Keep what the times of one batch took."""
+        """Keep the times of one batch."""
         self.samples += took
         self.medians.append(median(took))
 
     def percentile(self, share: float) -> float:
-        """Return the time (s) below which this share of the samples lies."""
+        """Return the time (s) below which this share of the samples is."""
         return sorted(self.samples)[min(len(self.samples) - 1, int(share * len(self.samples)))]
 
     def ratio(self, base: Row) -> float:
-        """How many times `base` this row takes: the median over rounds, so that a noisy round spoils only itself."""
+        """Return this row's time as a multiple of `base`: the median over rounds, to ignore a noisy round."""
         return median(own / other for own, other in zip(self.medians, base.medians, strict=True))
 
 
@@ -52,7 +52,7 @@ def arguments(description: str, example: str, rounds: int) -> int:
 
 
 def interleave(rows: Sequence[Row], rounds: int) -> None:
-    """Measure all rows in turn, round after round, each round begun by another row; the first round only warms up."""
+    """Measure all rows in turn for some rounds, each round starting with another row; a first round warms up."""
     for row in rows:
         row.measure()
         row.samples.clear()
@@ -64,7 +64,7 @@ def interleave(rows: Sequence[Row], rounds: int) -> None:
 
 
 def print_table(title: str, rows: Sequence[Row], bases: Sequence[Row]) -> None:
-    """Print median and p99 of every row (µs) and how many times each base it takes."""
+    """Print median and p99 of every row (µs) and its multiple of each base."""
     names = ["", "median", "p99", *(f"x {base.name}" for base in bases)]
     lines = [
         [
@@ -83,10 +83,10 @@ def print_table(title: str, rows: Sequence[Row], bases: Sequence[Row]) -> None:
 
 
 def print_at_most(what: str, limit: float, measured: float) -> None:
-    """Say whether a ratio stayed within its budget."""
+    """Print whether a ratio is within its budget."""
     print(f"{what}: budget <= {limit:g} x: measured {measured:.2f} x: {'held' if measured <= limit else 'NOT held'}")
 
 
 def print_at_least(what: str, limit: float, measured: float) -> None:
-    """Say whether a ratio reached its budget."""
+    """Print whether a ratio reaches its budget."""
     print(f"{what}: budget >= {limit:g} x: measured {measured:.2f} x: {'held' if measured >= limit else 'NOT held'}")

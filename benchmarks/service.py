@@ -1,8 +1,7 @@
-"""The whole service as a process: start to ready, memory, and the processor's time at two paces of play.
+"""Measures the whole service as a process: start to ready, memory, and processor time at two paces of play.
 
-A box is a real `pitbox run` on ptys whose machines and people are in this process; its panel is on. Both paces are
-played at the same time by two boxes: what is counted is each process's own time. How long a press takes is in
-`benchmarks.press`.
+A box is a real `pitbox run` on ptys with its panel on; its machines and people are in this process. Two boxes play both
+paces at the same time; each process's own time is measured. `benchmarks.press` measures a press.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from benchmarks.press import GAME, free_port
 from simulators.house.far_table import FarTable
 
 STARTS: Final = 5
-# Rounds a minute: a quiet table, and more than any table plays.
+# Rounds a minute: a slow table, and more than any real table plays.
 PACES: Final = (1, 60)
 # Budgets of the design page.
 READY_S: Final = 1.5
@@ -35,7 +34,7 @@ RESIDENT_MB: Final = 64
 
 
 class Process:
-    """A `pitbox run` and what the system knows of it."""
+    """A `pitbox run` process with its memory and processor time."""
 
     def __init__(self, config: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -50,7 +49,7 @@ class Process:
         )  # fmt: skip
 
     def ready(self) -> float:
-        """Wait for READY=1; return how long that took (s)."""
+        """Wait for READY=1; return the time since the start (s)."""
         while b"READY=1" not in self._socket.recv(1000):
             pass
         return time.perf_counter() - self.began
@@ -78,7 +77,7 @@ def _interpreter() -> float:
 
 
 def _table(folder: Path) -> FarTable:
-    """Return a table whose box serves its panel, too, at a port that is free."""
+    """Return a table whose box also serves its panel, at a free port."""
     folder.mkdir()
     table = FarTable(folder, GAME, seed=1, speed=400.0, pace=0.01)
     table.panel_port = free_port()
@@ -103,7 +102,7 @@ async def _starts(folder: Path) -> None:
 
 
 async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
-    """Play at a pace, evenly: a round, then nothing until the next one is due."""
+    """Play at a constant pace: a round, then a pause until the next one is due."""
     async with _table(folder) as table:
         process = Process(table.config)
         try:

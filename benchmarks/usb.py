@@ -1,7 +1,7 @@
-"""Request and reply over USB/IP on loopback between two processes, beside TCP echoes. Far ends live elsewhere.
+"""Measures request and reply over USB/IP on loopback between two processes, against TCP echoes.
 
-Ours goes through pyusb, our backend, a USB/IP server and the twin: four packets of USB/IP and three threads for one
-question. No budget names it; it is a bench's way to a simulator, and what it costs is shown.
+Ours uses pyusb, our backend, a USB/IP server and a simulated machine: four USB/IP packets and three threads per
+request. There is no budget: only benches use this connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS: Final = 60
 
 
 def _number(port: Path) -> int:
-    """Return the TCP port that a far end has written down."""
+    """Return the TCP port that a device process has written to its file."""
     return int(port.read_text())
 
 
@@ -51,7 +51,7 @@ assert HOSTS.keys() == TCP_ENDS.keys()
 
 
 def main() -> None:
-    """Start the far ends, measure, print."""
+    """Start the device processes, measure, print."""
     rounds = arguments(
         "Authenticated request and reply over USB/IP beside TCP echoes on loopback. Ratios count.",
         "python -m benchmarks.usb --rounds 20",

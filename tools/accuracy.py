@@ -1,9 +1,9 @@
-"""Measures the diagnosis: every mechanical fault of the simulators, diagnosed from its dossier, against the truth.
+"""Measures the diagnosis: diagnoses every mechanical fault of the simulators and compares with the truth.
 
-python -m tools.accuracy              the figures, on the seeds that nothing was fitted on
-python -m tools.accuracy --fit        where the readings part on the other seeds, beside the thresholds in use
-python -m tools.accuracy --write      put the figures into docs/diagnosis.md
-python -m tools.accuracy --case NAME  one case in full: dossier, diagnosis, truth
+python -m tools.accuracy              print the figures for the report seeds, which no threshold was fitted on
+python -m tools.accuracy --fit        print the readings of the fitting seeds and the thresholds in use
+python -m tools.accuracy --write      write the figures into docs/diagnosis.md
+python -m tools.accuracy --case NAME  print one case in full: fault report, diagnosis, truth
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -19,6 +18,7 @@ import msgspec
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import encode
 from table_controller.diagnosis.readings import Readings, Thresholds
+from tools import ROOT
 from tools.accuracy_cases import CAUSE, Case, Outcome, cases
 from tools.accuracy_runs import happen
 from tools.markdown import table
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.dossier import Dossier
     from table_controller.diagnosis.findings import Diagnosis
 
-# Thresholds are fitted on the first, and everything was made with them; the second were seen by nobody but the report.
+# Thresholds are fitted on the first seeds; the second ones are used for the report alone.
 FIT: Final = range(12)
 REPORT: Final = range(2100, 2112)
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs" / "diagnosis.md"
+PAGE: Final = ROOT / "docs" / "diagnosis.md"
 _BEGIN, _END = "<!-- measured: accuracy -->", "<!-- end measured -->"
 
 
 class Verdict(NamedTuple):
-    """How good one diagnosis is. `confident_wrong`: something was said without a range or a doubt, and is not so."""
+    """How good one diagnosis is. `confident_wrong`: a definite statement of the diagnosis is false."""
 
     case: Case
     where: bool
@@ -64,7 +64,7 @@ def judge(outcome: Outcome, diagnosis: Diagnosis) -> Verdict:
 def measure(
     outcomes: Iterable[Outcome], by: Callable[[Dossier], Diagnosis] = diagnose
 ) -> tuple[list[Verdict], list[Case]]:
-    """Return a verdict for every case that came to a dossier, and the cases that the machine did not notice."""
+    """Return a verdict for every case with a fault report, and the cases that the machine did not detect."""
     verdicts: list[Verdict] = []
     unseen: list[Case] = []
     for outcome in outcomes:
@@ -87,7 +87,7 @@ def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
     of = len(verdicts)
     rows = [
         ("cases", str(of + len(unseen))),
-        ("faults without a dossier: the machine noticed nothing", str(len(unseen))),
+        ("faults without a fault report: the machine detected nothing", str(len(unseen))),
         ("segment right, or a range that holds", _share(sum(v.where for v in verdicts), of)),
         ("cards inside right, or a range that holds", _share(sum(v.cards for v in verdicts), of)),
         ("of these one segment and one number", _share(sum(v.exact and v.where and v.cards for v in verdicts), of)),
@@ -98,7 +98,7 @@ def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
 
 
 def by_fault(verdicts: list[Verdict]) -> list[str]:
-    """Return how good it is for every fault of every model."""
+    """Return the right answers for every fault of every model."""
     rows = []
     for key in dict.fromkeys((v.case.model, v.case.fault) for v in verdicts):
         mine = [v for v in verdicts if (v.case.model, v.case.fault) == key]
@@ -109,7 +109,7 @@ def by_fault(verdicts: list[Verdict]) -> list[str]:
 
 
 def confusion(verdicts: list[Verdict]) -> list[str]:
-    """Return what was named first, for every fault."""
+    """Return the first named cause for every fault."""
     counts = Counter((v.case.fault, v.named) for v in verdicts)
     named = sorted({name for _, name in counts})
     rows = [
@@ -123,14 +123,14 @@ def confusion(verdicts: list[Verdict]) -> list[str]:
 
 
 class Parted(NamedTuple):
-    """The readings that one threshold must part: those that belong below it, and those above."""
+    """The readings that one threshold must separate: those below it and those above."""
 
     below: list[float]
     above: list[float]
 
     @property
     def gap(self) -> tuple[float, float]:
-        """Where the lower ones end and the higher ones begin; they overlap where noise is larger than what it hides."""
+        """The highest reading below and the lowest above; they overlap where noise exceeds the effect."""
         return max(self.below, default=0.0), min(self.above, default=0.0)
 
     def misplaced(self, threshold: float) -> float:
@@ -140,12 +140,12 @@ class Parted(NamedTuple):
 
 
 def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
-    """Return, for every threshold, the readings that it must part."""
-    found = {name: Parted([], []) for name in Thresholds._fields}
+    """Return, for every threshold, the readings that it must separate."""
+    splits = {name: Parted([], []) for name in Thresholds._fields}
 
     def note(name: str, reading: float | None, above: bool) -> None:
         if reading is not None:
-            (found[name].above if above else found[name].below).append(reading)
+            (splits[name].above if above else splits[name].below).append(reading)
 
     for outcome in outcomes:
         dossier, fault = outcome.dossier, outcome.case.fault
@@ -179,14 +179,14 @@ def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
             if pulse and transit and fault in ("double", "wear"):
                 note("long", pulse / transit, fault == "double")
                 note("early", transit, transit > 0.8)
-    return found
+    return splits
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
 def page_of(verdicts: list[Verdict], unseen: list[Case]) -> str:
-    """Return what the page says about these verdicts."""
+    """Return the text for the page."""
     parts = [
         summary(verdicts, unseen), ["What was named first (rows: what it was):"], confusion(verdicts),
         ["Right answers by model and fault:"], by_fault(verdicts),
@@ -195,10 +195,10 @@ def page_of(verdicts: list[Verdict], unseen: list[Case]) -> str:
 
 
 def main() -> int:
-    """Measure, print, and say by the exit code whether the goals are met."""
+    """Measure and print; return 0 if the goals are met."""
     parser = argparse.ArgumentParser(prog="python -m tools.accuracy", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--fit", action="store_true", help="show where readings part on the fitting seeds")
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/diagnosis.md")
+    parser.add_argument("--fit", action="store_true", help="print the readings of the fitting seeds")
+    parser.add_argument("--write", action="store_true", help="write the figures into docs/diagnosis.md")
     parser.add_argument("--case", metavar="MODEL:FAULT:SEGMENT:SEED", help="one case in full")
     parser.add_argument("--seeds", type=int, default=len(REPORT), help=f"how many seeds (default {len(REPORT)})")
     args = parser.parse_args()
@@ -216,8 +216,8 @@ def main() -> int:
     print(text)
     if args.write:
         page = PAGE.read_text("utf-8")
-        head, rest = page.split(_BEGIN)
-        PAGE.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{rest.split(_END)[1]}", "utf-8")
+        head, after = page.split(_BEGIN)
+        PAGE.write_text(f"{head}{_BEGIN}\n\n{text}\n\n{_END}{after.split(_END)[1]}", "utf-8")
     missed = [v.case.name for v in verdicts if not (v.where and v.cards) or v.confident_wrong]
     if missed:
         print("\nmissed: " + ", ".join(missed[:20]), file=sys.stderr)
@@ -228,7 +228,7 @@ def main() -> int:
 def _one(case: Case) -> int:
     outcome = happen(case)
     if outcome.dossier is None:
-        print("the machine noticed nothing")
+        print("the machine detected nothing")
         return 1
     frames = len(outcome.dossier.frames)
     print(encode(msgspec.structs.replace(outcome.dossier, frames=())).decode())

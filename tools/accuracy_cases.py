@@ -1,4 +1,4 @@
-"""Which faults of which models the diagnosis is tried on, and what is true of each; `accuracy_runs` has them happen."""
+"""The faults and models on which the diagnosis is measured, and the true cause of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOTORS: Final = ("feed", "transport", "elevator", "eject")
 
 
 class Case(NamedTuple):
-    """One fault: to which model, what, where (segment, motor or nothing), and the seed that all else comes from."""
+    """One fault: model, kind, place (segment, motor or none), and the seed of everything else."""
 
     model: str
     fault: str
@@ -26,12 +26,12 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What `--case` takes."""
+        """The name that `--case` takes."""
         return ":".join(map(str, self))
 
 
 class Truth(NamedTuple):
-    """Where the cards really are when it happened."""
+    """Where the cards really are at the fault."""
 
     segments: frozenset[str]
     path: int
@@ -41,7 +41,7 @@ class Truth(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """A case that happened. `dossier` is None if the machine noticed nothing."""
+    """The result of a case. `dossier` is None if the machine detected nothing."""
 
     case: Case
     dossier: Dossier | None
@@ -80,7 +80,7 @@ FAULTS: Final = {
 
 
 def cases(seeds: range) -> list[Case]:
-    """Return every fault of every model with each of the seeds; the batch model, alike but larger, with a third."""
+    """Return every fault of every model with each seed; the larger models only with every third seed."""
     return [
         Case(model, fault, segment, seed)
         for model, faults in FAULTS.items()

@@ -1,6 +1,6 @@
-"""Runs one fault of the simulators through wire and driver in virtual time: the frozen dossier, and the world's truth.
+"""Runs one fault of the simulators through wire and driver in virtual time.
 
-What a diagnosis makes of it, and how good that is, `tools.accuracy` tells.
+Returns the fault report and the truth of the simulated world; `tools.accuracy` compares them.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_SENSOR: Final = {"unload": "exit"}  # where a sensor is not named like the segment that it ends
+_SENSOR: Final = {"unload": "exit"}  # sensors that do not have the name of the segment that they end
 
 
 def happen(case: Case) -> Outcome:
-    """Let a case happen; the same case gives the same outcome, bit for bit."""
+    """Run a case; the same case gives the same outcome, bit for bit."""
     return run_virtual(_happen(case))
 
 
-# --- a machine, its driver, its freezer -------------------------------------------------------------------------------
+# --- a machine, its driver, its fault recorder ------------------------------------------------------------------------
 
 
 class _Run:
-    """One machine on a stand, with a freezer beside its driver."""
+    """One machine with its driver and its fault recorder."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -47,34 +47,36 @@ class _Run:
         seed = self.rng.randrange(10_000)
         machine, kind = _make(case.model, seed)
         self.ring = FrameRing(asyncio.get_running_loop().time)
-        self.stand: Stand[Any, Any, Any] = Stand(
-            machine, kind, MemoryHost(machine).open, capture=self.ring, on_event=self._take
+        self.device: Stand[Any, Any, Any] = Stand(
+            machine, kind, MemoryHost(machine).open, capture=self.ring, on_event=self._on_event
         )
         self.freezer = Freezer(
-            machine.slot, kind, self.stand.driver, self.ring, facts=lambda: {"expected": CARDS}, wall_ns=lambda: 0
+            machine.slot, kind, self.device.driver, self.ring, facts=lambda: {"expected": CARDS}, wall_ns=lambda: 0
         )
         self.on_card: Callable[[int, int], None] | None = None  # (leg, how many cards have arrived)
         self.truth: Truth | None = None
         self._arrived: Counter[int] = Counter()
         layout = self.mechanics.layout
-        self._last_sensors = {layout.ends[layout.segments(rest - 1)]: layout.leg(rest) for rest in layout.rests}
+        self._last_sensors = {
+            layout.ends[layout.segments(resting - 1)]: layout.leg(resting) for resting in layout.rests
+        }
         self._firmware = self.mechanics.on_edge
         self.mechanics.on_edge = self._edge
 
     @property
     def mechanics(self) -> Any:
-        return self.stand.machine.mechanics
+        return self.device.machine.mechanics
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.freezer.take(event)
         if self.truth is None and self.freezer.busy:  # the instant of the fault
             self.truth = self.look()
 
     def _edge(self, sensor: Any, blocked: bool) -> None:
-        """Stand beside the machine: a card that clears the last sensor of a leg has arrived, whoever is told of it."""
+        """Count a card that clears the last sensor of a leg as arrived, whether or not the firmware reports it."""
         self._firmware(sensor, blocked)
         leg = self._last_sensors.get(sensor)
-        if leg is None or blocked or self.stand.machine.twin.state.name == "HALTED":
+        if leg is None or blocked or self.device.machine.twin.state.name == "HALTED":
             return
         self._arrived[leg] += 1
         if self.on_card is not None:
@@ -85,7 +87,7 @@ class _Run:
         self._arrived.clear()
 
     def look(self) -> Truth:
-        world, mechanics = self.stand.machine.world, self.mechanics
+        world, mechanics = self.device.machine.world, self.mechanics
         on_path = {s.name.lower(): world.count(mechanics.segment_place(s)) for s in mechanics.layout.segments}
         path = sum(on_path.values())
         segments = frozenset(name for name, cards in on_path.items() if cards)
@@ -98,45 +100,45 @@ class _Run:
 
     @property
     def looks_like_a_card(self) -> bool:
-        """True once a motor has seized in mid-motion."""
+        """Whether a motor has seized in mid-motion, which looks like a stuck card."""
         return self.case.fault == "seized" and self.on_card is not None
 
     async def do(self, method: str, *args: Any) -> bool:
-        """Have a command carried out; False if it failed."""
+        """Run a command; return False if it failed."""
         try:
-            await getattr(self.stand.driver, method)(self.stand.next_id(), *args)
+            await getattr(self.device.driver, method)(self.device.next_id(), *args)
         except PitboxError:
             return False
         return True
 
     def inject(self, text: str) -> None:
-        self.stand.inject(text)
+        self.device.inject(text)
 
 
 def _make(model: str, seed: int) -> tuple[Any, Any]:
-    """Return a machine with one deck in its intake (or well), whatever more would fit, and its kind."""
+    """Return a machine with one deck in its intake (or well), and its kind."""
     world = World()
     match model:
         case "shuffler":
-            made: Any = SimulatedShuffler(seed=seed, world=world)
+            machine: Any = SimulatedShuffler(seed=seed, world=world)
         case "batch":
-            made = SimulatedShuffler(seed=seed, world=world, batch=True)
+            machine = SimulatedShuffler(seed=seed, world=world, batch=True)
         case "continuous":
-            made = SimulatedContinuous(seed=seed, world=world)
+            machine = SimulatedContinuous(seed=seed, world=world)
         case "shoe":
-            made = SimulatedShoe(seed=seed, world=world)
+            machine = SimulatedShoe(seed=seed, world=world)
         case _:
-            made = SimulatedManualShoe(seed=seed, world=world)
-    place = made.mechanics.well if model == "manual" else made.mechanics.intake
+            machine = SimulatedManualShoe(seed=seed, world=world)
+    place = machine.mechanics.well if model == "manual" else machine.mechanics.intake
     world.make_deck(place, "blue", DECK_53)
-    return made, SHOE if model in ("shoe", "manual") else SHUFFLER
+    return machine, SHOE if model in ("shoe", "manual") else SHUFFLER
 
 
 async def _happen(case: Case) -> Outcome:
     run = _Run(case)
-    run.stand.supervisor.start()
-    await run.stand.until_reported()
-    run.stand.machine.twin.hands_moved()
+    run.device.supervisor.start()
+    await run.device.until_reported()
+    run.device.machine.twin.hands_moved()
     try:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()
@@ -145,14 +147,14 @@ async def _happen(case: Case) -> Outcome:
         return Outcome(case, dossier, truth)
     finally:
         await run.freezer.close()
-        await run.stand.close()
+        await run.device.close()
 
 
-# --- what is done to it -----------------------------------------------------------------------------------------------
+# --- faults -----------------------------------------------------------------------------------------------------------
 
 
 def _prepare(run: _Run, leg_cards: int) -> None:
-    """Set the fault up: at a card by lot, on the leg of its segment, after so many motions went well."""
+    """Prepare the fault: at a random card, on the leg of its segment, after some good motions."""
     fault, segment, rng = run.case.fault, run.case.segment, run.rng
     card = rng.randint(6, leg_cards)
     match fault:
@@ -185,7 +187,7 @@ def _prepare(run: _Run, leg_cards: int) -> None:
 
 
 def _at_card(run: _Run, segment: str, card: int) -> Callable[[int, int], None]:
-    """Let dust or bad firmware come while a card of the right leg is under way."""
+    """Inject dust or bad firmware timing while a card of the right leg moves."""
     leg = run.mechanics.layout.leg(run.mechanics.layout.segments[segment.upper()])
     sensor, rng, done = _SENSOR.get(segment, segment), run.rng, False
     text = (
@@ -205,7 +207,7 @@ def _at_card(run: _Run, segment: str, card: int) -> Callable[[int, int], None]:
 
 
 def _seize(run: _Run, motor: str, card: int) -> None:
-    """Let a motor seize: by lot before the next motion, or in it, on the first leg on which it moves cards."""
+    """Seize a motor, at random before or during the next motion, on the first leg on which it moves cards."""
     if run.rng.random() < 0.5:
         run.inject(f"seized:motor={motor}")
         return
@@ -220,7 +222,7 @@ def _seize(run: _Run, motor: str, card: int) -> None:
 
 
 def _wearing(run: _Run, segment: str) -> Callable[[int, int], None]:
-    """Let a roller wear, two in a hundred with every card, until cards do not come in time any more."""
+    """Wear a roller by two percent with every card until cards arrive too late."""
     leg = run.mechanics.layout.leg(run.mechanics.layout.segments[segment.upper()])
     factor, pace = 1.0, run.rng.uniform(1.015, 1.022)
 
@@ -234,7 +236,7 @@ def _wearing(run: _Run, segment: str) -> Callable[[int, int], None]:
 
 
 async def _cycles(run: _Run) -> None:
-    """A shuffler with cycles: one that is good, then those in which it happens."""
+    """Run a shuffler with cycles: a good cycle, then cycles with the fault."""
     await run.do("shuffle")
     await _reload(run)
     run.begin_counting()
@@ -243,7 +245,7 @@ async def _cycles(run: _Run) -> None:
         if not await run.do("shuffle"):
             break
         await _reload(run)
-    if run.case.fault == "migrated":  # the first cycle missed the card; it comes with the next ones
+    if run.case.fault == "migrated":  # the first cycle misses the card; it appears in a later one
         await run.freezer.close()
         run.inject("clear_path")
         await run.do("clear_jam")
@@ -256,7 +258,7 @@ async def _cycles(run: _Run) -> None:
 
 
 async def _cleared(run: _Run) -> bool:
-    """A motor that seizes in mid-motion looks like a card that sticks: people clear that. True if it jams in that."""
+    """Clear the path as people would for a stuck card; return True if the seized motor jams again."""
     await run.freezer.close()
     run.on_card = run.truth = None
     run.inject("clear_path")
@@ -272,12 +274,12 @@ async def _reload(run: _Run) -> None:
 
 
 async def _store(run: _Run) -> None:
-    """A continuous shuffler: filled and counted, then a count in which it happens, or a delivery."""
+    """Run a continuous shuffler: fill and count, then count with the fault."""
     await run.do("take_in")
     await run.do("count_all")
     run.begin_counting()
     _prepare(run, 50)
-    for _ in range(2):  # a card that slips while it goes in again is missed by the next count
+    for _ in range(2):  # a card that slips on its way in is missed by the next count
         if not await run.do("count_all"):
             break
     if run.looks_like_a_card and not await _cleared(run):
@@ -287,7 +289,7 @@ async def _store(run: _Run) -> None:
 
 
 async def _shoe(run: _Run) -> None:
-    """An automated shoe: a block that is dealt well, then those with which it happens."""
+    """Run an automated shoe: deal one deck without a fault, then decks with the fault."""
     await _deal(run)
     run.begin_counting()
     segment = run.case.segment
@@ -304,7 +306,7 @@ async def _shoe(run: _Run) -> None:
 
 
 async def _deal(run: _Run) -> bool:
-    """Load, deal stacks of seven, bring the stub out, gather; False as soon as something fails."""
+    """Load, deal stacks of seven, eject the stub, gather; return False as soon as a command fails."""
     if not await run.do("load"):
         return False
     for cards in (7, 7, 7, 7, 7, 7, 7):
@@ -320,7 +322,7 @@ async def _deal(run: _Run) -> bool:
 
 
 async def _manual(run: _Run) -> None:
-    """A manual shoe: hands draw round by round."""
+    """Run a manual shoe: a person draws card by card."""
     await run.do("load")
     await run.do("start_round")
     run.begin_counting()

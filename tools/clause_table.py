@@ -1,7 +1,7 @@
-"""Which test proves which clause, and what play does about each. Judges nothing: it asks pytest, and what tests showed.
+"""Counts the clauses by what play does about each, and names the tests that prove it.
 
 python -m tools.clause_table            how many clauses are enforced, prompted, computed, outside and not yet done
-python -m tools.clause_table --record   run every marked test and write down anew what it shows (some minutes)
+python -m tools.clause_table --record   run every marked test and record what it shows (some minutes)
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 DUE: Final = ROOT / "tests" / "clauses_due.toml"
 READ: Final = ROOT / "tests" / "clauses_read.toml"
 ENFORCEMENT: Final = ROOT / "table_controller" / "rulebook" / "data" / "enforcement.toml"
-# Duties that the controller itself carries out. The rest is other people's, or a matter of records.
+# Duties of the controller. The other duties belong to people, or concern records.
 BINDING: Final = ("device", "prompt", "compute")
-# What the witness of a clause shows, as a word for people. Of one that cites nothing, whoever read its test says it.
+# The word for what the witness of a clause shows. A witness that cites nothing has a word from a person who read it.
 _WORDS: Final[dict[str, Enforcement]] = {
     REFUSED: "enforced in play",
     ASKED: "prompted",
@@ -47,18 +47,20 @@ _READ_WORDS: Final[dict[str, Enforcement]] = {
 }
 _HEAD: Final = """# What play does about each clause, and which test proves it
 
-For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"`
-answers for one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`;
-`make check` fails when it is out of date.
+For regulators and auditors. After reading it you know for every clause whether a table enforces
+it, and which test proves it. `pitbox rules show "688a.13(l)"` answers for one clause,
+`python -m tools.clause_table` counts them. `make recording` writes this page; `make check` fails
+when it is out of date.
 
-The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
-a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
-shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew. Where the core cites nothing,
-`tests/clauses_read.toml` keeps what somebody found who read the test; without such a reading a clause is *not yet*."""
+Tests determine the word of a clause. While they run, the live core is observed in every test that
+is marked with a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that
+shows most. That test fails when it shows less. `python -m tools.clause_table --record` records the
+witnesses again. Where the core cites no clause, `tests/clauses_read.toml` keeps the result of a
+person who read the test; without such a result a clause is *not yet*."""
 
 
 class _Collected:
-    """Keeps what pytest found."""
+    """Keeps the tests that pytest collected."""
 
     def __init__(self) -> None:
         self.tests: dict[str, list[str]] = {}
@@ -71,20 +73,20 @@ class _Collected:
 
 
 def collect() -> dict[str, list[str]]:
-    """Have pytest collect every test, in this process; return the tests and cases that name each clause."""
-    found = _Collected()
-    said = io.StringIO()
+    """Collect every test in this process; return the tests and cases that name each clause."""
+    collected = _Collected()
+    output = io.StringIO()
     arguments = ["--collect-only", "-qq", "-p", "no:cacheprovider", str(ROOT / "tests")]
-    with contextlib.redirect_stdout(said):
-        code = pytest.main(arguments, plugins=[found])
+    with contextlib.redirect_stdout(output):
+        code = pytest.main(arguments, plugins=[collected])
     if code != 0:
-        raise RuntimeError(f"the tests cannot be collected:\n{said.getvalue()}")
-    return found.tests
+        raise RuntimeError(f"the tests cannot be collected:\n{output.getvalue()}")
+    return collected.tests
 
 
 @cache
 def cases() -> dict[str, list[str]]:
-    """Return the tests and cases that name each clause; collected in a process of its own: pytest may be asking."""
+    """Return the tests and cases that name each clause. Uses a subprocess, because pytest may be the caller."""
     command = [sys.executable, "-m", "tools.clause_table", "--collect"]
     done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our own words
     tests: dict[str, list[str]] = json.loads(done.stdout)
@@ -93,53 +95,53 @@ def cases() -> dict[str, list[str]]:
 
 @cache
 def named() -> dict[str, list[str]]:
-    """Return the tests that name each clause, whatever their cases."""
+    """Return the tests that name each clause, without their cases."""
     return {clause: list(dict.fromkeys(test.partition("[")[0] for test in tests)) for clause, tests in cases().items()}
 
 
 def binding(game: str) -> list[str]:
-    """Return the clauses of a game that the controller carries out, in the order of the text."""
+    """Return the clauses of a game that bind the controller, in the order of the text."""
     return [clause.id for clause in rulebook.clauses(game) if clause.enforce in BINDING]
 
 
 def _waits() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(DUE.read_text()).get("waits", [])
-    return found
+    waits: list[dict[str, Any]] = tomllib.loads(DUE.read_text()).get("waits", [])
+    return waits
 
 
 def due() -> dict[str, str]:
-    """Return the clauses that wait for later work, whole or in part, each with what it waits for."""
+    """Return the clauses that wait for later work, completely or in part, each with what it waits for."""
     return {clause: wait["for"] for wait in _waits() for clause in wait["clauses"]}
 
 
 def due_in_part() -> set[str]:
-    """Return those of which only a part waits; tests may name the rest."""
+    """Return the clauses of which only a part waits; tests may name the other part."""
     return {clause for wait in _waits() if wait.get("part") for clause in wait["clauses"]}
 
 
 def reviewed() -> dict[str, str]:
-    """Return the clauses that came to wait because a review found them unproved, each with the page of that review."""
+    """Return the clauses that a review reported as unproved, each with the page of that review."""
     return {clause: wait["review"] for wait in _waits() if "review" in wait for clause in wait["clauses"]}
 
 
 @cache
 def readings() -> dict[str, str]:
-    """Return the clauses whose uncited witness somebody has read, each with how it is kept."""
+    """Return the clauses whose uncited witness a person has read, each with how it is enforced."""
     return {clause: each["how"] for each in _read() for clause in each["clauses"]}
 
 
 def unread() -> list[str]:
-    """Return the clauses of the readings of which no test that was read exists any more."""
+    """Return the clauses whose test was read by a person and no longer exists."""
     return [c for each in _read() for c in each["clauses"] if not set(each["tests"]) & set(named().get(c, ()))]
 
 
 def _read() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = tomllib.loads(READ.read_text())["read"]
-    return found
+    entries: list[dict[str, Any]] = tomllib.loads(READ.read_text())["read"]
+    return entries
 
 
 def uncited() -> list[str]:
-    """Return the clauses whose witness drives the live core, which cites them nowhere."""
+    """Return the clauses whose witness drives the live core without a citation by the core."""
     return [clause for clause, witness in witnesses().items() if witness["shows"] == DRIVEN]
 
 
@@ -147,7 +149,7 @@ def uncited() -> list[str]:
 
 
 def word_of(clause: rulebook.Clause) -> Enforcement:
-    """Return what play does about a clause, by its witness; what waits, even in part, is not yet done."""
+    """Return the word of a clause by its witness; a clause that waits, even in part, is `not yet`."""
     if clause.id in due():
         return "not yet"
     shows = witnesses()[clause.id]["shows"] if clause.id in witnesses() else None
@@ -164,7 +166,7 @@ def words() -> dict[str, Enforcement]:
 
 
 def record() -> None:
-    """Run every marked test; write down what each clause's best witness shows, and the words that follow."""
+    """Run every marked test; record each clause's best witness and the resulting words."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "shown.jsonl"
         command = [sys.executable, "-m", "pytest", "-m", "clauses", "-q", "-n", "2", "--timeout", "600", "tests"]
@@ -179,8 +181,8 @@ def write_witnesses(shown: list[dict[str, Any]]) -> None:
     best: dict[str, tuple[int, str]] = {}
     for each in shown:
         for clause, what in each["shown"].items():
-            found = SHOWN.index(what), each["test"]
-            best[clause] = min(best.get(clause, found), found)
+            candidate = SHOWN.index(what), each["test"]
+            best[clause] = min(best.get(clause, candidate), candidate)
     lines = ["# One witness for each clause, and what it shows. Written by `python -m tools.clause_table --record`."]
     for clause in (clause.id for game in rulebook.GAMES for clause in rulebook.clauses(game)):
         if clause in best:
@@ -190,7 +192,7 @@ def write_witnesses(shown: list[dict[str, Any]]) -> None:
 
 
 def enforcement_text() -> str:
-    """Return the file from which the product knows the words."""
+    """Return the file from which the product reads the words."""
     head = (
         "# What play does about each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
     )
@@ -199,7 +201,7 @@ def enforcement_text() -> str:
 
 
 def write_words() -> None:
-    """Write the words of all clauses where the product finds them."""
+    """Write the words of all clauses to the product's data."""
     ENFORCEMENT.write_text(enforcement_text())
 
 
@@ -208,9 +210,7 @@ def write_words() -> None:
 
 def page() -> str:
     """Return the page of clauses, words and tests, game by game."""
-    counts = Counter(words().values())
-    rows = [(f"*{word}*", str(counts[word]), meaning) for word, meaning in rulebook.ENFORCEMENT.items()]
-    parts = [_HEAD, f"{summary()}.", table(("word", "clauses", "meaning"), *rows), _by_evidence()]
+    parts = [_HEAD, f"{summary()}.", word_table(), _by_evidence()]
     for game in rulebook.GAMES:
         lines = [_line(clause) for clause in rulebook.clauses(game) if word_of(clause) != "outside"]
         parts.append(f"## {rulebook.edition(game).title}\n\n{table(('clause', 'word', 'proved by'), *lines)}")
@@ -219,14 +219,22 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def word_table() -> str:
+    """Return how many clauses have each word, and what the word means."""
+    counts = Counter(words().values())
+    rows = [(f"*{word}*", str(counts[word]), meaning) for word, meaning in rulebook.ENFORCEMENT.items()]
+    return table(("word", "clauses", "meaning"), *rows)
+
+
 def _by_evidence() -> str:
-    """Return in a sentence on what the claim of enforcement rests."""
+    """Return a sentence with the evidence for the enforced clauses."""
     shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
     return (
-        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something or stops"
-        f"\nthe table. {shown[DRIVEN]} are *uncited*, and somebody has read their tests: {read['refused']} are refused"
-        f" or stopped without\na citation, {read['carried out']} the core carries out itself."
+        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something"
+        f"\nor stops the table. {shown[DRIVEN]} are *uncited*, and a person has read their tests:"
+        f"\n{read['refused']} are refused or stopped without a citation, {read['carried out']} the core carries out"
+        " itself."
         f" {read['prompted']} uncited clauses are prompted only."
     )
 
@@ -244,18 +252,18 @@ def _short(test: str) -> str:
 
 
 def summary() -> str:
-    """Return one line for people: how many clauses there are, and how many have each word."""
+    """Return one line: the number of clauses, and the number with each word."""
     counts = Counter(words().values())
     return f"{sum(counts.values())} clauses: " + ", ".join(f"{counts[word]} {word}" for word in rulebook.ENFORCEMENT)
 
 
 def unnamed() -> list[str]:
-    """Return the binding clauses that no test names and nothing later is to bring."""
+    """Return the binding clauses that no test names and no later work will bring."""
     return [c for game in rulebook.GAMES for c in binding(game) if c not in named() and c not in due()]
 
 
 def main() -> int:
-    """Print the score, what waits, and what is missing; 1 if anything is."""
+    """Print the counts, what waits, and what is missing; return 1 if a test is missing."""
     if sys.argv[1:] == ["--collect"]:
         print(json.dumps(collect()))
         return 0

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def keys() -> str:
-    """One table for every section."""
+    """Return one table for every section."""
     parts = []
     for name in KNOWN:
         if name == RULES:

@@ -1,4 +1,4 @@
-"""The generated parts of docs/table.md: machines, reasons, steps of a hold, and a refusal as it really went."""
+"""The generated parts of docs/table.md: state machines, reasons, steps of a hold, and a recorded refusal."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Decision
 
-# Steps whose asked role or answers depend on the ruling, in words.
+# Steps whose role or answers depend on the ruling.
 _BY_RULING: Final = {
-    "choose": ("whoever the ruling lets decide; a player's choice is entered by the dealer", "what the ruling names"),
-    "acknowledge": ("the role that the ruling names", "`acknowledged`, which says that the named evidence was seen"),
+    "choose": ("the person that the ruling names; the dealer enters a player's choice", "the choices of the ruling"),
+    "acknowledge": (
+        "the role that the ruling names",
+        "`acknowledged`, which confirms that the person saw the named evidence",
+    ),
 }
 _ALWAYS: Final = {
     "optional_settled": "`settle_optional_wagers`",
     "hand_complete": "`settle_optional_wagers` in the middle of the deal, seat by seat",
-    "replacement": "`settle_optional_wagers` where no card lies there for the joker yet",
+    "replacement": "`settle_optional_wagers` where no card replaces the joker yet",
     "dealer_hand_reset": "`reset_dealer_hand`",
     "seat_reopened": "`reset_dealer_hand`, for every seat that was settled before",
-    "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
+    "choose": "an outcome that lets a person decide: `ask_floorperson`, `player_may_void`, `player_option_dead_hand`",
     "device_cleared": "any hold about a faulted device",
-    "deck_counted": "`reshuffle` where the ruling wants the deck verified again",
+    "deck_counted": "`reshuffle` where the ruling requires that the deck is verified again",
     "wagers_reversed": "`return_wagers` of a void round, for every seat with a wager that was taken or paid",
     "cards_refed": "a deck that leaves a continuous shuffler in the middle of a round",
     "acknowledge": "every hold, as its last step",
@@ -42,7 +45,7 @@ _ALWAYS: Final = {
 
 
 def machine(name: str) -> str:
-    """One machine: its picture, and every pair of state and trigger."""
+    """Return one state machine: its picture, and every pair of state and trigger."""
     triggers, rows = diagrams.results(name)
     shown = [(f"`{state}`", *to) for state, *to in rows]
     heads = ("state", *(f"`{trigger}`" for trigger in triggers))
@@ -50,12 +53,12 @@ def machine(name: str) -> str:
 
 
 def picture(name: str) -> str:
-    """One machine's picture alone."""
+    """Return the picture of one state machine."""
     return f"```mermaid\n{diagrams.mermaid(name)}\n```"
 
 
 def _duty(duty: str) -> str:
-    """The clause that each chapter has for a duty, as cards are dealt from an automated shoe where that matters."""
+    """Return a duty with the clause of each chapter and dealing method."""
     cited: dict[str, None] = {}
     for game in rulebook.GAMES:
         edition = rulebook.edition(game)
@@ -66,19 +69,19 @@ def _duty(duty: str) -> str:
 
 
 def reasons() -> str:
-    """Every reason of every permit."""
+    """Return every reason of every permit."""
     acts = [f"`{act}`" for act in get_args(Actuation)]
     orders = [f"`{order}`" for order in get_args(Order)]
     rows = [
         (f"`{row.key}`", ", ".join(row.acts), row.text, _duty(row.duty), row.clears, row.evidence) for row in REASONS
     ]
-    heads = ("key", "bars", "because", "duty and its clauses", "who clears it", "with what evidence")
+    heads = ("key", "blocks", "because", "duty and its clauses", "who clears it", "with what evidence")
     closed = f"Actuations: {', '.join(acts)}. People's orders, by the same rows: {', '.join(orders)}."
     return f"{closed}\n\n{table(heads, *rows)}"
 
 
 def steps() -> str:
-    """Every step of a hold: what orders it, who is asked, what may be answered."""
+    """Return every step of a hold: what orders it, who must answer, and the choices."""
     by: dict[str, list[str]] = {step: [] for step in ASKED}
     for outcome, ordered in STEPS.items():
         for step in ordered:
@@ -91,11 +94,11 @@ def steps() -> str:
     return table(("step", "ordered by", "asked of", "answers"), *rows)
 
 
-# --- a refusal, as it went --------------------------------------------------------------------------------------------
+# --- a recorded refusal -----------------------------------------------------------------------------------------------
 
 
 def refusal() -> str:
-    """A shuffler jams with the second deck, and the dealer wants to go on: what everybody is told, step by step."""
+    """Return a recorded case: a shuffler jams with the second deck and the dealer tries to open a round."""
     floor = Floor("face_up_pai_gow").start("blue")
     floor.bets = {1}
     floor.twist = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
@@ -103,35 +106,35 @@ def refusal() -> str:
     floor.play(ev.CardsInserted("shuffler.1"))
     lines: list[str] = []
 
-    def happens(said: str, event: ev.Event) -> None:
-        lines.append(said)
-        lines.extend(f"    {line}" for decision in floor.step(event) for line in _told(decision))
+    def happens(sentence: str, event: ev.Event) -> None:
+        lines.append(sentence)
+        lines.extend(f"    {line}" for decision in floor.step(event) for line in _decision_lines(decision))
 
-    happens("shuffler.1 tells of a fault", ev.SlotChanged("shuffler.1", "fault"))
-    happens("says what: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
+    happens("shuffler.1 reports a fault", ev.SlotChanged("shuffler.1", "fault"))
+    happens("shuffler.1 reports the cause: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
     (shuffle,) = floor.state.commands
-    happens("and ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
+    happens("shuffler.1 ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
     happens("dealer D1 opens a round", ev.OpenRound(DEALER))
     prompt = floor.prompts()[0]
     wrong = ev.Answer(prompt.id, prompt.choices[0], FLOOR if prompt.role == "dealer" else DEALER, 53)
-    happens(f"{wrong.who.role} {wrong.who.credential} answers question {prompt.id}", wrong)
+    happens(f"{wrong.who.role} {wrong.who.credential} answers prompt {prompt.id}", wrong)
     while floor.state.holds:
         prompt = floor.prompts()[0]
         (right,) = floor.answer(prompt)
         assert isinstance(right, ev.Answer)
         number = "" if right.number is None else f", {right.number}"
-        happens(f"{right.who.role} {right.who.credential} answers question {prompt.id}: {right.choice}{number}", right)
+        happens(f"{right.who.role} {right.who.credential} answers prompt {prompt.id}: {right.choice}{number}", right)
     return "\n".join(["```text", *lines, "```"])
 
 
-def _told(decision: Decision) -> list[str]:
+def _decision_lines(decision: Decision) -> list[str]:
     match decision:
         case Found():
             orders = f"{', '.join(decision.outcomes)} ({', '.join(decision.clauses)})"
-            return [f"found: {decision.trigger} (deck {decision.deck}), orders {orders}"]
+            return [f"irregularity: {decision.trigger} (deck {decision.deck}), orders {orders}"]
         case Prompt():
             answers = " | ".join(decision.choices) + ", with a number" * decision.number
-            return [f"question {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
+            return [f"prompt {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
         case Cleared():
             return [f"cleared: acknowledged by {decision.credential}"]
         case Command():
@@ -139,15 +142,15 @@ def _told(decision: Decision) -> list[str]:
         case Moved() if decision.what.startswith(("slot", "deck")):
             return [f"{decision.what} is {decision.state}"]
         case Refused():
-            told = [f"refused: {decision.what}"]
+            lines = [f"refused: {decision.what}"]
             for reason in decision.reasons:
-                told.append(f"  {reason.key}: {reason.text} ({reason.clause})")
-                told.append(f"      cleared by the {reason.clears}, with: {reason.evidence}")
-            return told
+                lines.append(f"  {reason.key}: {reason.text} ({reason.clause})")
+                lines.append(f"      the {reason.clears} must clear it, with: {reason.evidence}")
+            return lines
     return []
 
 
-# Part -> what writes it.
+# Name of a part -> the function that writes it.
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "machine of the round": partial(machine, "round"),
     "machine of a deck": partial(machine, "deck"),

@@ -1,25 +1,29 @@
-"""Checks that what the documents name exists: files, links, modules, test functions, make targets and commands.
+"""Checks that documents name only what exists: files, links, modules, test functions, make targets and commands.
 
-python -m tools.doc_names    fail if a document names something that is not there
+python -m tools.doc_names    fail if a document names something that does not exist
 
-Read are README, CONTRIBUTING and the pages of `docs/`, but no history: change log, decisions and reviews also name what
-was there once. A name counts if it stands in backticks, in a block of commands, or behind a link.
+Reads README, CONTRIBUTING and the pages of `docs/`, except decisions and reviews, which are history. A name counts if
+it is in backticks, in a block of commands, or the target of a link.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from tools import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 HISTORY: Final = ("docs/decisions", "docs/reviews")
+# `tools.words` checks the code names of this page.
+GLOSSARY: Final = "docs/glossary.md"
 TOP: Final = ("benchmarks", "deploy", "devices", "docs", "examples", "firmware_bridge", "requirements", "simulators",
               "table_controller", "tests", "tools")  # fmt: skip
 PACKAGES: Final = tuple(name for name in TOP if name not in ("deploy", "docs", "examples", "requirements"))
@@ -31,18 +35,20 @@ _PATH: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(TOP)})/[\w./*@-]*(?:::\w+)
 _MODULE: Final = re.compile(rf"(?<![\w./-])(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
 _TEST_FILE: Final = re.compile(r"(?<![\w/.])(test_\w+\.py)(?:::(\w+))?")
 _MAKE: Final = re.compile(r"(?:^|[\s`$])make ([a-z]+)\b")
+_COMMAND_LINE: Final = re.compile(r"(?:\$ )?(?:sudo )?(?:\.venv/bin/)?pitbox (.*)")
 _PITBOX: Final = re.compile(r"(?:^|[\s`$/])pitbox ([a-z][a-z-]+)\b")
 
 
 def pages(root: Path) -> list[Path]:
-    """Return the documents that speak of what is there now."""
-    found = [root / "README.md", root / "CONTRIBUTING.md", root / "examples" / "README.md"]
-    found += sorted((root / "docs").rglob("*.md"))
-    return [page for page in found if page.exists() and not str(page.relative_to(root)).startswith(HISTORY)]
+    """Return the documents that describe the current tree."""
+    candidates = [root / "README.md", root / "CONTRIBUTING.md", root / "examples" / "README.md"]
+    candidates += sorted((root / "docs").rglob("*.md"))
+    left_out = (*HISTORY, GLOSSARY)
+    return [page for page in candidates if page.exists() and not str(page.relative_to(root)).startswith(left_out)]
 
 
 def wrong(root: Path, page: Path) -> list[str]:
-    """Return every name of a page that is not there, each once, with the page."""
+    """Return every name of a page that does not exist, each once, with the page."""
     text = page.read_text("utf-8")
     fences = "\n".join(_FENCE.findall(text))
     prose = _FENCE.sub("", text)
@@ -63,12 +69,12 @@ def _link_leads(page: Path, target: str) -> bool:
 
 
 def _missing(root: Path, span: str) -> Iterator[str]:
-    for found in _PATH.findall(span):
-        if not _path_exists(root, found):
-            yield found
-    for found in _MODULE.findall(span):
-        if not _module_exists(root, found):
-            yield found
+    for name in _PATH.findall(span):
+        if not _path_exists(root, name):
+            yield name
+    for name in _MODULE.findall(span):
+        if not _module_exists(root, name):
+            yield name
     for file, test in _TEST_FILE.findall(span):
         places = list((root / "tests").rglob(file))
         if not places or (test and not any(_defines(place, test) for place in places)):
@@ -103,15 +109,15 @@ def _module_exists(root: Path, name: str) -> bool:
 
 @cache
 def _names(file: Path) -> frozenset[str]:
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
-    return frozenset(found)
+            names.add((node.asname or node.name).partition(".")[0])
+    return frozenset(names)
 
 
 def _defines(file: Path, name: str) -> bool:
@@ -125,7 +131,7 @@ def _targets(root: Path) -> frozenset[str]:
 
 @cache
 def _commands(root: Path) -> frozenset[str]:
-    """Return the commands of the console script: its own table, and those that are plugged in."""
+    """Return the commands of the console script: its own table, and the entry points of other packages."""
     own = (root / "table_controller" / "cli" / "__init__.py").read_text("utf-8")
     project = (root / "pyproject.toml").read_text("utf-8")
     plugged = project.partition('[project.entry-points."pitbox.commands"]')[2].partition("\n[")[0]
@@ -134,11 +140,53 @@ def _commands(root: Path) -> frozenset[str]:
     )
 
 
+# --- arguments of commands --------------------------------------------------------------------------------------------
+
+
+def unknown_arguments(root: Path, page: Path) -> list[str]:
+    """Return a sentence for every `pitbox` command of a page with a subcommand or an option that does not exist."""
+    text = page.read_text("utf-8")
+    prose, blocks = _FENCE.sub("", text), "\n".join(_FENCE.findall(text)).splitlines()
+    lines = [*_TICKS.findall(prose), *blocks, *(line for line in prose.splitlines() if line.startswith("    "))]
+    commands = [match[1] for line in lines if (match := _COMMAND_LINE.match(line.strip()))]
+    problems = (_unknown_argument(command) for command in commands)
+    name = page.relative_to(root).as_posix()
+    return [f"{name}: {problem}" for problem in dict.fromkeys(problems) if problem]
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
+    from table_controller.cli import command_parser  # noqa: PLC0415 - only this check needs the commands
+
+    return command_parser()
+
+
+def _unknown_argument(command: str) -> str:
+    """Return what is unknown in the words after `pitbox`, or ""."""
+    parser = _parser()
+    for word in re.split(r"\s+", command):
+        if not word or word[0] in "#|>&;<…(\"'" or word in ("...", "\\"):
+            break
+        option = word.partition("=")[0].rstrip("`,.;:)]")
+        below = next((each for each in parser._actions if isinstance(each, argparse._SubParsersAction)), None)
+        if option.startswith("--"):
+            if option not in parser._option_string_actions:
+                return f"{parser.prog} has no option {option}"
+        elif below is not None and re.fullmatch(r"[a-z][a-z_-]*", word):
+            if word not in below.choices:
+                return f"{parser.prog} has no command {word}"
+            parser = below.choices[word]
+        elif below is not None and not word.startswith("-"):
+            break
+    return ""
+
+
 def main() -> None:
-    """Print what is not there; exit 1 if there is anything."""
-    bad = [line for page in pages(ROOT) for line in wrong(ROOT, page)]
+    """Print the names that do not exist; exit 1 if there are any."""
+    bad = [f"{line} does not exist" for page in pages(ROOT) for line in wrong(ROOT, page)]
+    bad += [line for page in pages(ROOT) for line in unknown_arguments(ROOT, page)]
     for line in bad:
-        print(f"{line}: there is no such thing. Name what is there, or say nothing.")
+        print(line)
     sys.exit(1 if bad else 0)
 
 

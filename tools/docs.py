@@ -1,9 +1,9 @@
 """Writes the generated parts of the documents, each from the code or data that it describes.
 
-python -m tools.docs           rewrite them all, and the dissector's table
-python -m tools.docs --check   change nothing; name what is out of date
+python -m tools.docs           rewrite all parts, and the dissector's table
+python -m tools.docs --check   change nothing; print what is out of date
 
-A part stands between `<!-- generated: NAME -->` and `<!-- end generated -->`; what is around it is written by hand.
+A part is between `<!-- generated: NAME -->` and `<!-- end generated -->`; the text around it is written by hand.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import sys
 import tomllib
 from enum import EnumMeta
 from functools import partial
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +30,7 @@ from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
 from table_controller.table.diagrams import mermaid
 from tools import (
+    ROOT,
     asyncapi,
     clause_table,
     config_tables,
@@ -47,18 +47,18 @@ from tools.markdown import table as _table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from pathlib import Path
     from types import ModuleType
 
     from simulators.faults import FaultKind
     from table_controller.conformance.requirements import Chapter
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 END: Final = "<!-- end generated -->"
 MEND: Final = "make recording"
 
 
-def _first_line(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").partition("\n")[0]
+def _first_line(described: Any) -> str:
+    return (inspect.getdoc(described) or "").partition("\n")[0]
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ _INTEGERS: Final = {
     (0, (1 << 63) - 1): "u63",
     (1, (1 << 63) - 1): "id",
 }
-_LINK_WAYS: Final[list[tuple[Any, str]]] = [
+_LINK_DIRECTIONS: Final[list[tuple[Any, str]]] = [
     (messages.HandshakeToDevice, "host → device, handshake"),
     (messages.HandshakeToHost, "device → host, handshake"),
     (commands.HostCommands, "host → device, request"),
@@ -79,7 +79,7 @@ _LINK_WAYS: Final[list[tuple[Any, str]]] = [
 ]
 
 
-def _machine_ways(machine: ModuleType) -> list[tuple[Any, str]]:
+def _machine_directions(machine: ModuleType) -> list[tuple[Any, str]]:
     return [
         (machine.Actuation | machine.Question, "host → device, request"),
         (machine.Reply, "device → host, reply"),
@@ -93,9 +93,9 @@ def _size(least: int | None, most: int | None) -> str:
     return f"{least or 0}-{'?' if most is None else most}"
 
 
-def _kind(found: types.Type) -> str:
-    """Return a field's type and limits in the protocol's own words."""
-    match found:
+def _kind(type_: types.Type) -> str:
+    """Return a field's type and limits in the terms of docs/protocol.md."""
+    match type_:
         case types.IntType(ge=least, le=most) if least is not None and most is not None:
             return _INTEGERS.get((least, most), f"{least}-{most}")
         case types.BoolType():
@@ -103,19 +103,19 @@ def _kind(found: types.Type) -> str:
         case types.NoneType():
             return "nil"
         case types.StrType():
-            return f"text {_size(found.min_length, found.max_length)}"
+            return f"text {_size(type_.min_length, type_.max_length)}"
         case types.BytesType():
-            return f"bytes {_size(found.min_length, found.max_length)}"
+            return f"bytes {_size(type_.min_length, type_.max_length)}"
         case types.EnumType() | types.StructType():
-            return found.cls.__name__
+            return type_.cls.__name__
         case types.ListType():
-            bounds = "" if found.max_length is None else f" {_size(found.min_length, found.max_length)}"
-            return f"array{bounds} of {_kind(found.item_type)}"
+            bounds = "" if type_.max_length is None else f" {_size(type_.min_length, type_.max_length)}"
+            return f"array{bounds} of {_kind(type_.item_type)}"
         case types.LiteralType():
-            return " or ".join(f'"{value}"' for value in found.values)
+            return " or ".join(f'"{value}"' for value in type_.values)
         case types.UnionType():
-            return " or ".join(_kind(option) for option in found.types)
-    raise TypeError(f"no words for {found}")
+            return " or ".join(_kind(option) for option in type_.types)
+    raise TypeError(f"no words for {type_}")
 
 
 def _fields(struct: type) -> list[types.Field]:
@@ -124,15 +124,15 @@ def _fields(struct: type) -> list[types.Field]:
     return list(info.fields)
 
 
-def _parts_of(found: types.Type) -> Iterable[type]:
-    """Every enumeration and inner array in a type."""
-    match found:
+def _parts_of(type_: types.Type) -> Iterable[type]:
+    """Yield every enumeration and inner array in a type."""
+    match type_:
         case types.EnumType() | types.StructType():
-            yield found.cls
+            yield type_.cls
         case types.ListType():
-            yield from _parts_of(found.item_type)
+            yield from _parts_of(type_.item_type)
         case types.UnionType():
-            for option in found.types:
+            for option in type_.types:
                 yield from _parts_of(option)
 
 
@@ -145,18 +145,18 @@ def _members(enum: Any) -> str:
 
 
 def message_table(ways: list[tuple[Any, str]], also: tuple[EnumMeta, ...] = ()) -> str:
-    """Messages with tag, direction and fields; then what is inside them. `also`: enumerations that no field carries."""
-    way_of = {message: way for union, way in ways for message in members(union)}
-    known = sorted(way_of, key=messages.tag_of)
+    """Return messages with tag, direction and fields, then their inner types. `also`: enumerations outside fields."""
+    direction_of = {message: direction for union, direction in ways for message in members(union)}
+    known = sorted(direction_of, key=messages.tag_of)
     inner = {part: None for message in known for field in _fields(message) for part in _parts_of(field.type)}
     arrays = [part for part in inner if not isinstance(part, EnumMeta) and part not in known]
     inner |= {part: None for array in arrays for field in _fields(array) for part in _parts_of(field.type)}
-    # Places in an array and bits of a byte are enumerations too, though no field carries them.
+    # Positions in an array and bits of a byte are enumerations, too, although no field has their type.
     enums = [*(part for part in inner if isinstance(part, EnumMeta)), *(enum for enum in also if enum not in inner)]
-    rows = [(messages.tag_of(m), f"`{m.__name__}`", way_of[m], _shape(m), _first_line(m)) for m in known]
+    rows = [(messages.tag_of(m), f"`{m.__name__}`", direction_of[m], _shape(m), _first_line(m)) for m in known]
     named = [(f"`{enum.__name__}`", _members(enum), _first_line(enum)) for enum in enums]
     inside = [(f"`{a.__name__}`", _shape(a), _first_line(a)) for a in arrays]
-    parts = [_table(("tag", "message", "way", "fields, in order", "meaning"), *rows)]
+    parts = [_table(("tag", "message", "direction", "fields, in order", "meaning"), *rows)]
     if inside:
         note = "Arrays inside messages (no tag; `Settled` inside a `Report` keeps its own):"
         parts += [note, _table(("array", "fields, in order", "meaning"), *inside)]
@@ -166,9 +166,9 @@ def message_table(ways: list[tuple[Any, str]], also: tuple[EnumMeta, ...] = ()) 
 
 
 def machine_table(machine: ModuleType) -> str:
-    """One kind of machine: its messages, and every enumeration of its module."""
+    """Return the messages of one kind of machine, and every enumeration of its module."""
     enums = tuple(e for e in vars(machine).values() if isinstance(e, EnumMeta) and e.__module__ == machine.__name__)
-    return message_table(_machine_ways(machine), enums)
+    return message_table(_machine_directions(machine), enums)
 
 
 # --- golden bytes ----------------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def _golden_file(name: str) -> dict[str, Any]:
 
 
 def golden_payloads(file: str) -> str:
-    """The payloads of one golden file."""
+    """Return the payloads of one golden file."""
     lines = ["```text"]
     for entry in _golden_file(file)["message"]:
         given = " ".join(f"{name}={_golden_value(value)}" for name, value in entry.get("fields", {}).items())
@@ -199,7 +199,7 @@ def golden_payloads(file: str) -> str:
 
 
 def golden_link() -> str:
-    """The link's golden file as a page: payloads, the handshake's values, whole frames."""
+    """Return the link's golden file: payloads, the handshake's values, whole frames."""
     data = _golden_file("link")
     lines = ["Payloads:", "", golden_payloads("link"), "", "The handshake's values:", "", "```text"]
     for name, value in data["handshake"].items():
@@ -216,7 +216,7 @@ def golden_link() -> str:
 def _frame(entry: dict[str, Any]) -> list[str]:
     head = f"type={frame.TYPE_NAMES[entry['type']]} flags={entry['flags']} seq={entry['seq']:04x} "
     head += f"ack={entry['ack']:04x} re={entry['re']:04x} counter={entry['counter']:08x} message={entry['message']}"
-    lost = "  (lost on the way)" if entry.get("lost") else ""
+    lost = "  (lost on the line)" if entry.get("lost") else ""
     return [
         f"  {head.removesuffix(' message=')}{lost}", f"  mac={entry['mac'] or 'none'} crc={entry['crc']} wire=",
         *_hex(entry["wire"]),
@@ -225,7 +225,7 @@ def _frame(entry: dict[str, Any]) -> list[str]:
 
 # --- constants -------------------------------------------------------------------------------------------------------
 
-# Which constants an implementer needs, and their units; the reasons are the comments beside them in the code.
+# The constants that an implementer needs, and their units; the reasons are their comments in the code.
 _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
     frame: {
         "VERSION": "", "FIRST_SEQ": "hex", "FIRST_COUNTER": "hex", "NO_RE": "hex", "HEADER_SIZE": "bytes",
@@ -245,7 +245,7 @@ _CONSTANTS: Final[dict[ModuleType, dict[str, str]]] = {
 
 
 def _reason(module: ModuleType, name: str) -> str:
-    """Return the comment at or above a constant; constants in a row share the one above them."""
+    """Return the comment at or above a constant; adjacent constants share the comment above them."""
     lines = inspect.getsource(module).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith(f"{name}: Final"))
     if "  # " in lines[at]:
@@ -260,17 +260,17 @@ def _reason(module: ModuleType, name: str) -> str:
 
 
 def constants() -> str:
-    """Limits and times of the protocol."""
+    """Return the limits and times of the protocol."""
     rows = []
-    for module, wanted in _CONSTANTS.items():
-        for name, unit in wanted.items():
+    for module, units in _CONSTANTS.items():
+        for name, unit in units.items():
             value = getattr(module, name)
             shown = f"0x{value:0{8 if value > 0xFFFF else 4}X}" if unit == "hex" else f"{value} {unit}".strip()
             rows.append((f"`{name}`", shown, _reason(module, name)))
     return _table(("constant", "value", "why"), *rows)
 
 
-# --- the rest --------------------------------------------------------------------------------------------------------
+# --- other parts -----------------------------------------------------------------------------------------------------
 
 
 def errors() -> str:
@@ -287,7 +287,7 @@ def _wrapped(text: str) -> str:
 
 
 def service_diagram() -> str:
-    """The service machine as a picture (loops left out) and as a table of every state and trigger."""
+    """Return the service state machine as a picture (without loops) and as a table."""
     picture = f"```mermaid\n{mermaid('service')}\n```"
     results = {(source, trigger): to for trigger, source, to in service.TRANSITIONS}
     rows = [
@@ -300,7 +300,7 @@ def service_diagram() -> str:
 
 
 def faults(words: dict[str, FaultKind]) -> str:
-    """Words of the vocabulary of faults."""
+    """Return the table of faults that can be injected."""
     rows = [
         (f"`{kind.name}`", kind.acts_on, ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "none", kind.meaning)
         for kind in words.values()
@@ -309,7 +309,7 @@ def faults(words: dict[str, FaultKind]) -> str:
 
 
 def requirements() -> str:
-    """Every requirement of the conformance kit, by chapter, with the mutants that prove it."""
+    """Return every requirement of the conformance kit by chapter, with the mutants that prove it."""
     proofs: dict[str, list[str]] = {}
     for mutant in all_mutants():
         proofs.setdefault(mutant.breaks, []).append(f"`{mutant.name}`: {mutant.mistake}")
@@ -322,15 +322,15 @@ def requirements() -> str:
 
 
 def _requirement_rows(chapter: Chapter, proofs: dict[str, list[str]]) -> Iterable[tuple[str, ...]]:
-    for found in chapter.requirements:
-        marks = ["with operator"] * found.hands + [found.capability] * bool(found.capability)
-        marks += [f"not {found.without}"] * bool(found.without)
-        sentence = found.sentence + (f" *({', '.join(marks)})*" if marks else "")
-        yield found.id, sentence, found.section, "<br>".join(proofs[found.id])
+    for requirement in chapter.requirements:
+        marks = ["with operator"] * requirement.hands + [requirement.capability] * bool(requirement.capability)
+        marks += [f"not {requirement.without}"] * bool(requirement.without)
+        sentence = requirement.sentence + (f" *({', '.join(marks)})*" if marks else "")
+        yield requirement.id, sentence, requirement.section, "<br>".join(proofs[requirement.id])
 
 
 def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]]]:
-    """The generated parts of one kind's own page."""
+    """Return the generated parts of one kind's own page."""
     kind: str = machine.KIND
     page = f"docs/devices/{kind}.md"
     return {
@@ -340,9 +340,9 @@ def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]
     }
 
 
-# Part -> the document that it stands in, and what writes it.
+# Name of a part -> its document, and the function that writes it.
 PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
-    "messages": ("docs/protocol.md", partial(message_table, _LINK_WAYS)),
+    "messages": ("docs/protocol.md", partial(message_table, _LINK_DIRECTIONS)),
     "constants": ("docs/protocol.md", constants),
     "golden": ("docs/protocol.md", golden_link),
     "errors": ("docs/errors.md", errors),
@@ -350,6 +350,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "faults": ("docs/faults.md", partial(faults, EVERY)),
     "jam": ("README.md", recordings.jam_text),
     "coverage": (coverage_figures.PAGE, coverage_figures.stored_part),
+    "clause words": ("README.md", clause_table.word_table),
     **{part: ("docs/rulebook.md", make) for part, make in rule_tables.PARTS.items()},
     **{part: ("docs/table.md", make) for part, make in core_tables.PARTS.items()},
     **{part: ("docs/hands.md", make) for part, make in hand_tables.PARTS.items()},
@@ -358,7 +359,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: ("docs/configuration.md", make) for part, make in config_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
-    **{part: made for machine in MACHINES for part, made in machine_parts(machine).items()},
+    **{part: generated for machine in MACHINES for part, generated in machine_parts(machine).items()},
 }
 # Whole files that are generated.
 FILES: Final[dict[str, Callable[[], str]]] = {
@@ -369,51 +370,51 @@ FILES: Final[dict[str, Callable[[], str]]] = {
 
 
 def renewed(text: str, part: str) -> str | None:
-    """Return a document's text with one part as it must be, or None if the part's markers are not there."""
+    """Return a document's text with one part renewed, or None if the part's markers are missing."""
     begin = f"<!-- generated: {part} -->"
-    before, found, rest = text.partition(begin)
-    _, ended, after = rest.partition(END)
-    return f"{before}{begin}\n\n{PARTS[part][1]()}\n\n{END}{after}" if found and ended else None
+    before, opened, tail = text.partition(begin)
+    _, ended, after = tail.partition(END)
+    return f"{before}{begin}\n\n{PARTS[part][1]()}\n\n{END}{after}" if opened and ended else None
 
 
 def _words(picture: str) -> str:
-    """What a picture says; how it is drawn may change with the drawing library."""
+    """Return the text of a picture; its drawing may change with the drawing library."""
     return re.sub(r"<style>.*?</style>|<[^>]*>|\s+", " ", picture, flags=re.DOTALL)
 
 
 def stale(root: Path = ROOT, *, mend: bool = False) -> list[str]:
-    """Return a sentence for every part that is not as it must be; with `mend`, rewrite those that can be."""
-    said = []
+    """Return a sentence for every part that is out of date; with `mend`, rewrite the parts instead."""
+    sentences = []
     for part, (document, _) in PARTS.items():
         path = root / document
         old = path.read_text("utf-8") if path.exists() else ""
         new = renewed(old, part)
         if new is None:
-            said.append(f"{document} has lost the markers of its part {part!r}; put them back by hand")
+            sentences.append(f"{document} lacks the markers of its part {part!r}; add them by hand")
         elif new != old and mend:
             path.write_text(new, "utf-8")
         elif new != old:
-            said.append(f"{document}: the part {part!r} is out of date; run: {MEND}")
+            sentences.append(f"{document}: the part {part!r} is out of date; run: {MEND}")
     for file, make in FILES.items():
         path, new = root / file, make()
         if mend:
             path.write_text(new, "utf-8")
         elif not path.exists() or _words(path.read_text("utf-8")) != _words(new):
-            said.append(f"{file} is out of date; run: {MEND}")
-    return said
+            sentences.append(f"{file} is out of date; run: {MEND}")
+    return sentences
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Rewrite every generated part; with --check only tell (1) what would change."""
+    """Rewrite every generated part; with --check only print what would change and return 1."""
     parser = argparse.ArgumentParser(prog="python -m tools.docs", description="The generated parts of the documents.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail if a part is out of date")
     options = parser.parse_args(arguments)
     logging.getLogger().addHandler(logging.NullHandler())  # the recordings lose links on purpose
-    said = stale(mend=not options.check)
-    for sentence in said:
+    sentences = stale(mend=not options.check)
+    for sentence in sentences:
         print(sentence)
     other = dissector.main(["--check"] if options.check else [])
-    return 1 if said or other else 0
+    return 1 if sentences or other else 0
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""Measures how well drift announces jams, on seeded histories of simulated machines, beside a plain threshold.
+"""Measures how well drift predicts jams, on seeded histories of simulated machines, against a simple threshold.
 
 python -m tools.drift_figures                 print the table of the report seeds
-python -m tools.drift_figures --fit           print limits fitted on the fit seeds, which the report never sees
-python -m tools.drift_figures --write         put the table into docs/history.md
+python -m tools.drift_figures --fit           print limits fitted on the fitting seeds, which the report never uses
+python -m tools.drift_figures --write         write the table into docs/history.md
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,18 +20,19 @@ from simulators.world.ageing import KINDS, LAYOUTS, End, Life, ageing, life
 from simulators.world.cards import World
 from table_controller.controller.wear import look_of
 from table_controller.diagnosis.drift import DEFAULT, Limits, Line, Wear, lines, take, warning
+from tools import ROOT
 from tools.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-PAGE: Final = Path(__file__).resolve().parent.parent / "docs/history.md"
+PAGE: Final = ROOT / "docs/history.md"
 BEGIN: Final = "<!-- measured: drift -->"
 END: Final = "<!-- end measured -->"
-# Seeds of each kind. Those that limits were fitted on are never reported.
+# Seeds of each kind. The report never uses the fitting seeds.
 FIT: Final = range(30)
 REPORT: Final = range(2_000, 2_025)
-# An announcement later than this before the end (cards) is none: a deck is under way.
+# A warning fewer cards before the end than this comes too late: the deck is already in the machine.
 EARLY: Final = 53
 WORDS: Final = {
     "healthy": "healthy, no jam",
@@ -44,16 +44,16 @@ WORDS: Final = {
 
 
 class Seen(NamedTuple):
-    """What the box has after one window: at which card, the trends, and what a plain threshold looks at."""
+    """What the box knows after one window: card number, trends, and the values for a simple threshold."""
 
     cards: int
     lines: list[Line]
-    slowest: list[int]  # by segment: ppm over its base, weather and all
+    slowest: list[int]  # by segment: ppm over its base, without correction
     margins: list[int | None]
 
 
 class History(NamedTuple):
-    """One machine's life as the box saw it."""
+    """One machine's life as the box recorded it."""
 
     machine: str
     ahead: Life
@@ -62,32 +62,32 @@ class History(NamedTuple):
 
     @property
     def ages(self) -> bool:
-        """Whether it ended by something that came slowly."""
+        """Whether a gradual cause ended it."""
         return self.ahead.kind in ("slow_wear", "fast_wear", "dust")
 
     def rightly(self, cards: int, *, sensor: bool, part: int) -> bool:
-        """Whether a warning of a part at some card is of what really ages."""
+        """Whether a warning names the part that really ages."""
         right = self.end.sensor if self.ahead.kind == "dust" else self.end.segment
         about = sensor is (self.ahead.kind == "dust") and part == right
         return self.ages and about and cards > self.ahead.begins
 
 
 def history(kind: str, seed: int, machine: str = "shuffler") -> History:
-    """Live through one machine's life and keep what the box sees of it."""
+    """Simulate one machine's life and record what the box sees."""
     return run_virtual(_history(kind, seed, machine))
 
 
 async def _history(kind: str, seed: int, machine: str) -> History:
-    made = ageing(machine, World(), DeviceClock(), Random(f"{machine} {kind} {seed} mechanics"))
+    machine_life = ageing(machine, World(), DeviceClock(), Random(f"{machine} {kind} {seed} mechanics"))
     ahead = life(kind, seed, machine)
     wear = Wear(f"SIM-{seed}")
     seen: list[Seen] = []
-    for told in made.live(ahead):
-        if isinstance(told, End):
-            return History(machine, ahead, told, seen)
-        before, wear = wear, take(wear, look_of(machine, told.transits, told.levels))
-        if wear.windows != before.windows and (found := lines(wear)):
-            seen.append(Seen(told.cards, found, _slower(wear), list(wear.windows[-1].margins)))
+    for report in machine_life.live(ahead):
+        if isinstance(report, End):
+            return History(machine, ahead, report, seen)
+        before, wear = wear, take(wear, look_of(machine, report.transits, report.levels))
+        if wear.windows != before.windows and (trends := lines(wear)):
+            seen.append(Seen(report.cards, trends, _slower(wear), list(wear.windows[-1].margins)))
     raise AssertionError("a life has an end")
 
 
@@ -96,11 +96,11 @@ def _slower(wear: Wear) -> list[int]:
     return [1_000_000 * m // b - 1_000_000 if b else 0 for m, b in zip(wear.windows[-1].means, bases, strict=True)]
 
 
-# --- two ways to warn -------------------------------------------------------------------------------------------------
+# --- two methods of warning -------------------------------------------------------------------------------------------
 
 
 class First(NamedTuple):
-    """A first warning of one part: when, of what, and what was left by its estimate (None: it gives none)."""
+    """The first warning of one part: card, part, and the estimated cards left (None: no estimate)."""
 
     cards: int
     sensor: bool
@@ -109,39 +109,39 @@ class First(NamedTuple):
 
 
 class Threshold(NamedTuple):
-    """The plain way: a window's mean is slower than its base by so much (ppm), or a margin is below so many levels."""
+    """A simple threshold: a window's mean is slower than its base by so many ppm, or a margin is below a level."""
 
     slower: int
     margin: int
 
 
 def by_drift(known: History, limits: Limits) -> list[First]:
-    """Return the first warning of every part, by trends."""
-    found: dict[tuple[bool, int], First] = {}
+    """Return the first warning of every part by drift."""
+    firsts: dict[tuple[bool, int], First] = {}
     for seen in known.seen:
         for line in seen.lines:
-            told = warning(line, limits)
-            if told is not None:
-                key = (told.signal == "margin", told.part)
-                first = found.setdefault(key, First(seen.cards, *key, told.left))
+            warned = warning(line, limits)
+            if warned is not None:
+                key = (warned.signal == "margin", warned.part)
+                first = firsts.setdefault(key, First(seen.cards, *key, warned.left))
                 if first.cards == seen.cards:
-                    found[key] = min(first, First(seen.cards, *key, told.left))
-    return list(found.values())
+                    firsts[key] = min(first, First(seen.cards, *key, warned.left))
+    return list(firsts.values())
 
 
 def by_threshold(known: History, threshold: Threshold) -> list[First]:
-    """Return the first warning of every part, by a plain threshold."""
-    found: dict[tuple[bool, int], First] = {}
+    """Return the first warning of every part by a simple threshold."""
+    firsts: dict[tuple[bool, int], First] = {}
     for seen in known.seen:
         late = [(False, s) for s, ppm in enumerate(seen.slowest) if ppm > threshold.slower]
         dim = [(True, s) for s, margin in enumerate(seen.margins) if margin is not None and margin < threshold.margin]
         for key in late + dim:
-            found.setdefault(key, First(seen.cards, *key, None))
-    return list(found.values())
+            firsts.setdefault(key, First(seen.cards, *key, None))
+    return list(firsts.values())
 
 
 class Score(msgspec.Struct):
-    """How a way to warn did on histories."""
+    """The result of one method of warning."""
 
     histories: int = 0
     jams: int = 0
@@ -183,7 +183,7 @@ def fit_threshold(known: list[History]) -> Threshold:
 
 
 def _slim(known: History) -> History:
-    """Leave out the lines that no limits of the fit would warn of."""
+    """Drop the lines that no limits of the fit would warn about."""
     seen = [
         each._replace(lines=[line for line in each.lines if line.trend.sure >= 3 or line.trend.now >= 100_000])
         for each in known.seen
@@ -192,7 +192,7 @@ def _slim(known: History) -> History:
 
 
 def fit(known: list[History]) -> Limits:
-    """Return the limits that announce most without a false alarm, then earliest; one limit after the other."""
+    """Return the limits that predict most jams without a false alarm, then earliest; one limit at a time."""
     known = [_slim(each) for each in known]
     best = Limits()
     choices: dict[str, list[int]] = {
@@ -212,7 +212,7 @@ def fit(known: list[History]) -> Limits:
 
 
 def _worth(known: list[History], limits: Limits) -> tuple[Any, ...]:
-    """False alarms count with limits a fifth laxer: machines that nobody has seen yet need room."""
+    """Score limits; false alarms are counted with limits a fifth laxer, as a margin for unseen machines."""
     laxer = msgspec.structs.replace(
         limits, sure=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
         least_margin=limits.least_margin * 4 // 5, horizon=limits.horizon * 6 // 5,
@@ -221,7 +221,7 @@ def _worth(known: list[History], limits: Limits) -> tuple[Any, ...]:
     for each in known:
         lax.add(each, by_drift(each, laxer))
         score.add(each, by_drift(each, limits))
-    off = sum(min(1_000, 100 * max(told, true) // max(1, min(told, true))) for told, true in score.left)
+    off = sum(min(1_000, 100 * max(estimated, true) // max(1, min(estimated, true))) for estimated, true in score.left)
     return -lax.false, score.announced, -(off // max(1, len(score.left))), sum(score.early)
 
 
@@ -236,7 +236,7 @@ def _tenths(values: list[int]) -> str:
 
 
 class Row(NamedTuple):
-    """One row of the table: a machine, what happens to it, and how drift and the plain threshold did."""
+    """One row of the table: machine, kind of life, and the results of drift and of the simple threshold."""
 
     machine: str
     kind: str
@@ -245,7 +245,7 @@ class Row(NamedTuple):
 
 
 def figures(seeds: Iterable[int], plain: dict[str, Threshold], limits: Limits = DEFAULT) -> list[Row]:
-    """Return machine by machine and kind by kind how drift and the plain threshold did."""
+    """Return the results by machine and kind of life."""
     rows = []
     for machine, kind in ((machine, kind) for machine in LAYOUTS for kind in KINDS):
         row = Row(machine, kind, Score(), Score())
@@ -266,7 +266,7 @@ def written(rows: list[Row]) -> str:
     )  # fmt: skip
     lines_ = []
     for machine, kind, ours, plain in rows:
-        ratios = [100 * told // true for told, true in ours.left]
+        ratios = [100 * estimated // true for estimated, true in ours.left]
         lines_.append([
             machine, WORDS[kind], str(ours.histories), str(ours.jams), str(ours.announced), _tenths(ours.early),
             _tenths(ratios) and _tenths(ratios) + " %", str(ours.false), str(plain.announced), _tenths(plain.early),
@@ -275,15 +275,15 @@ def written(rows: list[Row]) -> str:
     return table(heads, *lines_)
 
 
-# What `--fit` found for the plain threshold; its own limits are in the drift module.
+# The result of `--fit` for the simple threshold; the limits of drift are in the drift module.
 PLAIN: Final = {"shuffler": Threshold(177_289, 306), "shoe": Threshold(142_598, 325)}
 
 
 def main(words: list[str] | None = None) -> int:
-    """Measure, print, and put the table into the page if asked."""
+    """Measure and print; with --write, write the table into the page."""
     parser = argparse.ArgumentParser(prog="drift_figures", description=__doc__.partition("\n")[0])
     parser.add_argument("--fit", action="store_true", help="fit the limits, print them and end")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/history.md")
+    parser.add_argument("--write", action="store_true", help="write the table into docs/history.md")
     args = parser.parse_args(words)
     if args.fit:
         known = [history(kind, seed, machine) for machine in LAYOUTS for kind in KINDS for seed in FIT]
@@ -295,8 +295,8 @@ def main(words: list[str] | None = None) -> int:
     print(text)
     if args.write:
         page = PAGE.read_text("utf-8")
-        before, _, rest = page.partition(BEGIN)
-        _, _, after = rest.partition(END)
+        before, _, tail = page.partition(BEGIN)
+        _, _, after = tail.partition(END)
         PAGE.write_text(f"{before}{BEGIN}\n\n{text.strip()}\n\n{END}{after}", "utf-8")
     return 0
 

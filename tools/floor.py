@@ -1,11 +1,11 @@
-"""Keeps what is proven from shrinking: counts tests, clause marks and mutants, and compares with tests/floor.toml.
+"""Checks that no proof is lost: counts tests, clause marks and mutants, and compares with tests/floor.toml.
 
 python -m tools.floor                       exit 1 if a count fell below the file, or the file fell without a reason
 python -m tools.floor --renew               raise the file's figures to today's counts
 python -m tools.floor --renew --reason "…"  also lower those that fell, and record why
 
-A mutant counts as killed because a test fails otherwise: conformance mutants and planted mistakes one test each,
-changed rules in tests/unit/test_rule_mutation.py. Runs no test. A quarter of a minute.
+A mutant counts as killed, because a test fails otherwise: conformance mutants and planted mistakes have one test each,
+changed rules are in tests/unit/test_rule_mutation.py. Runs no test; takes about 15 seconds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HEAD: Final = """# What is proven, counted by subject. Written by `python -m to
 
 
 class Lowered(msgspec.Struct, frozen=True):
-    """Why a figure fell: in which subject, from what to what."""
+    """Why a figure fell: subject, old and new figure."""
 
     subject: str
     before: int
@@ -58,12 +58,12 @@ class Floor(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> Floor:
-    """Read a floor from its text."""
+    """Parse the text of the file."""
     return msgspec.convert(tomllib.loads(text), Floor)
 
 
 def written(floor: Floor) -> str:
-    """Return a floor as text, in the order of its subjects."""
+    """Return the file as text, in the order of its subjects."""
     lines = [_HEAD, "[figures]"]
     lines += [f"{json.dumps(subject)} = {figure}" for subject, figure in sorted(floor.figures.items())]
     for fall in floor.lowered:
@@ -78,7 +78,7 @@ def written(floor: Floor) -> str:
 def fallen(figures: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
     """Return a sentence for every count below its figure."""
     return [
-        f"{subject}: {counted.get(subject, 0)} are left of {figure}. Bring them back, or lower the figure and give the "
+        f"{subject}: {counted.get(subject, 0)} of {figure} are left. Restore them, or lower the figure and give the "
         f'reason: {RENEW} --reason "..."'
         for subject, figure in figures.items()
         if counted.get(subject, 0) < figure
@@ -111,7 +111,7 @@ def renewed(before: Floor, counted: Mapping[str, int], reason: str) -> Floor:
 
 
 class _Collected:
-    """Counts what pytest found."""
+    """Counts the tests that pytest collected."""
 
     def __init__(self) -> None:
         self.figures: Counter[str] = Counter()
@@ -133,14 +133,14 @@ class _Collected:
 
 
 def collect() -> Counter[str]:
-    """Have pytest collect every test, in this process; return the counts of tests, clause marks, planted mistakes."""
-    found, printed = _Collected(), io.StringIO()
+    """Collect every test in this process; return the counts of tests, clause marks and planted mistakes."""
+    collected, printed = _Collected(), io.StringIO()
     arguments = ["--collect-only", "-qq", "-p", "no:cacheprovider", str(ROOT / "tests")]
     with contextlib.redirect_stdout(printed):
-        code = pytest.main(arguments, plugins=[found])
+        code = pytest.main(arguments, plugins=[collected])
     if code != 0:
         raise RuntimeError(f"the tests cannot be collected:\n{printed.getvalue()}")
-    return found.figures
+    return collected.figures
 
 
 def count() -> dict[str, int]:
@@ -152,7 +152,7 @@ def count() -> dict[str, int]:
     return dict(sorted(figures.items()))
 
 
-# --- the commit before ------------------------------------------------------------------------------------------------
+# --- the previous commit ----------------------------------------------------------------------------------------------
 
 
 def _git(*words: str) -> str | None:
@@ -162,7 +162,7 @@ def _git(*words: str) -> str | None:
 
 
 def committed_before(text: str) -> Floor:
-    """Return the file of the commit before: HEAD's if it has changed since, else its parent's. No git, no figures."""
+    """Return the file of the previous commit: HEAD's if it has changed since, else its parent's; empty without git."""
     path = FLOOR.relative_to(ROOT).as_posix()
     head = _git("show", f"HEAD:{path}")
     before = head if head != text else _git("show", f"HEAD^:{path}")
@@ -170,8 +170,8 @@ def committed_before(text: str) -> Floor:
 
 
 def main(arguments: Iterable[str] | None = None) -> int:
-    """Check or renew; 1 if something fell."""
-    parser = argparse.ArgumentParser(prog="python -m tools.floor", description="what is proven must not shrink")
+    """Check or renew; return 1 if a count fell."""
+    parser = argparse.ArgumentParser(prog="python -m tools.floor", description="check that no proof is lost")
     parser.add_argument("--renew", action="store_true", help="write today's counts")
     parser.add_argument("--reason", default="", help="with --renew: why figures fall")
     args = parser.parse_args(None if arguments is None else list(arguments))

@@ -1,8 +1,8 @@
-"""Works out the exact counts and paybacks that docs/hands.md prints, and keeps them as data beside this file.
+"""Computes the exact counts and paybacks of docs/hands.md and writes them to hand_figures.json next to this file.
 
-python -m tools.hand_figures    work them out anew and write them (minutes)
+python -m tools.hand_figures    compute and write them (minutes)
 
-The documents are made from the data, so that checking them stays quick; `make proof` works the counts out again.
+The documents are written from this data, so that checking them is fast; `make proof` computes the counts again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DATA: Final = Path(__file__).with_suffix(".json")
 ROUNDS: Final = 250_000
 SEED: Final = 1
 
-# Lines in the order in which hands are given to the first that they hold, as the paytables print them.
+# Lines in the order of the paytables; a hand counts for the first line that it matches.
 _SEVEN: Final = (
     "seven_card_natural_straight_flush", "royal_flush_plus_royal_match", "seven_card_straight_flush_with_joker",
     "five_aces", "royal_flush", "straight_flush", "four_of_a_kind", "full_house", "flush", "three_of_a_kind",
@@ -51,19 +51,19 @@ _FIVE: Final = (
 
 
 def by_line(tally: Mapping[int, int], lines: tuple[str, ...]) -> dict[str, list[int]]:
-    """Return hands without and with the joker by the first line that they hold; the rest under `other`."""
-    found: dict[str, list[int]] = {word: [0, 0] for word in (*lines, "other")}
-    for held, ways in tally.items():
+    """Return the number of hands without and with the joker by the first matching line, or under `other`."""
+    lines_found: dict[str, list[int]] = {word: [0, 0] for word in (*lines, "other")}
+    for held, hands in tally.items():
         word = next((word for word in lines if held & holds.BIT[word]), "other")
-        found[word][bool(held & counts.JOKER_BIT)] += ways
-    return found
+        lines_found[word][bool(held & counts.JOKER_BIT)] += hands
+    return lines_found
 
 
 def by_class(tally: Counter[tuple[Class, Any]]) -> dict[str, list[int]]:
-    """Return DJ Wild's classes, naturally and with wild cards."""
+    """Return the hands of DJ Wild by class: natural and with wild cards."""
     return {
-        found.name.lower(): [tally[found, "natural"], tally[found, "with_wild"]]
-        for found in sorted({found for found, _ in tally}, reverse=True)
+        class_.name.lower(): [tally[class_, "natural"], tally[class_, "with_wild"]]
+        for class_ in sorted({class_ for class_, _ in tally}, reverse=True)
     }
 
 
@@ -80,13 +80,13 @@ def counted() -> dict[str, dict[str, list[int]]]:
 
 
 def paybacks(effort: Effort) -> list[dict[str, Any]]:
-    """Work out every figure."""
-    found = [figure for study in STUDIES for figure in figures(study, effort, _no_tick)]
-    return [row(figure) for figure in of_wager(found, None, None)]
+    """Compute every figure."""
+    all_figures = [figure for study in STUDIES for figure in figures(study, effort, _no_tick)]
+    return [row(figure) for figure in of_wager(all_figures, None, None)]
 
 
 def row(figure: Figure) -> dict[str, Any]:
-    """Return a figure as it is kept."""
+    """Return a figure as stored."""
     return {
         "game": figure.game, "wager": figure.wager, "table": figure.table, "method": figure.method,
         "assuming": figure.assuming, "computed": _share(figure.computed, exact=figure.half_width is None),
@@ -106,10 +106,12 @@ def _no_tick(_: int) -> None:
 def main() -> int:
     """Write the data."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"of simulations (default {ROUNDS:,})")
+    parser.add_argument(
+        "--rounds", type=int, default=ROUNDS, metavar="N", help=f"simulated rounds (default {ROUNDS:,})"
+    )
     effort = Effort(parser.parse_args().rounds, SEED)
     data = {"counts": counted(), "paybacks": paybacks(effort)}
-    pairs = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")  # a count is a line
+    pairs = re.compile(r"\[\s+(\d+),\s+(\d+)\s+\]")  # keep a pair of counts on one line
     DATA.write_text(pairs.sub(r"[\1, \2]", json.dumps(data, indent=1)) + "\n", "utf-8")
     print(f"{DATA.name} is written; now: python -m tools.docs")
     return 0

@@ -1,4 +1,4 @@
-"""The generated parts of docs/hands.md, from the recorded figures; nothing is worked out here."""
+"""The generated parts of docs/hands.md, from the figures that tools.hand_figures recorded."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _data() -> Any:
 
 
 def counts(name: str, heads: tuple[str, str], other: str) -> str:
-    """One table of counts, with its sums."""
+    """Return one table of counts with its sums."""
     rows = _data()["counts"][name]
     lines = [
         (other if word == "other" else word.replace("_", " "), *(f"{number:,}" for number in (*pair, sum(pair))))
@@ -33,7 +33,7 @@ def counts(name: str, heads: tuple[str, str], other: str) -> str:
 
 
 def paybacks() -> str:
-    """Every figure beside the published one."""
+    """Return every computed figure with the published one."""
     rows = []
     for row in _data()["paybacks"]:
         computed = Fraction(row["computed"])
@@ -57,7 +57,7 @@ def _percent(share: Fraction, sign: str = "") -> str:
 
 
 def sources() -> str:
-    """Where the published figures stand."""
+    """Return the sources of the published figures."""
     by_source: dict[str, list[str]] = {}
     for each in published().values():
         by_source.setdefault(each.source, []).append(f"`{each.table}`")
@@ -66,7 +66,7 @@ def sources() -> str:
 
 _JOKER: Final = ("without joker", "with joker")
 
-# Part -> what writes it.
+# Name of a part -> the function that writes it.
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "counts of DJ Wild": partial(counts, "dj_wild", ("natural", "with wild"), ""),
     "counts of five cards": partial(counts, "five_limited", _JOKER, "less than a pair"),

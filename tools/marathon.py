@@ -1,11 +1,11 @@
-"""Runs the long proofs lap by lap, each with other seeds, and adds up by subject what was tried. Ends by itself.
+"""Runs the long proofs lap by lap, each with other seeds, and adds up the cases by subject. Ends by itself.
 
 python -m tools.marathon                 TIMES (20) laps: the full counts, hours
 python -m tools.marathon --minutes 90    as many laps as begin in that time; no test begins after it
 
-The next marathon goes on with the next lap (`.marathon.json`), so that no seed is tried twice; `--lap 1` begins anew.
-What draws nothing, as a search of every state, runs in the first lap alone. A failure is repeated by the command that
-pytest prints, with `PITBOX_LAP=N` before it.
+The next marathon continues with the next lap (`.marathon.json`), so that no seed is used twice; `--lap 1` starts over.
+Proofs without seeds, such as a search of every state, run in the first lap only. To repeat a failure, run the command
+that pytest prints with `PITBOX_LAP=N` before it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tests.support.marathon import Figures, line_of  # noqa: E402 - of this tree
 
 STATE: Final = ROOT / ".marathon.json"
 TIMES: Final = 20
-# pytest's exit codes that are no mistake of the code: all passed, and nothing was left to run.
+# pytest's exit codes without a failure: all passed, and no test to run.
 _FINE: Final = (0, 5)
-# Seeds of two laps are so far apart; as in tests/support/counts.py.
+# Distance between the seeds of two laps; as in tests/support/counts.py.
 _APART: Final = 100_000
 
 
 def next_lap(state: Path) -> int:
-    """Return the lap that no marathon has begun."""
+    """Return the first lap that no marathon has started."""
     return int(json.loads(state.read_text("utf-8"))["lap"]) if state.exists() else 1
 
 
@@ -50,8 +50,8 @@ def run_lap(lap: int, until: float, selected: list[str]) -> tuple[int, dict[str,
         done = subprocess.run(  # noqa: S603 - our own words
             [sys.executable, "-m", "pytest", *words, *selected], cwd=ROOT, env=os.environ | more, check=False
         )
-        found: dict[str, Figures] = json.loads(figures.read_text("utf-8")) if figures.exists() else {}
-    return done.returncode, found
+        lap_figures: dict[str, Figures] = json.loads(figures.read_text("utf-8")) if figures.exists() else {}
+    return done.returncode, lap_figures
 
 
 def add(total: dict[str, Figures], lap: dict[str, Figures]) -> None:
@@ -63,7 +63,7 @@ def add(total: dict[str, Figures], lap: dict[str, Figures]) -> None:
 
 
 def lines(total: dict[str, Figures]) -> list[str]:
-    """Return the figures for a report: a line per subject, and what they come to."""
+    """Return the figures as lines: one per subject, and the total."""
     whole: dict[str, Figures] = {}
     for figures in total.values():
         add(whole, {"altogether": figures})
@@ -72,7 +72,7 @@ def lines(total: dict[str, Figures]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run laps; 0 if nothing failed."""
+    """Run laps; return 0 if nothing failed."""
     parser = argparse.ArgumentParser(prog="python -m tools.marathon", description="the long proofs, lap by lap")
     parser.add_argument("--times", type=int, default=TIMES, help=f"how many laps (default {TIMES})")
     parser.add_argument("--minutes", type=float, default=0, help="begin no test after so long")

@@ -1,4 +1,4 @@
-"""Markdown that several generators write. What is written is theirs."""
+"""Markdown tables for the generators of documents."""
 
 from __future__ import annotations
 

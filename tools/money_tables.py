@@ -1,4 +1,4 @@
-"""The generated parts of docs/money.md: the machine of a hit, the meters of all tables, and an example, computed."""
+"""The generated parts of docs/money.md: the state machine of a hit, all meters, and a computed example."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN: Final = (BETS, METER, HOUSE, SEED, PENDING, HAND_PAYS, CORRECTIONS)
 
 
 def hit_picture() -> str:
-    """The life of a hit, from the rows that drive it."""
+    """Return the state machine of a hit as a picture."""
     arrows: dict[tuple[str, str], list[str]] = {}
     for trigger, source, to in HIT_TRANSITIONS:
         arrows.setdefault((source, to), []).append(trigger)
@@ -39,7 +39,7 @@ def hit_picture() -> str:
 
 
 def meter_table() -> str:
-    """What every progressive table says of its meter."""
+    """Return the terms of every progressive paytable."""
     rows = []
     for game in ("dj_wild", "face_up_pai_gow"):
         for each in paytables(game):
@@ -56,12 +56,12 @@ def meter_table() -> str:
                  "yes" if any(line.envy_cents for line in each.lines) else "no",
                  "yes" if each.fully_wild_joker else "no")
             )  # fmt: skip
-    heads = ("table", "bet", "seed", "rate", "reserve", "shares of the meter", "bet comes back", "envy", "wild joker")
+    heads = ("table", "bet", "seed", "rate", "reserve", "shares of the meter", "bet returned", "envy", "wild joker")
     return table(heads, *rows)
 
 
 def example() -> str:
-    """A wrong claim before a whole win, then a round that is void, on a meter at 29 % that stands at an odd amount."""
+    """Return a computed example: a wrong claim before a 100 % win, then a void round, on a meter at 29 %."""
     rules_of = edition("face_up_pai_gow")
     raw = {"adjacent_boxes": 1, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-3"}}
     rules = meter.meter_rules(rules_of, check_submission(rules_of, raw))

@@ -1,14 +1,13 @@
-"""Every small change of a rule that could matter: of each irregularity row, and of each permit reason. Runs nothing.
+"""Every small change of a rule that could matter: of each irregularity row, and of each permit reason.
 
 A mutant is left out only where it provably changes nothing at any table:
 
-- The core knows a ruling only by what `seen` takes from it. A mutant is the same rule if that is equal in every case
-  that can arise (`arising`): for instance the order of rows that exclude one another, an `acknowledges` that the row
-  which governs overrules, or a phase that this game's rounds do not rest in.
-- `stop`: the core stands still for every irregularity that concerns the round; `stop` only tells the lookup that an
-  added question bars going on. `scope`: the core asks for it only of a device without cards. `numbers`, and `see`
-  beside clauses, are for readers. `continue_round` among the outcomes of a choice orders nothing that the end of a
-  hold does not do.
+- The core uses only the parts of a ruling that `seen` returns. A mutant is the same rule if these are equal in every
+  case that can arise (`arising`): for example the order of rows that exclude one another, an `acknowledges` that the
+  governing row overrides, or a phase in which this game's rounds never wait.
+- `stop`: the core stops for every irregularity that concerns the round; `stop` only marks that an additional question
+  blocks play. `scope`: the core uses it only for a device without cards. `numbers`, and `see` next to clauses, are for
+  readers. `continue_round` among the outcomes of a choice orders nothing beyond the end of the hold.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from table_controller.table.permits import Row as Reason
 
 _ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand")
-# What an outcome is turned into: something a table could do in its place, and must not.
+# The outcome that replaces an outcome in a mutant: something a table could do instead, and must not.
 _FLIPPED: Final = {
     "void_round": "continue_round", "return_wagers": "settle_optional_wagers", "reshuffle": "remove_deck",
     "reshuffle_with_dealt": "reshuffle", "remove_deck": "reshuffle", "hold_deck": "reshuffle",
@@ -55,11 +54,11 @@ _FLIPPED: Final = {
     "finish_after_reshuffle": "void_round", "continue_round": "void_round", "ask_floorperson": "continue_round",
 }  # fmt: skip
 _NO_ROUND: Final = ("idle", "complete")
-# What can arise only there, and only so: dice and their announcement, a stub that was looked at.
+# Triggers that can arise only in one phase: dice and their announcement.
 _ROLLED: Final = ("dice_not_flat", "die_out_of_shaker", "wrong_start_announced")
 _ANY_TIME: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "count_wrong", "face_up_card_first")
-# Facts that say whether others can come with them, so that they are always told apart.
-_TELLING: Final = {"dealing", "shuffler", "device", "deck"}
+# Facts that decide whether other facts can occur; cases always differ in them.
+_DISTINGUISHING: Final = {"dealing", "shuffler", "device", "deck"}
 _FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding", "decisions")
 
 
@@ -78,7 +77,7 @@ class Mutant(NamedTuple):
 
 
 def rests(rules: Edition) -> tuple[str, ...]:
-    """The phases in which a round of this game can rest; through the others it goes within one step."""
+    """Return the phases in which a round of this game can wait; it passes through the others within one step."""
     without = {"starting_position"} if not rules.starts else {"locked"}
     return tuple(phase for phase in PHASES if phase not in without and (phase != "stub_check" or rules.stub))
 
@@ -101,7 +100,7 @@ def _outcomes(row: Row) -> Iterator[tuple[str, str, Row]]:
         yield "outcome", f"{pair[1]} before {pair[0]}", replace(row, outcomes=turned)
     for extra in ("void_round", "remove_deck"):
         if extra not in row.outcomes:
-            yield "outcome", f"{extra} besides", replace(row, outcomes=(*row.outcomes, extra))
+            yield "outcome", f"{extra} as well", replace(row, outcomes=(*row.outcomes, extra))
 
 
 def _choices(row: Row) -> Iterator[tuple[str, str, Row]]:
@@ -115,8 +114,8 @@ def _choices(row: Row) -> Iterator[tuple[str, str, Row]]:
                 changed = _put(row.choices, at, Choice(choice.name, outcomes))
                 yield "choice", f"choice {choice.name}: {outcome} {what}", replace(row, choices=changed)
     if row.choices:
-        besides = Choice("deal_on", ("continue_round",))
-        yield "choice", "choice deal_on besides", replace(row, choices=(*row.choices, besides))
+        extra = Choice("deal_on", ("continue_round",))
+        yield "choice", "choice deal_on as well", replace(row, choices=(*row.choices, extra))
     else:
         asked = replace(
             row, outcomes=(*row.outcomes, "ask_floorperson"), decides="floorperson", choices=DEFAULT_CHOICES
@@ -211,12 +210,12 @@ def _changes(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row | None]]:
 
 
 def of_rows(game: str) -> Iterator[tuple[Mutant, bool]]:
-    """Every changed row of a game, and whether it is the same rule at every table."""
+    """Yield every changed row of a game, and whether it is the same rule at every table."""
     rules = edition(game)
     for at, row in enumerate(rules.irregularities):
         for kind, what, changed in _changes(rules, row):
-            rest = _drop(rules.irregularities, at)
-            rows = rest if changed is None else _put(rules.irregularities, at, changed)
+            others = _drop(rules.irregularities, at)
+            rows = others if changed is None else _put(rules.irregularities, at, changed)
             other = replace(rules, irregularities=rows)
             about = (row.trigger, *row.also)
             yield Mutant(f"{row.id}: {what}", kind, game, about, row.id, other), same(rules, other, about)
@@ -224,7 +223,7 @@ def of_rows(game: str) -> Iterator[tuple[Mutant, bool]]:
 
 
 def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
-    """Only these come at once from one event; the core takes all others one after the other."""
+    """Yield swaps of triggers that one event can cause together; the core handles all others one by one."""
     for pair in (
         ("shuffler_fault", "count_wrong"),
         ("shuffler_fault", "device_unusable"),
@@ -240,7 +239,7 @@ def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
 
 
 def arising(rules: Edition, trigger: str, fields: set[str]) -> Iterator[tuple[str, Facts]]:
-    """Every case of a trigger that can arise at a table of this game, as far as the given facts tell them apart."""
+    """Yield every case of a trigger that can arise at a table of this game and differs in the given facts."""
     for phase in rests(rules):
         if trigger in _ROLLED and phase != "starting_position":
             continue
@@ -254,20 +253,20 @@ def arising(rules: Edition, trigger: str, fields: set[str]) -> Iterator[tuple[st
 
 
 def _barred(rules: Edition, trigger: str, phase: str, facts: Facts) -> bool:
-    """Tell whether these facts cannot come together."""
+    """Return whether these facts cannot occur together."""
     under_way = phase not in _NO_ROUND
     in_play = facts.deck == "in_play"
     if facts.dealing == "continuous_shuffler" and facts.shuffler != "counting":
-        return True  # it is approved only if it counts (686a.5(h))
+        return True  # a continuous shuffler must count (686a.5(h))
     if trigger == "stub_wrong" and rules.stub is not None and rules.stub.only_without_counting_shuffler:
-        # Nobody counts it then, or it was a shoe that did: a misdeal is then told by its own name.
+        # Then nobody counts the stub, or a shoe did, and a misdeal has its own trigger.
         return facts.shuffler == "counting" and (facts.dealing == "hand" or facts.finding == "misdealt_total_right")
-    if trigger == "shoe_fault":  # a shoe that is not dealt from does not hold the cards of the round
+    if trigger == "shoe_fault":  # a shoe holds the cards of the round only if the round is dealt from it
         return in_play and facts.dealing in ("hand", "continuous_shuffler")
     if trigger == "shuffler_fault" and facts.dealing == "continuous_shuffler":  # it always holds the round's batch
         return under_way and not in_play
     if trigger == "shuffler_fault" and in_play:
-        # The deck of a round that has begun comes back to another shuffler only before the deal, counted again.
+        # The deck of a round in progress enters another shuffler only before the deal, to be counted again.
         return PHASES.index(phase) >= PHASES.index("dealing") or rules.count.on_wrong != "ask_floorperson"
     return False
 
@@ -286,7 +285,7 @@ def _facts(rules: Edition, trigger: str, phase: str, fields: set[str]) -> Iterat
         known["deck"] = ("in_play",)
     if trigger != "stub_wrong":
         known["finding"] = (None,)
-    if phase != "playing":  # only there some may have decided and others not
+    if phase != "playing":  # only in this phase can some players have decided and others not
         known["decisions"] = known["decisions"][-1:] if phase == "settling" else known["decisions"][:1]
     varied = [known[name] if name in fields else known[name][:1] for name in _FIELDS]
     for values in product(*varied):
@@ -294,7 +293,7 @@ def _facts(rules: Edition, trigger: str, phase: str, fields: set[str]) -> Iterat
 
 
 def seen(ruling: Ruling, facts: Facts) -> tuple[object, ...]:
-    """What the core takes from a ruling."""
+    """Return the parts of a ruling that the core uses."""
     asked = bool(ruling.choices) and any(outcome in _ASKING for outcome in ruling.outcomes)
     choices = [(c.name, tuple(o for o in c.outcomes if o != "continue_round")) for c in ruling.choices]
     empty = ruling.trigger == "device_unusable" or (ruling.trigger == "shoe_fault" and facts.deck == "other")
@@ -310,11 +309,11 @@ def seen(ruling: Ruling, facts: Facts) -> tuple[object, ...]:
 
 
 def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
-    """Tell whether the core takes the same from both in every case that can arise."""
+    """Return whether both editions give the core the same ruling in every case that can arise."""
     for trigger in triggers:
         rows = [row for one in (rules, other) for row in one.irregularities if trigger in (row.trigger, *row.also)]
         asked = {name for row in rows for name in _FIELDS if getattr(row.when, name)}
-        for phase, facts in arising(rules, trigger, asked | _TELLING):
+        for phase, facts in arising(rules, trigger, asked | _DISTINGUISHING):
             one, two = (rulings(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
             if seen(one, facts) != seen(two, facts):
                 return False
@@ -325,11 +324,11 @@ def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
 
 
 def of_permits() -> Iterator[Mutant]:
-    """Every permit reason that is missing, forgets an act, holds when it should not, or tells people something else."""
+    """Yield every permit reason deleted, negated, without one act, or with another text or clause."""
     for at, reason in enumerate(REASONS):
         for kind, what, changed in _reason(reason):
-            rest = _drop(REASONS, at)
-            reasons = rest if changed is None else (*REASONS[:at], changed, *REASONS[at + 1 :])
+            others = _drop(REASONS, at)
+            reasons = others if changed is None else (*REASONS[:at], changed, *REASONS[at + 1 :])
             yield Mutant(f"{reason.key}: {what}", kind, None, reason.acts, reason.key, reasons)
 
 
@@ -339,20 +338,22 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     yield "reason", "deleted", None
     yield "negated", "negated", changed(reason, holds=lambda v, r: not reason.holds(v, r))
     for at, act in enumerate(reason.acts):
-        yield "act", f"does not bar {act}", changed(reason, acts=_drop(reason.acts, at))
+        yield "act", f"does not block {act}", changed(reason, acts=_drop(reason.acts, at))
     clears = "dealer" if reason.clears != "dealer" else "floorperson"
     yield "clears", f"cleared by the {clears}", changed(reason, clears=clears)
-    yield "told", "without its evidence", changed(reason, evidence="")
-    yield "told", "without its text", changed(reason, text="")
+    yield "text", "without its evidence", changed(reason, evidence="")
+    yield "text", "without its text", changed(reason, text="")
     duty = "composition" if reason.duty != "composition" else "close"
     yield "duty", "cites another duty", changed(reason, duty=duty)
 
 
 @cache
 def every() -> tuple[tuple[Mutant, ...], int]:
-    """All mutants, and how many changes were left out because they are the same rule."""
-    made = [each for game in GAMES for each in of_rows(game)]
-    return (*(mutant for mutant, equal in made if not equal), *of_permits()), sum(equal for _, equal in made)
+    """Return all mutants, and how many changes are left out because they are the same rule."""
+    all_changes = [each for game in GAMES for each in of_rows(game)]
+    return (*(mutant for mutant, equal in all_changes if not equal), *of_permits()), sum(
+        equal for _, equal in all_changes
+    )
 
 
 assert set(_FLIPPED) == set(OUTCOMES)

@@ -1,10 +1,10 @@
-"""Rule mutation: changes one rule at a time and asks the tests of rows and permits whether they see it. Makes no rules.
+"""Rule mutation: changes one rule at a time and checks that a test of rows or permits fails.
 
-python -m tools.mutate_rules                every mutant; prints which test each one fails, and the score
-python -m tools.mutate_rules --part 2/4     the second quarter of them
-python -m tools.mutate_rules --only 688a.13 those whose name contains this
+python -m tools.mutate_rules                run every mutant; print the test that kills each one, and the score
+python -m tools.mutate_rules --part 2/4     run the second quarter of the mutants
+python -m tools.mutate_rules --only 688a.13 run the mutants whose name contains this
 
-Tests run in this process, over their own parameters, until the first one fails; exit 1 if a mutant survives them all.
+Tests run in this process until the first one fails; exit code 1 if a mutant survives all tests.
 """
 
 from __future__ import annotations
@@ -28,38 +28,38 @@ if TYPE_CHECKING:
 
 
 class Killed(NamedTuple):
-    """A mutant, and the test that fails under it; None: it survives."""
+    """A mutant and the test that kills it; None: it survives."""
 
     mutant: Mutant
     test: str | None
 
 
 class Check(NamedTuple):
-    """One test over one of its parameters: what it is about (triggers of a game, or acts), and how to run it."""
+    """One test case: its subject (triggers of a game, or acts), and the function that runs it."""
 
     name: str
     about: tuple[str, ...]
-    keys: tuple[str, ...]  # the rows by clause, or the reasons, that it speaks of: those are asked first
+    keys: tuple[str, ...]  # the rows (by clause) or reasons that it covers: these run first
     run: Callable[[], None]
 
 
 @cache
 def of_game(game: str) -> tuple[Check, ...]:
-    """The tests of a game's rows."""
+    """Return the tests of a game's rows."""
     module = f"tests.unit.test_rows_{CHAPTERS[game]}"
-    found = []
+    checks = []
     for case in import_module(module).CASES:
         for cell in irregular.cells(case):
             name = f"{module.replace('.', '/')}.py::test_row[{case.id}] at {cell.kind}, {cell.phase} {cell.choice}"
-            found.append(Check(name.rstrip(), _about(case), case.cites, _row_check(cell)))
+            checks.append(Check(name.rstrip(), _about(case), case.cites, _row_check(cell)))
     together = import_module("tests.unit.test_rows_together")
     for name, about, run in together.checks(game):
-        found.append(Check(f"tests/unit/test_rows_together.py::{name}", about, ("precedence",), run))
-    return tuple(found)
+        checks.append(Check(f"tests/unit/test_rows_together.py::{name}", about, ("precedence",), run))
+    return tuple(checks)
 
 
 def _about(case: irregular.Case) -> tuple[str, ...]:
-    """What a case is about; a wrong stub may turn out to be a misdeal."""
+    """Return the triggers of a case; a wrong stub may turn out to be a misdeal."""
     return (
         (case.trigger, "stub_wrong") if case.how in ("not_misdealt", "total_right", "total_wrong") else (case.trigger,)
     )
@@ -71,7 +71,7 @@ def _row_check(cell: irregular.Cell) -> Callable[[], None]:
 
 @cache
 def of_permits() -> tuple[Check, ...]:
-    """The tests of the permit reasons."""
+    """Return the tests of the permit reasons."""
     module = import_module("tests.unit.test_permits")
     return tuple(
         Check(f"tests/unit/test_permits.py::{name}", acts, keys, run) for name, acts, keys, run in module.checks()
@@ -80,7 +80,7 @@ def of_permits() -> tuple[Check, ...]:
 
 @contextmanager
 def in_force(mutant: Mutant) -> Iterator[None]:
-    """Play by the changed rules for a while."""
+    """Use the changed rules in this block."""
     try:
         if mutant.game is None:
             core.PERMITS.append(mutant.rules)  # type: ignore[arg-type]
@@ -101,13 +101,13 @@ def killed(mutant: Mutant) -> Killed:
         for check in concerned:
             try:
                 check.run()
-            except Exception:  # noqa: BLE001  # whatever a test raises, it fails
+            except Exception:  # noqa: BLE001  # any exception is a failure
                 return Killed(mutant, check.name)
     return Killed(mutant, None)
 
 
 def unchanged() -> list[str]:
-    """The tests that fail although nothing was changed; there must be none, or no score means anything."""
+    """Return the tests that fail without a mutant; there must be none."""
     failing = []
     for check in (*(check for game in CHAPTERS for check in of_game(game)), *of_permits()):
         try:
@@ -118,12 +118,12 @@ def unchanged() -> list[str]:
 
 
 def part(chosen: Sequence[Mutant], which: int, of: int) -> Sequence[Mutant]:
-    """Every `of`th mutant, beginning with number `which`."""
+    """Return every `of`th mutant, beginning with number `which`."""
     return chosen[which - 1 :: of]
 
 
 def report(results: list[Killed]) -> str:
-    """The score, and who survived, by kind."""
+    """Return the score, the counts by kind, and the survivors."""
     left = [one.mutant for one in results if one.test is None]
     kinds = Counter(one.mutant.kind for one in results)
     score = 100 * (len(results) - len(left)) / max(1, len(results))

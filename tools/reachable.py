@@ -3,12 +3,11 @@
 python -m tools.reachable          fail if a module of the product is not reached from an entry point
 python -m tools.reachable --uses   also list public names that nothing outside tests uses (a hint, never a failure)
 
-A proof of a module that nothing runs proves nothing. Entry points are the console script, the entry points of
-`pyproject.toml`, and every `__main__.py`. Followed are import statements, also inside functions that somebody names;
-modules that are named by a string in a file that loads modules by name (`import_module`, an f-string is a pattern); and
-`-m MODULE` of a process that is started. An import for type checkers alone reaches a module only if there is nothing in
-it to run. What stands below `if False`, or below `if __name__ == "__main__"` in a module that no process begins at,
-does not run.
+A test of a module that nothing runs proves nothing. Entry points are the console script, the entry points of
+`pyproject.toml`, and every `__main__.py`. The check follows import statements, also inside used functions; modules that
+a string names in a file that calls `import_module` (an f-string is a pattern); and `-m MODULE` of a started process. An
+import for type checkers alone reaches a module only if the module has no code to run. Code below `if False`, or below
+`if __name__ == "__main__"` in a module that no process starts with, does not run.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGES: Final = ("firmware_bridge", "devices", "table_controller", "simulators")
-# What makes the figures of the documents may run a part of the simulators that no command does.
+# Programs that compute figures for the documents may run parts of the simulators that no command runs.
 FIGURES: Final = ("tools",)
-# Modules of the product that only simulated machines run, each with its reason.
+# Modules of the product that only simulated machines use, each with its reason.
 FOR_SIMULATORS: Final = {"firmware_bridge.transport.memory": "the wire of a machine in the same process"}
 
 
@@ -37,25 +36,25 @@ class Source(NamedTuple):
     """One file of code."""
 
     name: str  # dotted
-    package: str  # what a relative name would be relative to
+    package: str  # the base of relative imports
     tree: ast.Module
 
 
 def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, Source]:
     """Return every module of these packages, by dotted name."""
-    found = {}
+    modules = {}
     for package in packages:
         for path in sorted((root / package).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             is_package = parts[-1] == "__init__"
             name = ".".join(parts[:-1] if is_package else parts)
             holder = name if is_package else name.rpartition(".")[0]
-            found[name] = Source(name, holder, ast.parse(path.read_text("utf-8"), str(path)))
-    return found
+            modules[name] = Source(name, holder, ast.parse(path.read_text("utf-8"), str(path)))
+    return modules
 
 
 def entry_points(root: Path, known: Iterable[str]) -> set[str]:
-    """Return the modules at which a process of the product begins, and those that its commands are plugged in by."""
+    """Return the modules with which a process of the product starts, and those of its entry points."""
     named = {target.partition(":")[0] for target in _targets(root)}
     return named | {name for name in known if name.endswith(".__main__")}
 
@@ -72,7 +71,7 @@ def _targets(root: Path) -> set[str]:
 def imports(source: Source, known: set[str], used: set[str], scripts: set[str]) -> tuple[set[str], set[str]]:
     """Return the modules that a module imports when it runs, and those that only type checkers see.
 
-    `used`: names that somebody uses; `scripts`: modules that a process begins at.
+    `used`: all used names; `scripts`: modules with which a process starts.
     """
     for_types = {id(node) for block in _type_blocks(source.tree) for node in ast.walk(block)}
     dead = {id(node) for block in _dead(source, used, scripts) for node in ast.walk(block)}
@@ -81,13 +80,13 @@ def imports(source: Source, known: set[str], used: set[str], scripts: set[str]) 
     for node in ast.walk(source.tree):
         if id(node) in dead:
             continue
-        found = types if id(node) in for_types else runs
+        names = types if id(node) in for_types else runs
         if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
-            found.add(base)
-            found.update(f"{base}.{alias.name}" for alias in node.names)
+            names.add(base)
+            names.update(f"{base}.{alias.name}" for alias in node.names)
     runs.update(_by_name(source, known))
     return _with_parents(runs & known), _with_parents(types & known)
 
@@ -99,7 +98,7 @@ def _type_blocks(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _dead(source: Source, used: set[str], scripts: set[str]) -> Iterator[ast.AST]:
-    """Yield what of a module never runs: below a test that is never true, and functions that nobody names."""
+    """Yield the code of a module that never runs: below a condition that is never true, and unused functions."""
     begins = source.name in scripts or source.name.endswith(".__main__")
     for node in ast.walk(source.tree):
         if isinstance(node, ast.If | ast.While):
@@ -114,16 +113,16 @@ def _dead(source: Source, used: set[str], scripts: set[str]) -> Iterator[ast.AST
 
 
 def _scripts(code: Iterable[Source], known: set[str]) -> set[str]:
-    """Return the modules that a process is started with, and all that make figures."""
-    found = {source.name for source in code if source.name.partition(".")[0] in FIGURES}
+    """Return the modules with which a process starts, and all that compute figures."""
+    scripts = {source.name for source in code if source.name.partition(".")[0] in FIGURES}
     for source in code:
         for node in _nodes(source):
-            found |= set(_started(node, known))
-    return found
+            scripts |= set(_started(node, known))
+    return scripts
 
 
 def _started(node: ast.AST, known: set[str]) -> Iterator[str]:
-    """Yield the module behind `-m` in a list of words."""
+    """Yield the module after `-m` in a list of words."""
     if isinstance(node, ast.List | ast.Tuple | ast.Call):
         given = node.args if isinstance(node, ast.Call) else node.elts
         words = [each.value if isinstance(each, ast.Constant) else None for each in given]
@@ -135,7 +134,7 @@ def _with_parents(names: set[str]) -> set[str]:
 
 
 def _by_name(source: Source, known: set[str]) -> Iterator[str]:
-    """Yield modules that are loaded or started by a name in a string."""
+    """Yield modules that are loaded or started by a string with their name."""
     constants = _constants(source)
     nodes = list(_nodes(source))
     loads = any(isinstance(node, ast.Name | ast.Attribute) and _last(node) == "import_module" for node in nodes)
@@ -158,8 +157,8 @@ def _last(node: ast.expr) -> str:
 
 
 def _constants(source: Source) -> dict[str, str]:
-    """Return the texts that a module gives names to."""
-    found = {"__package__": source.package, "__name__": source.name}
+    """Return the string constants of a module by name."""
+    constants = {"__package__": source.package, "__name__": source.name}
     for node in source.tree.body:
         target = (
             node.target
@@ -170,14 +169,14 @@ def _constants(source: Source) -> dict[str, str]:
         )
         value = getattr(node, "value", None)
         if isinstance(target, ast.Name) and isinstance(value, ast.Constant) and isinstance(value.value, str):
-            found[target.id] = value.value
-        elif isinstance(target, ast.Name) and isinstance(value, ast.Name) and value.id in found:
-            found[target.id] = found[value.id]
-    return found
+            constants[target.id] = value.value
+        elif isinstance(target, ast.Name) and isinstance(value, ast.Name) and value.id in constants:
+            constants[target.id] = constants[value.id]
+    return constants
 
 
 def _pattern(node: ast.expr, constants: dict[str, str]) -> str:
-    """Return the pattern of the names that an f-string can give; "" if it is something else."""
+    """Return a pattern of the names that an f-string can produce; "" if it is not an f-string."""
     if not isinstance(node, ast.JoinedStr):
         return ""
     parts = []
@@ -197,14 +196,14 @@ Graph = dict[str, tuple[set[str], set[str]]]  # by module: what it imports when 
 
 
 def graph_of(code: dict[str, Source], begin: Iterable[str] = ()) -> Graph:
-    """Return who imports whom; `begin`: functions at which a command begins, which nobody else has to name."""
+    """Return the imports of every module; `begin`: functions of entry points, which count as used."""
     known, used = set(code), used_names(code) | set(begin)
     scripts = _scripts(code.values(), known)
     return {name: imports(source, known, used, scripts) for name, source in code.items()}
 
 
 def used_names(code: dict[str, Source]) -> set[str]:
-    """Return every name that stands somewhere but where it is defined."""
+    """Return every name that is used anywhere except in its own definition."""
     used: set[str] = set()
     for source in code.values():
         for node in _nodes(source):
@@ -218,7 +217,7 @@ def used_names(code: dict[str, Source]) -> set[str]:
 
 
 def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return the modules that run from these on, and those that only their types are taken from."""
+    """Return the modules that run from these entry points, and those used only for types."""
     runs: set[str] = set()
     types: set[str] = set()
     waiting = list(_with_parents(set(begin) & graph.keys()))
@@ -234,7 +233,7 @@ def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
 
 
 def has_something_to_run(source: Source) -> bool:
-    """Whether a module holds more than names for types: a function, a lambda, or a class that is no protocol."""
+    """Whether a module has more than types: a function, a lambda, or a class that is not a protocol."""
     for node in source.tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             return True
@@ -248,16 +247,16 @@ def has_something_to_run(source: Source) -> bool:
 
 
 def _has_body(node: ast.stmt) -> bool:
-    """Whether a method does something: more than a docstring or an ellipsis."""
+    """Whether a method has more than a docstring or an ellipsis."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     return any(not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)) for each in node.body)
 
 
 def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], list[str]]:
-    """Return every module that no command runs, and every excuse that nothing needs any more.
+    """Return every module that no command runs, and every exception that is no longer needed.
 
-    What the box ships must be run by the box's own commands; the simulators by theirs, or by what makes figures.
+    The box's own commands must run every module of the box; the simulators' commands or the figures, the others.
     """
     code = sources(root, (*packages, *FIGURES))
     graph = graph_of(code, {target.partition(":")[2] for target in _targets(root)})
@@ -265,9 +264,9 @@ def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], li
     own = _missed(code, graph, {name for name in begin if not _is_simulated(name)})
     commands = _missed(code, graph, begin)
     simulated = _missed(code, graph, begin | {name for name in code if name.partition(".")[0] in FIGURES})
-    found = {name for name in code if name in (simulated if _is_simulated(name) else own)}
-    excused = {name for name in FOR_SIMULATORS if name in found and name not in commands}
-    lost = sorted(name for name in found - excused if name.partition(".")[0] in packages)
+    missed = {name for name in code if name in (simulated if _is_simulated(name) else own)}
+    excused = {name for name in FOR_SIMULATORS if name in missed and name not in commands}
+    lost = sorted(name for name in missed - excused if name.partition(".")[0] in packages)
     return lost, sorted(FOR_SIMULATORS.keys() - own)
 
 
@@ -285,31 +284,31 @@ def _is_simulated(name: str) -> bool:
 
 
 def unused_names(root: Path, packages: Iterable[str] = PACKAGES) -> list[str]:
-    """Return public functions and classes whose name stands nowhere outside tests but where it is defined."""
+    """Return public functions and classes that only tests use."""
     code = sources(root, (*packages, "tools", "benchmarks"))
     used = used_names(code)
-    found = []
+    unused = []
     for source in code.values():
         if source.name.split(".")[0] not in packages:
             continue
         for node in source.tree.body:
             public = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name[0] != "_"
             if public and node.name not in used and not node.decorator_list:  # type: ignore[attr-defined]
-                found.append(f"{source.name}:{node.name}")  # type: ignore[attr-defined]
-    return found
+                unused.append(f"{source.name}:{node.name}")  # type: ignore[attr-defined]
+    return unused
 
 
 def main() -> None:
-    """Print what is not reached; exit 1 if there is anything."""
+    """Print the modules that no command runs; exit 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--uses", action="store_true", help="list public names that only tests use")
     if parser.parse_args().uses:
         print("\n".join(unused_names(ROOT)))
     lost, stale = check(ROOT)
     for name in lost:
-        print(f"{name}: no command of the product runs it. Delete it, or have the code that runs import it.")
+        print(f"{name}: no command of the product runs it. Delete it, or import it where it is needed.")
     for name in stale:
-        print(f"{name}: it is reached by now. Take it out of FOR_SIMULATORS in tools/reachable.py.")
+        print(f"{name}: a command runs it now. Remove it from FOR_SIMULATORS in tools/reachable.py.")
     sys.exit(1 if lost or stale else 0)
 
 

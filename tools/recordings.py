@@ -1,4 +1,4 @@
-"""Recordings that documents show: the real commands' code, run in virtual time. No document is written here."""
+"""Recordings for the documents: the code of real commands, run in virtual time."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ _GAME, _SEED, _ROUNDS = "face_up_pai_gow", 7, 6
 
 
 def jam_text() -> str:
-    """What `pitbox device shuffler ... shuffle` prints when card 27 sticks in segment lift, as a code block."""
+    """Return what `pitbox device shuffler ... shuffle` prints when card 27 jams in segment lift, as a code block."""
     printed = io.StringIO()
 
     async def play() -> None:
         machine = SimulatedShuffler(seed=7)
         screen = Screen(Console(file=printed, width=90, highlight=False), live=False, every=0)
-        stand: ShufflerStand
+        device: ShufflerStand
 
         def show(event: object) -> None:
             if isinstance(event, m.Jam):
-                screen.path(stand.view, 53)
+                screen.path(device.view, 53)
 
-        stand = Stand(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
-        stand.inject("jam:segment=lift,card=27")
-        stand.supervisor.start()
-        await stand.driver.ready()
-        await show_shuffle(stand.driver, 1, screen, lambda: stand.view, 53)
-        await stand.close()
+        device = Stand(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
+        device.inject("jam:segment=lift,card=27")
+        device.supervisor.start()
+        await device.driver.ready()
+        await show_shuffle(device.driver, 1, screen, lambda: device.view, 53)
+        await device.close()
 
     run_virtual(play())
     return "```\n" + "\n".join(line.rstrip() for line in printed.getvalue().splitlines()) + "\n```"
 
 
 def conform_text() -> str:
-    """What `pitbox conform` prints about FR-03 to FR-05 of a machine that does not look at the CRC."""
+    """Return what `pitbox conform` prints about FR-03 to FR-05 of a machine that ignores the CRC."""
     printed: list[str] = []
 
     async def play() -> None:
@@ -90,7 +90,7 @@ def conform_text() -> str:
 
 
 def demo_svg() -> str:
-    """The demo as a picture: what `pitbox demo` prints, played in memory, with the table at the first irregularity."""
+    """Return the output of `pitbox demo`, played in memory, as SVG, with the table at the first irregularity."""
     console = Console(
         file=io.StringIO(), highlight=False, record=True, width=WIDTH, force_terminal=True, color_system="truecolor"
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def words() -> str:
-    """The closed vocabularies of rows."""
+    """Return the vocabularies of rows."""
     parts = [f"Phases, in order: {', '.join(f'`{phase}`' for phase in vocabulary.PHASES)}."]
     for name, meanings in (
         ("trigger", vocabulary.TRIGGERS),
@@ -29,7 +29,7 @@ def words() -> str:
 
 
 def settings() -> str:
-    """The settings that readings open."""
+    """Return the settings that readings require."""
     rows = [
         (f"`{each.name}`", edition.chapter, each.reading, ", ".join(f"`{value}`" for value in each.values),
          f"`{each.default}`" if each.default else "none: must be stated", each.meaning)
@@ -39,7 +39,7 @@ def settings() -> str:
 
 
 def irregularities(game: str) -> str:
-    """The rows of one game, in the order in which simultaneous triggers are carried out."""
+    """Return the rows of one game in the order in which simultaneous triggers are handled."""
     rows = [
         (" ".join(row.clauses) or row.id, ", ".join((row.trigger, *row.also)), phases_text(row), conditions_text(row),
          ("adds " if row.adds else "") + ", ".join(row.outcomes), row.scope, decides_text(row),
@@ -50,7 +50,7 @@ def irregularities(game: str) -> str:
     return table(heads, *rows)
 
 
-# Part -> what writes it.
+# Name of a part -> the function that writes it.
 PARTS: Final[dict[str, Callable[[], str]]] = {
     "words of the rulebook": words,
     "settings of the rulebook": settings,

@@ -1,7 +1,7 @@
-"""Makes the pictures of the panel that README and docs/panel.md show: `python -m tools.screenshots`.
+"""Makes the pictures of the panel for README and docs/panel.md: `python -m tools.screenshots`.
 
-A simulated table, its panel really served, and Debian's Chromium. The pictures differ a little with every run, so
-nothing compares them.
+Serves the panel of a simulated table and opens it in Debian's Chromium. The pictures differ a little in every run, so
+no check compares them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from playwright.async_api import async_playwright
 
 from simulators.house.panel import PINS, people_file, show, silent_house, tend
 from table_controller.table import machines as mc
+from tools import ROOT
 
-FOLDER: Final = Path(__file__).parent.parent / "docs" / "panel"
+FOLDER: Final = ROOT / "docs" / "panel"
 SCREEN: Final = {"width": 1024, "height": 600}
-# A picture larger than this (bytes) does not belong into a repository.
+# Limit for a picture in the repository (bytes).
 LARGEST: Final = 150_000
 PATIENCE: Final = 60.0
 
 
 class Studio:
-    """One simulated table in front of a camera."""
+    """One simulated table and a browser."""
 
     def __init__(self, browser: Any, house: Any, hands: Any, port: int) -> None:
         self._browser = browser
@@ -34,7 +35,7 @@ class Studio:
 
     @property
     def state(self) -> Any:
-        """What the core knows."""
+        """The state of the core."""
         return self.house.controller.table.state
 
     async def page(self, path: str, id_: str | None = None, *, dark: bool = False, height: int = 600) -> Any:
@@ -53,7 +54,7 @@ class Studio:
         return page
 
     async def until(self, condition: Any, kinds: tuple[str, ...] = ()) -> None:
-        """Let people answer until something holds; questions of these kinds wait."""
+        """Answer prompts until a condition holds; prompts of these kinds stay open."""
         async with asyncio.timeout(PATIENCE):
             while not condition():
                 for id_, answer in list(self.hands.found.items()):
@@ -63,7 +64,7 @@ class Studio:
                 await asyncio.sleep(0.02)
 
     def asks(self, kind: str) -> bool:
-        """Tell whether a question of a kind is the only one that is open, and hands have done their part."""
+        """Return whether the only open prompt is of this kind and the simulated people are ready to answer it."""
         return [(p.kind, id_ in self.hands.found) for id_, p in self.state.prompts.items()] == [(kind, True)]
 
 
@@ -78,7 +79,7 @@ async def shoot(page: Any, name: str) -> None:
 
 
 async def table(studio: Studio) -> None:
-    """A round with bets, a jackpot, and a jam while the other deck is shuffled."""
+    """Play a round with bets, a jackpot, and a jam of the other deck; take the pictures."""
     dealer, sign = await studio.page("/dealer", "dealer-1"), await studio.page("/sign")
     await dealer.click("[data-act=open_round]")
     await dealer.wait_for_selector("[data-act=no_more_bets]")

@@ -1,7 +1,7 @@
-"""How likely a line that only loses frames is taken for a dead one. Exact, by the link's own times; sends nothing.
+"""Computes how likely a link ends a session by mistake because a lossy line lost every frame for too long.
 
-`python -m tools.silence_chance` prints the chance that an end that has just heard the other hears nothing more for so
-long that it ends the session, though both live and every frame is lost by itself with the same chance.
+`python -m tools.silence_chance` prints the exact probability that one end receives nothing until its silence limit,
+although both ends work and every frame is lost independently with the same probability.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ LOSSES: Final = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 class Times(NamedTuple):
-    """When an end shows its life, knocks and gives up (s)."""
+    """Times of a link (s): heartbeats, when an end starts to ping, ping interval, silence limit."""
 
     device: float = lk.HEARTBEAT
     host: float = lk.HOST_HEARTBEAT
@@ -24,50 +24,50 @@ class Times(NamedTuple):
     silence: float = lk.SILENCE
 
 
-# What decision 0015 left behind.
+# The times before decision 0015.
 BEFORE: Final = Times(device=1.0, host=1.2, anxious=1.5, knock=0.25)
 
 
 def next_ping(sent: float, heard: float, heartbeat: float, times: Times) -> float:
-    """Return when an end that sent and heard at these instants pings next, if it hears nothing more."""
+    """Return when an end pings next that last sent and last received at these times, if it receives nothing more."""
     anxious = heard + times.anxious
     beat = sent + heartbeat
     return beat if beat <= anxious else max(anxious, sent + times.knock)
 
 
 def pings(heartbeat: float, times: Times) -> list[float]:
-    """Return when an end pings that hears nothing from 0 on, until it gives up."""
-    found: list[float] = []
+    """Return when an end pings that receives nothing from time 0 until it gives up."""
+    times_of_pings: list[float] = []
     at = next_ping(0.0, 0.0, heartbeat, times)
     while at < times.silence:
-        found.append(at)
+        times_of_pings.append(at)
         at = next_ping(at, 0.0, heartbeat, times)
-    return found
+    return times_of_pings
 
 
 def false_silence(loss: float, times: Times, *, host: bool = True) -> float:
-    """Return the chance that the host (or the device) hears nothing until it gives up, though the other end lives.
+    """Return the probability that the host (or the device) gives up although the other end works.
 
-    Both have spoken and heard each other at 0. Whoever hears a ping answers it; all that it sends must be lost.
+    Both ends have sent and received at time 0. An end that receives a ping answers; all its answers must be lost.
     """
     deaf, other = (times.host, times.device) if host else (times.device, times.host)
     knocks = pings(deaf, times)
 
     @cache
-    def lost(coming: int, sent: float, heard: float) -> float:
-        ping = next_ping(sent, heard, other, times)
+    def lost(coming: int, sent: float, received: float) -> float:
+        ping = next_ping(sent, received, other, times)
         asked = knocks[coming] if coming < len(knocks) else times.silence
         if min(ping, asked) >= times.silence:
             return 1.0
         if ping < asked:
-            return loss * lost(coming, ping, heard)
-        return loss * lost(coming + 1, sent, heard) + (1 - loss) * loss * lost(coming + 1, asked, asked)
+            return loss * lost(coming, ping, received)
+        return loss * lost(coming + 1, sent, received) + (1 - loss) * loss * lost(coming + 1, asked, asked)
 
     return lost(0, 0.0, 0.0)
 
 
 def main() -> None:
-    """Print the chances before and now."""
+    """Print the probabilities before and now."""
     for name, times in (("before", BEFORE), ("now", Times())):
         print(f"{name}: {', '.join(f'{field} {value:g} s' for field, value in times._asdict().items())}")
         print(f"  the host's pings in silence: {' '.join(f'{at:g}' for at in pings(times.host, times))}")

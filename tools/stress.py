@@ -1,9 +1,9 @@
-"""Repeats the tests on the wall clock while other processes compute, and counts which failed. Ends by itself.
+"""Repeats the real-time tests under processor load and counts the failures. Ends by itself.
 
 python -m tools.stress --times 20 --load 8                            all tests that are marked realtime
 python -m tools.stress --times 5 --load 8 tests/unit/test_usb_transport.py -k cancelled
 
-A test that fails only here waits too briefly, or the product promises something before it holds: find out which.
+A test that fails only here waits too briefly, or the product reports something too early: find out which.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-# Seconds for one repetition. Longer, it hangs.
+# Limit for one repetition (s).
 LIMIT: Final = 3600
 MARKS: Final = "realtime and not proof and not vhci"
-# Computes until its parent is gone, and never longer than one repetition may take.
+# Computes until its parent ends, at most for one repetition.
 BUSY: Final = f"""import os, time
 parent, until = os.getppid(), time.monotonic() + {LIMIT}
 while os.getppid() == parent and time.monotonic() < until:
@@ -38,7 +38,7 @@ _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 @contextmanager
 def busy(processes: int) -> Iterator[list[int]]:
-    """Have so many processes compute meanwhile; yields their ids."""
+    """Run so many busy processes in this block; yield their ids."""
     started = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(processes)]  # noqa: S603 - our own words
     try:
         yield [process.pid for process in started]
@@ -59,7 +59,7 @@ def run_once(selected: list[str]) -> tuple[int, list[str], str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Repeat; 0 if nothing failed."""
+    """Repeat the tests; return 0 if nothing failed."""
     parser = argparse.ArgumentParser(prog="python -m tools.stress", description="real-time tests under load")
     parser.add_argument("--times", type=int, default=20, help="how often (default 20)")
     parser.add_argument("--load", type=int, default=8, help="how many processes compute meanwhile (default 8)")

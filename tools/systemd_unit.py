@@ -2,11 +2,11 @@
 
 python -m tools.systemd_unit      needs root, systemd, and a kernel that lets root make namespaces
 
-A systemd of its own is process 1 of new namespaces, with its own /etc, /run and /var/lib in memory and no units but
-ours: nothing of this computer is started, changed or stopped by it. The user is made by the shipped sysusers file. A
-drop-in changes what a bench needs: which program, a shorter watchdog, where the log goes. The tree, the interpreter and
-its packages are bound read-only below /run, so the unit finds them wherever they lie, and home folders and /tmp stay as
-closed to it as on a box. About half a minute.
+A separate systemd is process 1 of new namespaces, with its own /etc, /run and /var/lib in memory and only our units: it
+does not start, change or stop anything on this computer. The shipped sysusers file makes the user. A drop-in changes
+what a bench needs: the program, a shorter watchdog, the log file. The tree, the interpreter and its packages are bound
+read-only below /run, so the unit finds them at a fixed path, and home folders and /tmp stay closed to it as on a box.
+Takes about half a minute.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ UNIT: Final = "pitbox@table"
 GAME: Final = "over_under"
 # Seconds. Far more than any of these needs.
 LIMIT: Final = 60.0
-# Where the unit finds what it runs, wherever that lies on this computer.
+# Where the unit finds the tree and the interpreter.
 BENCH: Final = "/run/bench"
 DROP_IN: Final = """[Service]
 ExecStart=
@@ -46,7 +46,7 @@ WatchdogSec=3
 StandardOutput=append:/run/pitbox.log
 StandardError=append:/run/pitbox.log
 """
-# The new /run is filled before it covers the old one: the tree may lie below /run, /etc or /var/lib, too.
+# The new /run is filled before it covers the old one: the tree itself may be below /run, /etc or /var/lib.
 INIT: Final = """set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -75,7 +75,7 @@ cd /
 export container=pitbox SYSTEMD_UNIT_PATH=/run/units
 exec /lib/systemd/systemd --system --unit=basic.target --log-level=warning --log-target=null
 """
-# Opens what it is told to, in the control groups of a process (0: in its own); prints the error's name, or "opened".
+# Opens the named nodes in the control groups of a process (0: in its own); prints the error's name, or "opened".
 OPENS: Final = """import errno, os, sys
 pid, *nodes = sys.argv[1:]
 for line in open(f"/proc/{pid}/cgroup").read().split() if pid != "0" else ():
@@ -104,21 +104,21 @@ for _ in range(4):
 print("retiring:", store.retiring_failed or "done", flush=True)
 store.close()
 """
-# The instance that runs it, within all that the unit may not do.
+# The instance that runs it, with all restrictions of the unit.
 RETIRING: Final = """[Service]
 Type=oneshot
 ExecStart=
 ExecStart={python} /etc/pitbox/retires.py
 Restart=no
 """
-# Folders outside of what the unit opens by itself.
+# Folders that the unit may not write without a drop-in.
 COPY: Final = "/srv/second copy"
 ARCHIVE: Final = "/srv/archive"
 # Device nodes by number: a serial port, which the unit allows; FUSE and the kernel's log, which it does not.
 NODES: Final = {"/run/ttyS0": ("4", "64"), "/run/fuse": ("10", "229"), "/run/kmsg": ("1", "11")}
 
 
-# What this computer lacks: the exit code, and the command that tries the namespaces.
+# The exit code for a missing requirement, and the command that tests namespaces.
 LACKING: Final = 2
 NAMESPACES: Final = ("unshare", "-m", "-p", "-f", "-u", "-C", "-i", "mount", "--make-rprivate", "/")
 
@@ -138,7 +138,7 @@ class Interpreter(NamedTuple):
 
     @property
     def environment(self) -> tuple[str, ...]:
-        """What makes it find its own libraries, our packages and our tree where they are bound."""
+        """The variables with which it finds its libraries, our packages and our tree."""
         paths = f"{BENCH}/tree:{BENCH}/packages"
         return f"PYTHONHOME={BENCH}/base", f"LD_LIBRARY_PATH={BENCH}/base/lib", f"PYTHONPATH={paths}"
 
@@ -147,13 +147,13 @@ INTERPRETER: Final = Interpreter(Path(sys.base_prefix).resolve(), Path(sysconfig
 
 
 def init_script(folder: Path, tree: Path = ROOT, interpreter: Interpreter = INTERPRETER) -> str:
-    """Return what process 1 does before it becomes systemd. Paths may hold whatever a path may hold."""
+    """Return the script that process 1 runs before it becomes systemd. Paths may contain any character."""
     paths = {"folder": folder, "tree": tree, "packages": interpreter.packages, "base": interpreter.base}
     return INIT.format(bench=BENCH, **{name: shlex.quote(str(path)) for name, path in paths.items()})
 
 
 def closed_to_others(*folders: Path) -> list[Path]:
-    """Return the folders that the unit's user could not read, even bound where the user can reach them."""
+    """Return the folders that the unit's user cannot read, even when they are bound to a reachable place."""
     return [folder for folder in folders if folder.stat().st_mode & 0o005 != 0o005]
 
 
@@ -170,11 +170,11 @@ class Systemd:
         self._init = 0
 
     def python(self, *arguments: str) -> str:
-        """Run the unit's own interpreter in there, as root; return what it printed."""
+        """Run the unit's own interpreter in the namespaces, as root; return its output."""
         return self.inside("env", *INTERPRETER.environment, INTERPRETER.python, *arguments)
 
     def inside(self, *words: str) -> str:
-        """Run a command in there; return what it printed."""
+        """Run a command in the namespaces; return its output."""
         if not self._init:
             children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text().split()
             self._init = int(children[0])
@@ -189,7 +189,7 @@ class Systemd:
         return self.inside("systemctl", "show", UNIT, "--value", "-p", name).strip()
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:
-        """Wait for something and say that it came; AssertionError with the box's log if it does not."""
+        """Wait for a condition and print when it holds; raise AssertionError with the box's log if it never does."""
         began = time.monotonic()
         while True:
             with suppress(OSError, IndexError, ValueError):
@@ -200,16 +200,16 @@ class Systemd:
             time.sleep(0.1)
 
     def write(self, path: str, text: str) -> None:
-        """Write a file in there, as root."""
+        """Write a file in the namespaces, as root."""
         self.inside("mkdir", "-p", str(Path(path).parent))
         self.inside("sh", "-c", 'printf %s "$1" > "$2"', "sh", text, path)
 
     def log(self) -> str:
-        """Return what the boxes have logged."""
+        """Return the log of the boxes."""
         return self.inside("cat", "/run/pitbox.log")
 
     def words(self) -> str:
-        """Return how the unit stands, and the end of the box's log."""
+        """Return the state of the unit and the end of the box's log."""
         state = self.inside("systemctl", "status", "--no-pager", UNIT)
         return f"{state}\n{self.inside('tail', '-n', '20', '/run/pitbox.log')}"
 
@@ -223,7 +223,7 @@ class Systemd:
 
 
 def lay_out(folder: Path) -> None:
-    """Write a table whose machines are not plugged in: a box is ready without them."""
+    """Write a table whose machines are not connected: a box starts without them."""
     folder.mkdir()
     kinds = {slot: slot.partition(".")[0] for slot in layout(GAME)}
     text = table_toml(GAME, {slot: f"/dev/pitbox-{slot}" for slot in kinds})
@@ -240,7 +240,7 @@ def lay_out(folder: Path) -> None:
 
 
 def devices(systemd: Systemd) -> None:
-    """See which devices a process of the unit may open, and that the same process elsewhere may open them all."""
+    """Check which device nodes the unit may open, compared with a process outside the unit."""
     for node, numbers in NODES.items():
         systemd.inside("mknod", "-m", "666", node, "c", *numbers)
     free = systemd.python("-c", OPENS, "0", "/dev/null", *NODES).split()
@@ -256,7 +256,7 @@ def devices(systemd: Systemd) -> None:
 
 
 def folders(systemd: Systemd) -> None:
-    """See second copy and archive refused by the shipped unit, and written with the drop-in of `config unit`."""
+    """Check that the shipped unit may not write copy and archive, and may with the drop-in of `config unit`."""
     unit, pitbox = "pitbox@folders", ("-m", "table_controller.cli")
     check = (*pitbox, "config", "check", "/etc/pitbox/folders.toml")
     drop_ins = "/run/units/pitbox@retiring.service.d"
@@ -277,9 +277,9 @@ def folders(systemd: Systemd) -> None:
     systemd.inside("systemctl", "start", "pitbox@retiring")
     assert f"retiring: {ARCHIVE} cannot be written (Read-only file system)" in systemd.log(), systemd.log()
     assert "holds no journal" in systemd.python(*pitbox, "journal", "verify", COPY), "nothing was written there"
-    made = systemd.python(*pitbox, "config", "unit", "/etc/pitbox/folders.toml")
+    drop_in = systemd.python(*pitbox, "config", "unit", "/etc/pitbox/folders.toml")
     for name in ("folders", "retiring"):
-        systemd.write(f"/run/units/pitbox@{name}.service.d/folders.conf", made)
+        systemd.write(f"/run/units/pitbox@{name}.service.d/folders.conf", drop_in)
     systemd.inside("systemctl", "daemon-reload")
     systemd.inside("systemctl", "restart", unit)
     checked = systemd.python(*check)
@@ -299,7 +299,7 @@ def folders(systemd: Systemd) -> None:
 
 
 def watch(systemd: Systemd) -> None:
-    """Have the unit live through everything that a unit lives through."""
+    """Start, watch, kill, hang and stop the unit; check its state after each."""
     show = systemd.show
     systemd.until("systemd answers", lambda: "basic.target" in systemd.inside("systemctl", "list-units", "--no-pager"))
     systemd.inside("systemctl", "start", "--no-block", UNIT)
@@ -334,7 +334,7 @@ def watch(systemd: Systemd) -> None:
 
 
 def lacks() -> str:
-    """Return what this computer lacks and who can mend it, or nothing."""
+    """Return what this computer lacks and how to get it, or ""."""
     tools = ("unshare", "nsenter", "systemctl", "systemd-sysusers")
     if missing := [tool for tool in tools if shutil.which(tool) is None]:
         return f"{', '.join(missing)}: not installed (apt install systemd util-linux)"
@@ -350,7 +350,7 @@ def lacks() -> str:
 
 
 def main() -> int:
-    """Try it; 0 if everything was seen, 2 with a sentence if this computer lacks something."""
+    """Run the checks; return 0 if all passed, 2 with a sentence if this computer lacks something."""
     if lacking := lacks():
         print(lacking)
         return LACKING

@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
 
 def topics() -> str:
-    """Every topic that the box writes."""
+    """Return every topic that the box publishes."""
     rows = [
         (f"`{channel.name}`", "yes" if channel.retained else "no", f"`{channel.message.__name__}`", channel.meaning)
         for channel in CHANNELS.values()
     ]
-    return table(("topic", "retained", "message", "what it says"), *rows)
+    return table(("topic", "retained", "message", "content"), *rows)
 
 
 def commands() -> str:
-    """Every command, and who may ask it."""
+    """Return every command with the roles that may send it."""
     rows = [(f"`{name}`", ", ".join(rule.roles), rule.meaning) for name, rule in COMMANDS.items()]
     return table(("command", "roles", "what happens"), *rows)
 
 
 def settings() -> str:
-    """Every field of the settings."""
-    made = MqttSettings(host="", port=0, prefix="", client_id="")
+    """Return every field of the settings."""
+    defaults = MqttSettings(host="", port=0, prefix="", client_id="")
     rows = []
     for field in fields(MqttSettings):
-        default = "none" if field.required else f"`{getattr(made, field.name)}`"
+        default = "none" if field.required else f"`{getattr(defaults, field.name)}`"
         kind = inspect.formatannotation(field.type).replace("pathlib._local.", "").replace("pathlib.", "")
         rows.append((f"`{field.name}`", kind.replace("|", "or"), default))
     return table(("field", "type", "default"), *rows)

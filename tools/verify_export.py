@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks an export of a table's journal (`pitbox journal export`). Python's standard library, and none of the box's code.
+"""Checks an export of a table's journal (`pitbox journal export`). Uses only Python's standard library, no box code.
 
     python3 tools/verify_export.py EXPORT [--against HEAD]
 
-To run it elsewhere, take this file and the folder `export_checks` beside it, in a folder named `tools`.
+To run it elsewhere, copy this file and the folder `export_checks` into a folder named `tools`.
 
 Exit code 0: everything below holds. 1: the first record that does not hold is named. 2: there is no export to read.
 
@@ -11,31 +11,30 @@ What is checked:
  1. Manifest: format, number of records, digest of the file, heads before and after.
  2. Chain: every head is BLAKE2b-256 of the head before it and the whole record; numbers have no gap; the readable content is the
     body; a record's boot is that of the last start, and starts count up by one; digests are those of the manifest.
-    A chain that was made anew after a change holds, too. Only --against, with a head that left the box, can see that.
- 3. Commands: a device did something only after a recorded order to it; every order has its own number and ends at most once.
+    A chain that was rewritten as a whole holds, too. Only --against, with a head that left the box, detects that.
+ 3. Commands: a device acts only after a recorded command; every command has its own number and ends at most once.
  4. Permits, as far as an export can judge them: no machine moves while an open irregularity names it, the deck in play, or stops
     the round; no bets open while any irregularity is open; cards are dealt only after no more bets and, with a meter, after every
     opened sensor was ordered locked and latched (or a floorperson decided) and the chips were verified; a light only for an accepted bet.
- 5. Questions: every answer that counted was one of the choices, by the role that was asked; an irregularity ends only by the
-    acknowledgement that was asked for it.
- 6. Cards: every count of a stack, a shuffle, a load, discards taken back, a stub, a whole deck or collected chips, whoever
-    counted, against what must be there. A wrong one must have its irregularity, or be
-    counted again, in the same record.
+ 5. Prompts: every accepted answer is one of the choices, by the right role; an irregularity ends only by its
+    acknowledgement.
+ 6. Cards: every count of a stack, a shuffle, a load, returned discards, a stub, a whole deck or collected chips, by
+    machine or person, against the required number. A wrong count must have its irregularity, or be counted again, in
+    the same record.
  7. Money, in whole micro-dollars: entries without a gap, accounts that sum to zero and are never overdrawn; what each bet, hit, return,
-    payment and correction did, worked out again from the terms; every bet accepted once, after its latch, and settled or returned
+    payment and correction moved, computed again from the terms; every bet accepted once, after its latch, and settled or returned
     before the round is over; a meter that falls only by a hit or its reversal, a documented correction, or a bet of a void round.
     Every chip that was latched is booked when cards are dealt, unless its sensor was unreasonable. What is above the limit is
-    overflow, and goes back with its bet. Where something was refused, nothing moves.
- 8. Answers and money: each hit goes from claim to payment by the question that was asked, about its seat, by its role and with that choice,
-    in order; a payment has its slip, a claim that fell its withdrawal, envy its hand and its seats, a correction its two people.
-    People touch a meter between two rounds only. Closing and opening take turns, each with its people, document and accounts; a
-    limit fits the meter and its sign, a rate the configuration. Envy of a void hand comes back, from whom it was paid to.
-    What is owed is worked out once more from the claims that stand, in their order. Exports of the first edition are judged by its
-    own arithmetic, which their starts name, and this says so.
-    Records of an earlier version are read under the names that they were written with (export_checks/former_names.toml).
+    overflow, and is returned with its bet. A refused event moves nothing.
+ 8. Answers and money: each hit goes from claim to payment by the right prompt, seat, role and choice, in order; a payment has
+    its slip, a withdrawn claim its withdrawal, envy its hand and its seats, a correction its two people. People change a meter
+    only between two rounds. Closing and opening alternate, each with its people, document and accounts; a limit fits the meter
+    and its sign, a rate the configuration. Envy of a void hand is paid back. The amounts owed are computed again from the valid
+    claims in their order. Exports of the first edition are judged by its own arithmetic, and the report names it.
+    Records of an earlier version are read under their former names (export_checks/former_names.toml).
 
-What is not: whether what was recorded is true; permits that need the whole state (they are proved where the rules are). An export that
-does not begin with record 1 is checked for 1 and 2 alone, and says so.
+Not checked: whether the records are true; permits that need the whole state (the tests of the rules prove them). An export that
+does not begin with record 1 is checked for 1 and 2 only, and the report says so.
 """  # noqa: E501 - a page that is read, not code
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ FORMAT = "pitbox export 1"
 
 
 def check(folder: Path, against: str | None) -> list[str]:
-    """Check an export; return what was checked, in lines. Bad names the record and what is wrong."""
+    """Check an export; return what was checked, as lines. Raises Bad with the record and the problem."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     need(manifest["format"] == FORMAT, f"the manifest has another format than {FORMAT!r}")
     whole = sha256()
@@ -78,22 +77,25 @@ def check(folder: Path, against: str | None) -> list[str]:
                 raise Bad(f"record {manifest['first'] + count - 1}: it cannot be read ({error!r})") from None
     chain.end(count)
     need(whole.hexdigest() == manifest["sha256"], "the file's digest is not the manifest's")
-    told = [
+    report = [
         f"chain     {count} records, {manifest['first']} to {manifest['last']}, {len(manifest['boots'])} boots",
         f"          head {chain.head.hex()}",
     ]
-    told += [f"          the head {against} is among them"] if against else []
+    report += [f"          the head {against} is among them"] if against else []
     if not judged:
-        return [*told, "not judged: commands, permits, cards and money, for the export does not begin with record 1"]
+        return [
+            *report,
+            "not judged: commands, permits, cards and money, because the export does not begin with record 1",
+        ]
     saw, book = table.told, table.money.book
     title = table.terms.get("title", "nothing")
     paid = ", ".join(f"{number} {kind}" for kind, number in sorted(book.told.items())) or "none"
     return [
-        *told,
+        *report,
         f"table     {title}: {table.round} rounds, {saw['rounds void']} void",
         f"commands  {saw['commands']} ordered, {saw['CommandEnded']} ends, each of an order and none twice",
         f"permits   {saw['irregularities']} irregularities, {len(table.holds)} open; nothing moved against one",
-        f"questions {saw['answers']} answers, each by the role that was asked",
+        f"prompts   {saw['answers']} answers, each by the right role",
         f"cards     {saw['counts']} counts, each right or with its irregularity",
         f"money     {book.entries} entries ({paid}); accounts sum to zero; meter {book.held['meter']} micro-dollars",
         *(["          booked by the rules of the first edition"] if book.entries and book.edition == FIRST else []),
@@ -102,7 +104,9 @@ def check(folder: Path, against: str | None) -> list[str]:
 
 def main(words: list[str] | None = None) -> int:
     """Check and print."""
-    parser = argparse.ArgumentParser(description="Checks an export of a table's journal; its first page says how.")
+    parser = argparse.ArgumentParser(
+        description="Checks an export of a table's journal; the docstring of this file lists the checks."
+    )
     parser.add_argument("export", type=Path, help="the folder with manifest.json")
     parser.add_argument("--against", metavar="HEAD", help="a head that left the box")
     args = parser.parse_args(words)

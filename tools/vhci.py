@@ -1,10 +1,10 @@
-"""Runs tests/hardware/test_vhci.py on a computer with the kernel's vhci_hcd: a small one, made in QEMU.
+"""Runs tests/hardware/test_vhci.py in a QEMU guest whose kernel has vhci_hcd.
 
 python -m tools.vhci [FOLDER]      keeps Debian's kernel (70 MB) in FOLDER (default: build/vhci)
 
 The guest boots Debian's kernel from an initial file system of a few modules, mounts this computer's files read-only,
-and runs pytest from there. Which modules, and in which order, is read from the kernel's own modules.dep. Software
-emulation, which needs nothing of this computer's kernel: a minute or two.
+and runs pytest there. The kernel's own modules.dep gives the modules and their order. Software emulation needs nothing
+of this computer's kernel; it takes a minute or two.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = "linux-image-amd64"
-# What the guest is for: the shared file system, and USB over IP. What these need, the kernel knows.
+# Kernel modules for the shared file system and for USB over IP; modules.dep adds what they need.
 WANTED: Final = ("virtio_pci", "9pnet_virtio", "9p", "vhci_hcd")
 TOOLS: Final = {
     "qemu-system-x86_64": "qemu-system-x86",
@@ -39,10 +39,10 @@ LIMIT: Final = 600
 PASSED: Final = "guest: all passed"
 # The exit code for a computer that lacks what this needs.
 LACKING: Final = 2
-# How the kernel's packager may have pressed a module, by the end of its name.
+# Compression of a kernel module by the suffix of its file.
 _UNPACK: Final[dict[str, Callable[[bytes], bytes]]] = {".ko": bytes, ".gz": gzip.decompress, ".xz": lzma.decompress}
 
-# CI=true: in there everything is said to be present, so a test that lacks a part fails and is not skipped.
+# CI=true: a test that lacks a requirement fails instead of being skipped.
 INIT: Final = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
 mount -t proc proc /proc; mount -t sysfs sys /sys
@@ -60,7 +60,7 @@ COMMAND: Final = "cd {root} && {python} -m pytest tests/hardware/test_vhci.py -v
 
 
 def main() -> int:
-    """Fetch what is missing, boot, show the guest's words; 0 if all tests passed, 2 if this computer lacks a part."""
+    """Fetch the kernel, boot, print the guest's output; return 0 if all tests passed, 2 if a requirement is missing."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build" / "vhci").resolve()
     if lacking := lacks():
         print(lacking)
@@ -83,39 +83,39 @@ def main() -> int:
 
 
 def lacks() -> str:
-    """Return what this computer lacks and how to get it, or nothing."""
+    """Return what this computer lacks and how to get it, or ""."""
     if platform.machine() != "x86_64":
         return f"the guest runs this computer's programs on an x86-64 kernel, and this is {platform.machine()}"
     missing = {tool: package for tool, package in TOOLS.items() if _tool(tool) is None}
     if missing:
         return f"{', '.join(missing)}: not installed (apt install {' '.join(missing.values())})"
     if b"/ld-linux" in Path(str(_tool("busybox"))).read_bytes():
-        return "busybox needs libraries that the guest has not (apt install busybox-static)"
+        return "busybox needs libraries that the guest does not have (apt install busybox-static)"
     return ""
 
 
 def load_order(wanted: Iterable[str], dependencies: str, builtin: str) -> list[str]:
-    """Return the files of the wanted modules and of all that they need, each after what it needs.
+    """Return the files of the modules and of their dependencies, each after its own dependencies.
 
-    `dependencies` is the text of modules.dep: each line a file and all that it needs, what must be loaded first last.
-    What stands in modules.builtin is part of the kernel already. LookupError for a module that is in neither.
+    `dependencies` is the text of modules.dep: a file and its dependencies per line, the first to load last. Modules in
+    `builtin` (modules.builtin) are part of the kernel. Raises LookupError for a module that is in neither.
     """
     needs = {}
     for line in dependencies.splitlines():
-        file, _, rest = line.partition(":")
-        needs[_name(file)] = [*reversed(rest.split()), file]
+        file, _, needed = line.partition(":")
+        needs[_name(file)] = [*reversed(needed.split()), file]
     inside = {_name(file) for file in builtin.split()}
     order: dict[str, None] = {}
     for module in wanted:
         if module in needs:
             order.update(dict.fromkeys(needs[module]))
         elif module not in inside:
-            raise LookupError(f"this kernel has no module {module}; see which one took its place")
+            raise LookupError(f"this kernel has no module {module}; find its replacement")
     return list(order)
 
 
 def _name(file: str) -> str:
-    """A module's name, from its file: drivers/usb/usbip/vhci-hcd.ko.xz is vhci_hcd."""
+    """Return a module's name from its file: drivers/usb/usbip/vhci-hcd.ko.xz is vhci_hcd."""
     return Path(file).name.partition(".")[0].replace("-", "_")
 
 
@@ -124,7 +124,7 @@ def _tool(name: str) -> str | None:
 
 
 def _run(program: str, *arguments: str, folder: Path = ROOT) -> str:
-    """Run a program to its end; return what it printed."""
+    """Run a program; return its output."""
     command = [str(_tool(program)), *arguments]
     done = subprocess.run(  # noqa: S603 - the programs are named above
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=LIMIT, check=True
@@ -133,7 +133,7 @@ def _run(program: str, *arguments: str, folder: Path = ROOT) -> str:
 
 
 def _kernel(folder: Path) -> Path:
-    """Return the folder of Debian's newest kernel, unpacked; fetched if it is not there."""
+    """Return the folder of Debian's newest kernel, unpacked; download it if it is missing."""
     name = _run("apt-cache", "depends", PACKAGE).partition("Depends: ")[2].split()[0]
     unpacked = folder / name
     if not unpacked.exists():
@@ -149,7 +149,7 @@ def _kernel(folder: Path) -> Path:
 
 
 def _modules(kernel: Path) -> Path:
-    """The folder of a kernel's modules, named by its version."""
+    """Return the folder of a kernel's modules, named by its version."""
     return next((kernel / "lib" / "modules").iterdir())
 
 
@@ -157,11 +157,11 @@ def _file_system(kernel: Path) -> bytes:
     """Return the guest's initial file system, as a cpio archive."""
     modules = _modules(kernel)
     tables = ((modules / table).read_text() for table in ("modules.dep", "modules.builtin"))
-    found = {_name(file): modules / file for file in load_order(WANTED, *tables)}
+    files_by_module = {_name(file): modules / file for file in load_order(WANTED, *tables)}
     command = COMMAND.format(root=shlex.quote(str(ROOT)), python=shlex.quote(sys.executable))
-    init = INIT.format(modules=" ".join(found), command=shlex.quote(command), passed=PASSED)
+    init = INIT.format(modules=" ".join(files_by_module), command=shlex.quote(command), passed=PASSED)
     files = {"init": init.encode(), "bin/busybox": Path(str(_tool("busybox"))).read_bytes()}
-    for name, file in found.items():
+    for name, file in files_by_module.items():
         files[f"modules/{name}"] = _UNPACK[file.suffix](file.read_bytes())
     folders = ["bin", "modules", "proc", "sys", "host"]
     entries = [_entry(name, 0o040755, b"") for name in folders]

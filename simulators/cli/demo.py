@@ -1,4 +1,4 @@
-"""`pitbox demo`: a whole simulated table played through the real service, drawn live. The play is in the house."""
+"""`pitbox demo`: plays a simulated table through the real service and draws it live."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ if TYPE_CHECKING:
     from simulators.house.soak import Day
     from table_controller.cli.screen import Screen
 
-HELP = "play a whole simulated table through the real service, over real ptys; ends by itself"
+HELP = "play a simulated table through the real service over real ptys; ends by itself"
 EXAMPLE = "pitbox demo --game dj_wild --faults storm"
 
 _ROUNDS: Final = 6
-_MQTT: Final = "tell a broker, too; without HOST an installed Mosquitto is started on loopback for the show"
+_MQTT: Final = "publish to a broker, too; without HOST starts an installed Mosquitto on loopback"
 _GAME: Final = "face_up_pai_gow"
-# In virtual time a round costs milliseconds.
+# In virtual time a round takes milliseconds.
 _FAST_ROUNDS: Final = 500
-# Rounds of one table then: short enough for the cores to share, long enough for opening it to weigh little. Not by the
-# number of cores, or the same command would play other tables on another computer.
+# Rounds per table with --fast: few enough to share among cores, enough to amortize the opening of a table. Independent
+# of the number of cores, so that the same command plays the same tables on every computer.
 _FAST_TABLE: Final = 50
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("--game", choices=list(GAMES), help=f"default: {_GAME}, with --fast all of them in turn")
-    parser.add_argument("--seed", type=int, default=7, help="the same seed brings the same mishaps (default 7)")
+    parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same mishaps (default 7)")
     parser.add_argument("--rounds", type=int, help=f"default {_ROUNDS}, with --fast {_FAST_ROUNDS}")
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
     parser.add_argument("--faults", choices=LEVELS, default="some", help="how much goes wrong (default some)")
     parser.add_argument(
         "--fast",
         action="store_true",
-        help="the whole stack in memory and virtual time; prints rounds/s on all cores and on one",
+        help="run the whole stack in memory and virtual time; print rounds/s on all cores and on one",
     )
     add_jobs(parser)
     parser.add_argument("--mqtt", nargs="?", const="", metavar="HOST[:PORT]", help=_MQTT)
-    parser.add_argument("--record", type=Path, metavar="FILE", help="also write the end of the show as an SVG picture")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="also write the last picture as SVG")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.record and not args.record.parent.is_dir():
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
     if args.mqtt is not None and args.fast:
-        raise UsageMistake("--mqtt needs real time: leave --fast away")
+        raise UsageMistake("--mqtt needs real time: omit --fast")
     from simulators.house.recording import svg
     from table_controller.cli.screen import PatientConsole, Screen
 
@@ -85,7 +85,7 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
 
     this = asyncio.current_task()
     assert this is not None
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # the service must not outlive its show
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # the service must not outlive the demo
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitbox-demo-")))
         broker = None

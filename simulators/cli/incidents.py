@@ -1,4 +1,4 @@
-"""`pitbox sim incidents`: replays published cases one after the other and prints theirs beside ours. Judges nothing."""
+"""`pitbox sim incidents`: replays published cases and prints the published result next to ours."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ _BAR: Final = 46
 
 
 def show_incidents(args: argparse.Namespace) -> int:
-    """Replay what was asked for; 0 if every one went as it must, 1 if one did not."""
-    from simulators.house.incidents import REPLAYS  # the whole house, which nothing else of `sim` needs
+    """Replay the named incidents; return 0 if every one ends as required, else 1."""
+    from simulators.house.incidents import REPLAYS  # imported only here: it loads the whole casino
     from simulators.virtual_time import run_virtual
     from table_controller.cli.screen import Screen
 
     for wrong in [name for name in args.id if name not in REPLAYS]:
         raise UsageMistake(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
     chosen = list(dict.fromkeys(args.id)) or list(REPLAYS)
-    found: list[Replay] = []
+    replays: list[Replay] = []
     with Screen() as screen:
         for number, name in enumerate(chosen):
             line = Text(f"{number + 1} of {len(chosen)}  {name}: {REPLAYS[name][0]}", style="dim")
             bar = ProgressBar(total=len(chosen), completed=number, width=_BAR)
             screen.show(Group(bar, line), last=False, brief=line)
-            found.append(run_virtual(REPLAYS[name][1](args.seed)))
-        bad = [replay.id for replay in found if not replay.good]
+            replays.append(run_virtual(REPLAYS[name][1](args.seed)))
+        bad = [replay.id for replay in replays if not replay.good]
         screen.show(ProgressBar(total=len(chosen), completed=len(chosen), width=_BAR), last=True)
-        screen.table([_row(replay) for replay in found], HEADS)
-        for replay in found:
+        screen.table([_row(replay) for replay in replays], HEADS)
+        for replay in replays:
             if replay.limit:
                 screen.line(f"{replay.id}: {replay.limit}", "dim")
-        good = len(found) - len(bad)
-        screen.line(f"{good} of {len(found)} went as they must" + (f"; not {', '.join(bad)}" if bad else ""))
+        good = len(replays) - len(bad)
+        screen.line(f"{good} of {len(replays)} ended as required" + (f"; not {', '.join(bad)}" if bad else ""))
     return 1 if bad else 0
 
 
@@ -52,7 +52,7 @@ def _row(replay: Replay) -> tuple[str, ...]:
 
 
 def _listed(listed: Listed) -> str:
-    """Each deck once, with its rounds in short: 1-20."""
+    """Return each deck once, with its rounds as ranges: 1-20."""
     return "; ".join(f"{deck}: {_ranges(rounds)}" for deck, rounds in dict(listed).items()) or "none"
 
 

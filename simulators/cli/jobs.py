@@ -1,4 +1,4 @@
-"""What commands that play many tables share: how many at once, and a bar over all of them. The play is in the house."""
+"""Arguments and progress bar of commands that play many tables at once."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from firmware_bridge.errors import UsageMistake
 if TYPE_CHECKING:
     import argparse
 
-# Without a terminal a line for so many rounds.
+# Without a terminal: one line per so many rounds.
 EVERY: Final = 500
 _MOST: Final = 1024
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Describe the argument."""
+    """Add the argument."""
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="tables at once, a process each (default: as many as there are cores)"
+        "--jobs", type=int, metavar="N", help="tables at once, one process each (default: number of cores)"
     )
 
 
 def read_jobs(args: argparse.Namespace) -> int:
-    """Return how many tables are played at once."""
+    """Return how many tables to play at once."""
     from simulators.house.cores import usable
 
     jobs: int = usable() if args.jobs is None else args.jobs
@@ -33,10 +33,10 @@ def read_jobs(args: argparse.Namespace) -> int:
 
 
 class Progress:
-    """A bar on a terminal; a line now and then elsewhere, if wanted."""
+    """A progress bar on a terminal, or a line now and then elsewhere."""
 
     def __init__(self, rounds: int, every: int = EVERY) -> None:
-        """`every`: elsewhere a line for so many rounds, 0: none."""
+        """`every`: without a terminal, one line per so many rounds; 0: none."""
         self._total = rounds
         self._every = every
         self._rounds = 0
@@ -51,7 +51,7 @@ class Progress:
         self.end()
 
     def round(self) -> None:
-        """Another round was played."""
+        """Count one played round."""
         self._rounds += 1
         if self._lives:
             if self._bar is None:
@@ -61,7 +61,7 @@ class Progress:
             print(f"{self._rounds} of {self._total} rounds", flush=True)
 
     def _begin(self) -> None:
-        """Draw from the first round on: drawing takes a thread, and processes are forked before there is one."""
+        """Start the bar at the first round: it starts a thread, and processes must be forked before that."""
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
@@ -71,12 +71,12 @@ class Progress:
         self._task = self._bar.add_task("", total=self._total)
 
     def done(self, game: str) -> None:
-        """A game is through."""
+        """Print that a game ended without a failure."""
         if not self._lives:
             print(f"{game}: clean", flush=True)
 
     def end(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         self._lives = False
         if self._bar is not None:
             self._bar.stop()

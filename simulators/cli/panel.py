@@ -1,4 +1,4 @@
-"""`pitbox panel`: a simulated table with its panel, to try in a browser. The real panel is part of `pitbox run`."""
+"""`pitbox panel`: serves the panel of a simulated table for a browser. The real panel is part of `pitbox run`."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from firmware_bridge.errors import UsageMistake
 if TYPE_CHECKING:
     import argparse
 
-HELP = "try the panel in a browser: a simulated table with its machines and hands, until you stop it"
+HELP = "serve the panel of a simulated table, to try in a browser until Ctrl-C"
 EXAMPLE = "pitbox panel --game face_up_pai_gow"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("--game", default="face_up_pai_gow", help="the game that is played (default face_up_pai_gow)")
+    parser.add_argument("--game", default="face_up_pai_gow", help="the game to play (default face_up_pai_gow)")
     parser.add_argument("--port", type=int, default=8080, help="the TCP port on this computer (default 8080)")
     parser.add_argument("--speed", type=float, default=4.0, help="times faster than real machines (default 4)")
     parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same cards (default 7)")
@@ -45,7 +45,7 @@ async def _serve(args: argparse.Namespace) -> None:
         print(f"http://127.0.0.1:{port}/   /dealer /floor /technician /bench /sign")
         for id_, pin in PINS.items():
             print(f"  {id_:9} PIN {pin}")
-        print("Two decks are opened by simulated people; then the table is yours. Ctrl+C ends it.", flush=True)
+        print("Simulated people open two decks; then the table is yours. Ctrl+C ends it.", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="pitbox-panel-") as folder:
         file = people_file(Path(folder))

@@ -1,4 +1,4 @@
-"""`pitbox replay`: plays a recorded fault into the drivers on the bench. No port is opened, no machine is moved."""
+"""`pitbox replay`: plays a recorded fault into the drivers. Opens no port and moves no machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from firmware_bridge.capture import Packet
     from simulators.house.replay import Played
 
-HELP = "play a capture or a dossier into the drivers again, in virtual or real time, and show what they make of it"
+HELP = "play a capture or a fault report into the drivers again and print the events"
 EXAMPLE = "pitbox replay shuffler.pcapng --slot shuffler.1"
 
 _CHATTER: Final = ("Progress", "Settled")
@@ -29,15 +29,17 @@ _CHATTER: Final = ("Progress", "Settled")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("recording", type=Path, help="a .pcapng of pitbox trace, or a dossier's .json file")
+    parser.add_argument(
+        "recording", type=Path, help="a .pcapng file of pitbox trace, or the .json file of a fault report"
+    )
     parser.add_argument("--slot", help="only this slot of the recording")
-    parser.add_argument("--real", action="store_true", help="as fast as it was, not as fast as it can be")
-    parser.add_argument("--all", action="store_true", help="also every card that arrived, and every command's end")
+    parser.add_argument("--real", action="store_true", help="play at the recorded speed (default: as fast as possible)")
+    parser.add_argument("--all", action="store_true", help="also print every card and the end of every command")
     parser.add_argument("--json", action="store_true", help="print events and end as JSON lines")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, play, and show the end."""
+    """Read the recording, play it, and print the final state."""
     from simulators.house.replay import replay
     from simulators.virtual_time import run_virtual
 
@@ -46,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         known = sorted({packet.slot for packet in packets})
         packets = [packet for packet in packets if packet.slot == args.slot]
         if not packets:
-            raise BadCapture(f"{args.recording}: no frame of {args.slot}; there are frames of: {', '.join(known)}")
+            raise BadCapture(f"{args.recording}: no frame of {args.slot}; it has frames of: {', '.join(known)}")
     show = _Show(every=args.all, as_json=args.json)
     work = replay(packets, show.event)
     for played in asyncio.run(work) if args.real else run_virtual(work):
@@ -55,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def read_recording(path: Path) -> list[Packet]:
-    """Return the frames of a capture or a dossier; BadCapture if it is neither."""
+    """Return the frames of a capture or a fault report; raise BadCapture if it is neither."""
     try:
         with path.open("rb") as file:
             is_json = file.read(1) == b"{"
@@ -69,11 +71,11 @@ def read_recording(path: Path) -> list[Packet]:
     try:
         return packets_of(decode(path.read_bytes()))
     except UNDECODABLE as error:
-        raise BadCapture(f"{path}: not a dossier: {error}") from error
+        raise BadCapture(f"{path}: not a fault report: {error}") from error
 
 
 class _Show:
-    """Prints what drivers tell."""
+    """Prints the events of the drivers."""
 
     def __init__(self, *, every: bool, as_json: bool) -> None:
         self._every = every
@@ -85,18 +87,20 @@ class _Show:
         if not self._every and name in _CHATTER:
             return
         if self._json:
-            sys.stdout.write(json.dumps({"at": round(at, 3), "slot": slot, "event": name, "said": _said(event)}) + "\n")
+            sys.stdout.write(
+                json.dumps({"at": round(at, 3), "slot": slot, "event": name, "said": _details(event)}) + "\n"
+            )
         else:
-            print(f"{at:10.3f} s  {slot:12s} {name}{_said(event)}")
+            print(f"{at:10.3f} s  {slot:12s} {name}{_details(event)}")
 
     def end(self, played: Played) -> None:
-        """Print what is known at the end."""
+        """Print the final state."""
         state = {key: value for key, value in msgspec.structs.asdict(played.view).items() if key != "unsettled"}
         if self._json:
             end = {key: _plain(value) for key, value in state.items()}
             sys.stdout.write(json.dumps({"slot": played.slot, "service": played.service, "state": end}) + "\n")
             return
-        how = "through its driver" if played.linked else "folded only: the recording begins in the middle of a session"
+        how = "through its driver" if played.linked else "events only: the recording begins in the middle of a session"
         print(f"\n{played.slot} ({played.kind}, {how}) ends {played.service.replace('_', ' ')}")
         for key, value in state.items():
             print(f"  {key:14s} {_plain(value)}")
@@ -111,11 +115,11 @@ def _plain(value: Any) -> Any:
 
 
 def _named(value: Any) -> str:
-    return f"{type(value).__name__}{_said(value)}" if hasattr(value, "__struct_fields__") else str(value)
+    return f"{type(value).__name__}{_details(value)}" if hasattr(value, "__struct_fields__") else str(value)
 
 
-def _said(event: Any) -> str:
-    """Return an event's fields in words; of a report, what the machine holds."""
+def _details(event: Any) -> str:
+    """Return an event's fields as text; for a report, the machine's inventory."""
     match event:
         case PitboxError():
             return f": {event.code} {event}"

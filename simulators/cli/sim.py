@@ -1,4 +1,4 @@
-"""`pitbox sim`: start simulated machines, let faults happen in them, look at the truth. The machines are elsewhere."""
+"""`pitbox sim`: starts simulated machines, injects faults, and prints where every card really is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "simulated machines on the bench: start them, inject faults, see where every card really is"
+HELP = "start simulated machines, inject faults, print where every card really is"
 _USB = f"export it over USB/IP on loopback instead of a pty, at this TCP port (default {DEFAULT_PORT}, 0 for any)"
 EXAMPLE = "pitbox sim up shuffler --seed 7 --fault jam:segment=lift,card=27"
 
@@ -48,33 +48,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     models = "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items())
     up.epilog = f"models:\n{models}\n\n{up.epilog}"
     up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
-    up.add_argument("--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: whose table")
-    up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is found")
+    up.add_argument(
+        "--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: the game of the table"
+    )
+    up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is determined")
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
-    up.add_argument("--live-entropy", action="store_true", help="challenges from the operating system, not the seed")
+    up.add_argument(
+        "--live-entropy", action="store_true", help="take challenges from the operating system, not from the seed"
+    )
     up.add_argument("--fault", action="append", default=[], metavar="FAULT", help="a fault from the start; repeatable")
     up.add_argument("--usb", type=int, nargs="?", const=DEFAULT_PORT, metavar="PORT", help=_USB)
-    up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake in it, as in docs/conformance.md")
+    up.add_argument("--mutant", metavar="NAME", help="a deliberate mistake of the firmware, see docs/conformance.md")
 
     inject = command(
-        "inject", "let a fault happen, or hands do something, in a running machine",
+        "inject", "inject a fault or an act of a person into a running machine",
         "inject shuffler.1 jam:segment=lift,card=27", _inject,
     )  # fmt: skip
     inject.add_argument("name", help="as in `pitbox sim list`")
     inject.add_argument("fault", help="NAME or NAME:DETAIL=VALUE,...; `pitbox sim faults` lists them")
 
-    world = command("world", "where every card of a running machine really is", "world shuffler.1", _world)
+    world = command("world", "print where every card of a running machine really is", "world shuffler.1", _world)
     world.add_argument("name", help="as in `pitbox sim list`")
 
-    show = command("list", "the machines that are running", "list --folder /tmp/table", _list)
-    faults = command("faults", "the vocabulary of faults", "faults shuffler", _faults)
-    faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only what can happen to this kind")
+    show = command("list", "list the running machines", "list --folder /tmp/table", _list)
+    faults = command("faults", "list the faults that can be injected", "faults shuffler", _faults)
+    faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only faults of this kind")
 
     incidents = command(
         "incidents",
-        "replay what really went wrong at card tables, and compare",
+        "replay published incidents at card tables, and compare",
         "incidents damaged_card",
         show_incidents,
     )
@@ -83,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     soak.add_arguments(
         command(
-            "soak", "whole tables in virtual time, with whatever goes wrong; the truth is compared",
+            "soak", "play whole tables with faults in virtual time, and compare with the truth",
             "soak --game dj_wild --rounds 50 --seed 7 --faults storm", lambda args: int(args.what(args)),
         )
     )  # fmt: skip
@@ -98,14 +102,14 @@ def _up(args: argparse.Namespace) -> int:
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
             raise UsageMistake(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
-        layout(args.game, args.start)  # complain before anything starts
+        layout(args.game, args.start)  # report errors before anything starts
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-            raise UsageMistake(f"{args.name!r} cannot be the name of a slot; {kind}.1 can")
+            raise UsageMistake(f"{args.name!r} is not a slot name; {kind}.1 is one")
         for text in args.fault:
-            parse_fault(text, kind)  # complain before anything starts
+            parse_fault(text, kind)  # report errors before anything starts
         if args.mutant is not None:
             check_mutant(kind, args.mutant)
     return asyncio.run(_serve(args, runtime_folder(args.folder).resolve()))
@@ -167,7 +171,7 @@ def _greet_table(
 ) -> None:
     text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
     lay_out_people(folder / "data")
-    whole = file.with_suffix(".new")  # whoever waits for the file finds all of it, and everything that it names
+    whole = file.with_suffix(".new")  # a waiting program must find the whole file, and every file that it names
     whole.write_text(text, "utf-8")
     whole.replace(file)
     print(text)
@@ -185,21 +189,21 @@ def _inject(args: argparse.Namespace) -> int:
 
 
 def _world(args: argparse.Namespace) -> int:
-    told = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
-    for place, cards in told["truth"].items():
+    answer = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
+    for place, cards in answer["truth"].items():
         print(f"{cards:3d}  {place}")
-    for sentence in told["summary"]:
+    for sentence in answer["summary"]:
         print(sentence)
     return 0
 
 
 def _list(args: argparse.Namespace) -> int:
     folder = runtime_folder(args.folder)
-    found = running(folder)
-    for name, told in found:
-        power = "" if told["powered"] else ", without power"
-        print(f"{name}  {told['serial']}  {told['state']}{power}  port {told['port']}  pid {told['pid']}")
-    if not found:
+    machines = running(folder)
+    for name, answer in machines:
+        power = "" if answer["powered"] else ", without power"
+        print(f"{name}  {answer['serial']}  {answer['state']}{power}  port {answer['port']}  pid {answer['pid']}")
+    if not machines:
         print(f"no simulator runs in {folder}; start one with: pitbox sim up shuffler")
     return 0
 
@@ -209,7 +213,7 @@ def _faults(args: argparse.Namespace) -> int:
     for who, words in groups.items():
         if args.kind is not None and who not in ("every machine", f"a {args.kind}"):
             continue
-        print(f"what can happen to {who}:")
+        print(f"faults of {who}:")
         for acts_on in ACTS_ON:
             for kind in words.values():
                 if kind.acts_on == acts_on:

@@ -1,7 +1,6 @@
-"""`pitbox sim soak`: whole tables in virtual time, with whatever goes wrong, and checkers who know the truth.
+"""`pitbox sim soak`: plays whole tables with faults in virtual time and compares them with the truth.
 
-Prints progress, the figures, and for a failure the shortest list of mishaps with the command that plays it again. The
-play is in the house.
+Prints progress and figures; for a failure, the shortest list of mishaps and the command that replays it.
 """
 
 from __future__ import annotations
@@ -24,20 +23,22 @@ ALL: Final = "all"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the arguments."""
-    parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="whose tables (default all five)")
-    parser.add_argument("--rounds", type=int, default=1000, help="in all, shared by the games (default 1000)")
+    parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="the game (default: all five)")
+    parser.add_argument("--rounds", type=int, default=1000, help="rounds in total, shared by the games (default 1000)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same soak (default 1)")
     parser.add_argument("--faults", choices=LEVELS, default="storm", help="how much goes wrong (default storm)")
     parser.add_argument(
-        "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="let only this go wrong; repeatable"
+        "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="inject only this mishap; repeatable"
     )
     add_jobs(parser)
-    parser.add_argument("--keep", action="store_true", help="print a failure as it came, without cutting its list down")
+    parser.add_argument(
+        "--keep", action="store_true", help="print a failure with its full list of mishaps, not the shortest one"
+    )
     parser.set_defaults(what=soak)
 
 
 def soak(args: argparse.Namespace) -> int:
-    """Play; 0 if every promise held, 1 if one was broken."""
+    """Play; return 0 if every promise held, 1 if one was broken."""
     from simulators.house.cores import Sitting, play_all
     from simulators.house.soak import GAMES as FIVE
     from simulators.house.soak import shrink, tables
@@ -73,7 +74,7 @@ def soak(args: argparse.Namespace) -> int:
 
 
 def summary(day: Day) -> list[str]:
-    """Return what a soak came to, line by line."""
+    """Return the figures of a soak, line by line."""
     lines = [
         f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal",
         f"{day.cuts} power cuts of the box; {day.virtual / 3600:.0f} h at the table",
@@ -94,18 +95,18 @@ def _counted(counter: Any) -> str:
 
 
 def _fail(failure: Failure, least: Failure | None) -> None:
-    """Print a failure: what it was, the fewest mishaps that bring it, and how to see it again."""
+    """Print a failure, the fewest mishaps that cause it, and the command that replays it."""
     print(f"{failure.game}, seed {failure.seed}, round {failure.rounds}: {failure.how}")
     shown = least or failure
     if least is not None:
-        print(f"{len(failure.mishaps)} mishaps until then; these are enough ({least.how}):")
+        print(f"{len(failure.mishaps)} mishaps until then; these are enough to cause it ({least.how}):")
     for mishap in shown.mishaps:
         print(f"  {mishap}")
     print(f"replay: {command(shown)}")
 
 
 def command(failure: Failure) -> str:
-    """Return the command that plays a failure again."""
+    """Return the command that replays a failure."""
     words = ["pitbox", "sim", "soak", "--game", failure.game, "--seed", str(failure.seed)]
     words += ["--rounds", str(failure.rounds), "--faults", "none"]
     for mishap in failure.mishaps:

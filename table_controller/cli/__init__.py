@@ -1,7 +1,7 @@
-"""The `pitbox` command: finds the subcommand, turns errors into sentences and exit codes. No work is done here.
+"""The `pitbox` command: finds the subcommand, runs it, and turns errors into sentences and exit codes.
 
-Every subcommand is a module with HELP, EXAMPLE, `add_arguments(parser)` and `run(args) -> exit code`, imported only
-when it is asked for, so that `pitbox --version` stays as quick as an interpreter can be.
+Every subcommand is a module with HELP, EXAMPLE, `add_arguments(parser)` and `run(args) -> exit code`. Only the module
+of the typed subcommand is imported, so that `pitbox --version` starts as fast as the interpreter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from table_controller.cli.screen import Screen
 
-# Our own commands. Others join through the entry-point group "pitbox.commands".
+# The commands of this package. Other packages add theirs through the entry-point group "pitbox.commands".
 _OWN: Final = {
     "answer": "table_controller.cli.answer",
     "approve": "table_controller.cli.approve",
@@ -40,10 +40,10 @@ _OWN: Final = {
     "doctor": "table_controller.cli.doctor",
     "enroll": "table_controller.cli.enroll",
     "explain": "table_controller.cli.explain",
+    "fault": "table_controller.cli.jam",
+    "faults": "table_controller.cli.jams",
     "hand": "table_controller.cli.hand",
     "hits": "table_controller.cli.hits",
-    "jam": "table_controller.cli.jam",
-    "jams": "table_controller.cli.jams",
     "journal": "table_controller.cli.journal",
     "keys": "table_controller.cli.keys",
     "payback": "table_controller.cli.payback",
@@ -52,12 +52,16 @@ _OWN: Final = {
     "rng": "table_controller.cli.rng",
     "rules": "table_controller.cli.rules",
     "run": "table_controller.cli.run",
-    "say": "table_controller.cli.say",
     "status": "table_controller.cli.status",
+    "submit": "table_controller.cli.say",
     "trace": "table_controller.cli.trace",
     "usb": "table_controller.cli.usb",
     "version": "table_controller.cli.version",
 }
+# Short names that stay.
+_ALIASES: Final = {"jam": "fault", "jams": "faults"}
+# Names of an earlier version: they work, and a line on standard error gives the new name.
+_RENAMED: Final = {"say": "submit"}
 
 __all__ = [
     "FAULT", "INTERRUPTED", "LINK", "LOCKED", "NO_BOX", "OK", "REFUSED", "TRUST", "UNKNOWN", "USAGE", "exit_code",
@@ -79,6 +83,7 @@ def _run(argv: Sequence[str] | None) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"pitbox {VERSION}")
         return OK
+    arguments = _with_current_name(arguments)
     parser, args = _parse(arguments)
     if args is None:
         parser.print_help()
@@ -89,10 +94,10 @@ def _run(argv: Sequence[str] | None) -> int:
 
     from firmware_bridge.errors import PitboxError, UsageMistake
 
-    logging.getLogger().addHandler(logging.NullHandler())  # what a command has to say, it prints
+    logging.getLogger().addHandler(logging.NullHandler())  # commands print; they do not log
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a terminal without our drawing characters is no reason to stop
+            stream.reconfigure(errors="replace")  # a terminal may lack our drawing characters
     try:
         result: int = args.run(args)
     except PitboxError as error:
@@ -100,10 +105,22 @@ def _run(argv: Sequence[str] | None) -> int:
         if isinstance(error, UsageMistake):
             print(_usage(args.parser, arguments), end="", file=sys.stderr)
         return exit_code(error)
-    except BrokenPipeError:  # the reader of our output has gone: `pitbox ... | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered goes nowhere
+    except BrokenPipeError:  # the reader of our output has closed: `pitbox ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # drop what is still buffered
         return OK
     return result
+
+
+def _with_current_name(arguments: list[str]) -> list[str]:
+    """Return the arguments with an alias or a former name of a command replaced by its name."""
+    at = next((at for at, word in enumerate(arguments) if not word.startswith("-")), None)
+    if at is None or arguments[at] not in _ALIASES | _RENAMED:
+        return arguments
+    typed = arguments[at]
+    name = (_ALIASES | _RENAMED)[typed]
+    if typed in _RENAMED:
+        print(f"pitbox: `pitbox {typed}` is now `pitbox {name}`", file=sys.stderr)
+    return [*arguments[:at], name, *arguments[at + 1 :]]
 
 
 def exit_code(error: Exception) -> int:
@@ -123,26 +140,32 @@ def exit_code(error: Exception) -> int:
         (errors.BoxError, NO_BOX),
         (errors.JournalBusy, NO_BOX),
     ]
-    said: type[BaseException] = getattr(error, "named", type(error))  # what a box said instead of doing it
-    return next((code for kind, code in table if issubclass(said, kind)), FAULT)
+    kind_of_error: type[BaseException] = getattr(error, "named", type(error))  # the error that a box answered with
+    return next((code for kind, code in table if issubclass(kind_of_error, kind)), FAULT)
 
 
 def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Namespace | None]:
+    parser = command_parser(next((word for word in arguments if not word.startswith("-")), None))
+    args = parser.parse_args(arguments)
+    return parser, args if hasattr(args, "run") else None
+
+
+def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of `pitbox`: with the typed command alone if there is one of that name, else with all."""
     import argparse
 
     parser = argparse.ArgumentParser(
         prog="pitbox",
         description="Drives a card table's machines and makes them obey the table-game regulations.",
         epilog="example: pitbox demo\n\n"
-        "exit codes: 0 done, 1 a device refused or failed, 2 what was typed cannot be used, 3 a device cannot\n"
-        "be reached, 4 a device or a person did not prove who it is, 5 the outcome is unknown, 6 no box answers or\n"
-        "another one runs, 7 the box is locked, 8 whoever asked may not, 130 interrupted",
+        "exit codes: 0 done, 1 a device refused or failed, 2 wrong command line or configuration, 3 a device cannot\n"
+        "be reached, 4 a device or a person did not prove its identity, 5 the outcome is unknown, 6 no box answers\n"
+        "or another box runs, 7 the box is locked, 8 not allowed, 130 interrupted",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action="version", version=f"pitbox {VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    wanted = next((word for word in arguments if not word.startswith("-")), None)
-    for name, module in _modules(wanted).items():
+    for name, module in _modules(typed).items():
         command = commands.add_parser(
             name,
             help=module.HELP,
@@ -152,8 +175,7 @@ def _parse(arguments: list[str]) -> tuple[argparse.ArgumentParser, argparse.Name
         )
         module.add_arguments(command)
         command.set_defaults(run=module.run, parser=command, make_screen=_make_screen)
-    args = parser.parse_args(arguments)
-    return parser, args if hasattr(args, "run") else None
+    return parser
 
 
 def _make_screen() -> Screen:
@@ -173,24 +195,24 @@ def _usage(parser: argparse.ArgumentParser, arguments: list[str]) -> str:
     return parser.format_usage()
 
 
-def _modules(wanted: str | None) -> dict[str, Any]:
-    """Return the command modules: only the wanted one if it is ours, else all of them."""
+def _modules(typed: str | None) -> dict[str, Any]:
+    """Return the command modules: only the typed one if there is one of that name, else all of them."""
     from importlib import import_module
 
-    if wanted in _OWN:
-        return {wanted: import_module(_OWN[wanted])}
-    from firmware_bridge.plugins import COMMANDS, installed_plugins  # costs more than most commands
+    if typed in _OWN:
+        return {typed: import_module(_OWN[typed])}
+    from firmware_bridge.plugins import COMMANDS, installed_plugins  # takes longer than most commands
 
     joined = installed_plugins(COMMANDS)
-    if wanted in joined:
-        return {wanted: joined[wanted].load()}
-    found = {name: import_module(path) for name, path in _OWN.items()}
-    found |= {name: point.load() for name, point in joined.items()}
-    return dict(sorted(found.items()))
+    if typed in joined:
+        return {typed: joined[typed].load()}
+    modules = {name: import_module(path) for name, path in _OWN.items()}
+    modules |= {name: point.load() for name, point in joined.items()}
+    return dict(sorted(modules.items()))
 
 
 def _explain(error: Any) -> None:
-    """Say what happened and what to do, on standard error."""
+    """Print what happened and what to do, on standard error."""
     from table_controller.catalogue import catalogue
 
     entry = catalogue().get(error.code)

@@ -1,4 +1,4 @@
-"""`python -m table_controller.cli`, for where the `pitbox` script is not on the path. Nothing else."""
+"""`python -m table_controller.cli`: the `pitbox` command where its script is not on the path."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`pitbox config accept`: two people accept that table.toml has other devices than the journal, on a stopped box."""
+"""`pitbox config accept`: two people accept, on a stopped box, that table.toml lists other devices than the journal."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     import argparse
 
 ABOUT: Final = (
-    "accept, by two people on a stopped box between rounds, that table.toml has other devices than the journal: added, "
-    "removed, or another way to deal"
+    "record that two people accept a changed list of devices (added, removed, or another dealing method); the box must "
+    "be stopped between rounds"
 )
 EXAMPLE: Final = "pitbox config accept --config /etc/pitbox/table.toml --technician T3 --floorperson F17"
 _WHAT: Final = "a change of devices"
-# Who installs a machine, and who answers for what stands at the table.
+# The person who installs a machine, and the person who is responsible for the table.
 _PEOPLE: Final = ("technician", "floorperson")
 
 
@@ -33,22 +33,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def accept(args: argparse.Namespace) -> int:
-    """Show what differs, prove both people, then record it. Refused while a box runs."""
+    """Print the differences, authenticate both people, then record the change. Refused while a box runs."""
     from table_controller.config import default_path, load_config
     from table_controller.controller.accept import accept_changes, changes_to_accept
     from table_controller.controller.data_folder import DataFolder
     from table_controller.table.events import Person
 
-    who = named(args, _PEOPLE, _WHAT)
+    named_ids = named(args, _PEOPLE, _WHAT)
     config = load_config(args.config or default_path())
     data = DataFolder(config.data)
     try:
         for change in changes_to_accept(config, (Person("technician", ""), Person("floorperson", ""))):
             print(change)
-        found = proved(args, who, _WHAT)
-        record = accept_changes(config, (found["technician"].speaker, found["floorperson"].speaker))
+        signers = proved(args, named_ids, _WHAT)
+        record = accept_changes(config, (signers["technician"].speaker, signers["floorperson"].speaker))
     finally:
         data.close()
-    print(f"accepted by technician {found['technician'].id} and floorperson {found['floorperson'].id}: "
+    print(f"accepted by technician {signers['technician'].id} and floorperson {signers['floorperson'].id}: "
           f"record {record.seq}; start the box")  # fmt: skip
     return OK

@@ -1,4 +1,4 @@
-"""`pitbox answer`: answer one question of a running box, signed on."""
+"""`pitbox answer`: sign on and answer one prompt of a running box."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from table_controller.cli.say import seats_of, told_code
 if TYPE_CHECKING:
     import argparse
 
-HELP = "answer one question of a running box; `pitbox prompts` lists them"
+HELP = "answer one prompt of a running box; `pitbox prompts` lists them"
 EXAMPLE = "pitbox answer 4294967300 whole --as dealer-1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("prompt", type=int, help="the question's number")
-    parser.add_argument("choice", help="one of its answers")
-    parser.add_argument("--number", type=int, help="where it asks for a number")
-    parser.add_argument("--seats", metavar="1,3", help="where it asks for seats")
+    parser.add_argument("prompt", type=int, help="the prompt's number")
+    parser.add_argument("choice", help="one of its choices")
+    parser.add_argument("--number", type=int, help="if the prompt asks for a number")
+    parser.add_argument("--seats", metavar="1,3", help="if the prompt asks for seats")
     add_box_arguments(parser, people=1)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer, and say what came of it."""
+    """Send the answer and print what the box decided."""
     event: dict[str, Any] = {"type": "Answer", "prompt": args.prompt, "choice": args.choice}
     event |= {} if args.number is None else {"number": args.number}
     event |= {} if args.seats is None else {"seats": seats_of(args.seats)}

@@ -13,7 +13,7 @@ from table_controller.cli.two_people import add_two_arguments, named, proved
 if TYPE_CHECKING:
     import argparse
 
-HELP = "two people approve what is installed and configured for a table; without it a box serves nobody"
+HELP = "have two people approve the installed software and configuration of a table; a box needs this to start"
 EXAMPLE = "pitbox approve --config /etc/pitbox/table.toml --technician T3 --auditor A3"
 
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prove both people, then write the manifest and the record. Refused while a box runs."""
+    """Authenticate both people, then write the manifest and the record. Refused while a box runs."""
     from firmware_bridge.errors import ConfigurationError, DataFolderUnusable
     from table_controller.approval import APPROVERS, approve, manifest_path
     from table_controller.config import default_path, load_config
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     config = load_config(args.config or default_path())
     if config.development:
         raise ConfigurationError(
-            f"{config.path} has table.development = true: a development table is not approved; remove the key first"
+            f"{config.path} has table.development = true: a development table cannot be approved; remove the key first"
         )
     data = DataFolder(config.data)
     try:
@@ -53,5 +53,5 @@ def run(args: argparse.Namespace) -> int:
     finally:
         data.close()
     print(f"{manifest_path(config)}: {approval.sentence}")
-    print("The next start compares the software, the edition, the choices and every dependency with it.")
+    print("The next start compares software, edition, choices and every dependency with this manifest.")
     return OK

@@ -1,4 +1,4 @@
-"""How a command finds a running box and signs on there. No command of its own."""
+"""Finds a running box, connects to its control socket and signs people on."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-# Where Debian keeps what an administrator writes.
+# Where Debian keeps files that an administrator writes.
 CONFIG: Final = Path("/etc/pitbox/table.toml")
 _DATA: Final = "/var/lib/pitbox"
 
 
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
-    """Describe how a configuration is named."""
+    """Add the argument that names the configuration."""
     given = Path(os.environ.get("PITBOX_CONFIG", CONFIG))
     parser.add_argument("--config", type=Path, default=given, metavar="FILE", help=f"table.toml (default {given})")
 
 
 def add_box_arguments(parser: argparse.ArgumentParser, *, people: int = 0) -> None:
-    """Describe how a running box is named, and who signs on."""
+    """Add the arguments that name a running box and the people who sign on."""
     add_config_argument(parser)
     parser.add_argument("--socket", type=Path, metavar="PATH", help="its control socket, if not as configured")
     if people:
-        parser.add_argument("--as", dest="by", required=True, metavar="CRED", help="the credential that says it")
+        parser.add_argument(
+            "--as", dest="by", required=True, metavar="CRED", help="the credential of the person who signs"
+        )
         add_pin_argument(parser)
     if people > 1:
-        parser.add_argument("--second", metavar="CRED", help="the other credential, where two people are asked for")
+        parser.add_argument("--second", metavar="CRED", help="the second credential, where two people must sign")
 
 
 def socket_of(args: argparse.Namespace) -> Path:
-    """Return where the control socket is; only this is read of the configuration, whatever else is in it."""
+    """Return the path of the control socket. Errors elsewhere in the configuration do not matter."""
     if args.socket is not None:
         named: Path = args.socket
         return named
@@ -51,7 +53,7 @@ def socket_of(args: argparse.Namespace) -> Path:
 
 
 def data_of(args: argparse.Namespace) -> Path:
-    """Return the data folder; only this is read of the configuration, whatever else is in it."""
+    """Return the data folder. Errors elsewhere in the configuration do not matter."""
     data = _raw(args.config).get("data")
     folder: Path = args.config.parent / (str(data.get("folder", _DATA)) if isinstance(data, dict) else _DATA)
     return folder
@@ -68,19 +70,19 @@ def _raw(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def box(args: argparse.Namespace) -> Iterator[Caller]:
-    """Connect to the box; NoBox if none answers."""
+    """Connect to the box; raise NoBox if none answers."""
     with Caller(socket_of(args)) as caller:
         yield caller
 
 
 def sign_on(caller: Caller, args: argparse.Namespace) -> dict[str, Any]:
-    """Sign on whoever was named; return what a `say` needs to know of them."""
-    found: dict[str, Any] = {"by": _sign_on(caller, args, args.by)}
+    """Sign on the named people; return their credentials as a request carries them."""
+    signers: dict[str, Any] = {"by": _sign_on(caller, args, args.by)}
     if getattr(args, "second", None):
-        found["second"] = _sign_on(caller, args, args.second)
-    return found
+        signers["second"] = _sign_on(caller, args, args.second)
+    return signers
 
 
 def _sign_on(caller: Caller, args: argparse.Namespace, credential: str) -> str:
-    told = caller.ask("sign_on", credential=credential, pin=ask_pin(args, credential))
-    return str(told["credential"])
+    session = caller.ask("sign_on", credential=credential, pin=ask_pin(args, credential))
+    return str(session["credential"])

@@ -1,4 +1,4 @@
-"""`pitbox bundle`: everything that helps to understand a fault from afar, and nothing that must stay in the house."""
+"""`pitbox bundle`: a support file with all evidence of a fault and no keys, PINs, cards or patrons."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ if TYPE_CHECKING:
 
     from table_controller.doctor.bundle import Bundle
 
-HELP = "make a support bundle that is safe to send: no keys, no PINs, no cards, no patrons; it says what is in it"
+HELP = "write a support bundle that is safe to send: no keys, no PINs, no cards, no patrons"
 EXAMPLE = "pitbox bundle --config /etc/pitbox/table.toml --out table12.tar.gz"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     add_data_arguments(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a .tar.gz that is not there yet")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="the .tar.gz to write; it must not exist"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Collect, write, and say what is in it."""
+    """Collect the evidence, write the bundle, and print its contents."""
     from table_controller.doctor.bundle import Bundle, collect
 
     args.data = data_folder(args)
     if not args.data.is_dir():
-        raise ConfigurationError(f"{args.data} is no folder; --data takes a box's data folder")
+        raise ConfigurationError(f"{args.data} is not a folder; --data takes a box's data folder")
     if args.out.exists():
-        raise ConfigurationError(f"{args.out} is there already; a bundle never takes another one's place")
+        raise ConfigurationError(f"{args.out} exists already; a bundle never overwrites a file")
     bundle = Bundle()
     config = None
     if args.config.exists():
@@ -42,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         config = examine(args.config).config
         if config is None:
             bundle.left_out.append(
-                "configuration and check-up: table.toml cannot be used; pitbox config check says why"
+                "configuration and check-up: table.toml cannot be used; pitbox config check prints why"
             )
     collect(args.data, config, bundle)
     _history(args.data, bundle)
@@ -50,12 +52,12 @@ def run(args: argparse.Namespace) -> int:
         _doctor(args.config, bundle)
     _manifest_of_software(bundle)
     _write(args.out, bundle.archive())
-    made = bundle.manifest()
-    for entry in made.files:
+    manifest = bundle.manifest()
+    for entry in manifest.files:
         print(f"{entry.size:>9,}  {entry.name:32s} {entry.about}")
-    for line in made.left_out:
+    for line in manifest.left_out:
         print(f"{'left out':>9s}  {line}")
-    print(f"{args.out}: {len(made.files)} files, {args.out.stat().st_size:,} bytes; safe to send: {made.safe}")
+    print(f"{args.out}: {len(manifest.files)} files, {args.out.stat().st_size:,} bytes; safe to send: {manifest.safe}")
     return OK
 
 
@@ -68,9 +70,9 @@ def _history(data: Path, bundle: Bundle) -> None:
     try:
         summary = summed(read_history(journal_folder(data), 0, dossiers(data)), reasons())
     except (PitboxError, OSError):
-        return  # the journal's own line says so
+        return  # the line about the journal reports it
     bundle.add_json(
-        "history.json", "faults and repairs, as pitbox jams --json tells them", msgspec.to_builtins(summary)
+        "history.json", "faults and repairs, as pitbox faults --json prints them", msgspec.to_builtins(summary)
     )
 
 
@@ -78,17 +80,19 @@ def _doctor(config: Path, bundle: Bundle) -> None:
     from table_controller.cli.doctor import look
     from table_controller.doctor.lines import OK as GOOD
 
-    # What is not ok says where, and a path or an address is not for others: states and names are enough.
+    # Full lines contain paths and addresses, which must not leave the casino: only names and states are included.
     lines = [
         {"what": line.what, "state": line.state} for line in look(config, full=False, bench=False) if line.state != GOOD
     ]
-    bundle.add_json("doctor.json", "what pitbox doctor did not find ok", lines)
+    bundle.add_json("doctor.json", "checks of pitbox doctor that are not ok", lines)
 
 
 def _manifest_of_software(bundle: Bundle) -> None:
     from table_controller.journal.versions import software_digest
 
-    bundle.add_json("software.json", "the digest of the software that made this", {"software": software_digest()})
+    bundle.add_json(
+        "software.json", "the digest of the software that wrote this bundle", {"software": software_digest()}
+    )
 
 
 def _write(path: Path, data: bytes) -> None:

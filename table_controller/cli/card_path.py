@@ -1,4 +1,4 @@
-"""Draws card paths as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
+"""Draws a card path as one line of text: where cards are, which sensors are dark, where it jammed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DARK: Final = "bold yellow"
 WRONG: Final = "bold red"
 CARDS: Final = "bold cyan"
 
-# What stands between intake and gate, in the order a card meets it.
+# Segments and sensors between intake and gate, in the order in which a card passes them.
 _TRACK: Final[list[m.Segment | m.Sensor | None]] = [
     m.Segment.FEED, m.Sensor.FEED, m.Segment.BRIDGE, m.Sensor.BRIDGE, m.Segment.LIFT, m.Sensor.LIFT, m.Segment.SHELF,
     None,  # the compartments
@@ -30,7 +30,7 @@ def draw_path(view: ShufflerView, expected: int) -> list[Span]:
     """Return the path as styled text. `expected` is how many cards the deck, batch or set should have."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
     digits = len(str(expected))
-    gap = " " if digits < 3 else ""  # so that three digits fit into 80 columns, too
+    gap = " " if digits < 3 else ""  # three digits must fit into 80 columns
     track = [box(view.inside, digits) if part is None else part for part in _TRACK]
     chute = view.continuous and view.phase is not m.Phase.UNLOADING
     end, cards = ("chute", view.in_chute) if chute else ("gate", view.behind_gate)
@@ -59,10 +59,10 @@ def draw_track(
 
 
 def _waiting(view: ShufflerView, expected: int) -> int | None:
-    """Return how many cards must still be in the intake; None where no count tells."""
+    """Return how many cards must still be in the intake; None if no count is known."""
     if view.continuous or view.state is m.State.CLEARING:
         return None
-    if view.state is m.State.IDLE and not view.entered:  # no cycle has counted any
+    if view.state is m.State.IDLE and not view.entered:  # no cycle has counted cards
         return None
     return 0 if view.phase is m.Phase.UNLOADING else max(0, expected - view.entered)
 
@@ -73,5 +73,5 @@ def plain(spans: list[Span]) -> str:
 
 
 def box(cards: int | None, digits: int = 2) -> str:
-    """Return a place where cards lie, with how many."""
+    """Return a place for cards with the number of cards in it."""
     return f"▕{'?' if cards is None else cards:>{max(2, digits)}}▏"

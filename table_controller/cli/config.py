@@ -1,7 +1,4 @@
-"""`pitbox config`: check a table.toml, write an example, print its schema, accept other devices by two people.
-
-What is valid is decided elsewhere.
-"""
+"""`pitbox config`: check a table.toml, print an example, its schema or a systemd drop-in, accept changed devices."""
 
 from __future__ import annotations
 
@@ -19,22 +16,22 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
     from table_controller.notices import Notice
 
-HELP = "check a table's configuration, write an example, print its schema or systemd drop-in, accept other devices"
+HELP = "check a table's configuration; print an example, its schema or systemd drop-in; accept changed devices"
 EXAMPLE = "pitbox config check /etc/pitbox/table.toml"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
-    about = "read a table.toml and everything it names; print all that is wrong with it (exit code 2), what cannot be "
-    about += "used although a box starts (1), or what it means"
+    about = "read a table.toml and every file it names; print every error (exit code 2), every failure that does not "
+    about += "keep a box from starting (1), or what the file means (0)"
     check = commands.add_parser(
         "check", help=about, description=about, epilog="example: pitbox config check table.toml",
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     check.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
     check.set_defaults(do=_check)
-    about = "print a table.toml with every key that there is and what it means"
+    about = "print a table.toml with every key and its meaning"
     example = commands.add_parser(
         "example", help=about, description=about, formatter_class=parser.formatter_class,
         epilog="example: pitbox config example --game saigon_5_card > table.toml",
@@ -47,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     schema.set_defaults(do=_schema)
-    about = "print a drop-in for systemd that lets this table's box write the folders that its table.toml names"
+    about = "print a systemd drop-in that lets the box write to the folders that its table.toml names"
     unit = commands.add_parser(
         "unit", help=about, description=about, formatter_class=parser.formatter_class,
         epilog="example: pitbox config unit > /etc/systemd/system/pitbox@table.service.d/folders.conf",
@@ -63,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
+    """Run the typed subcommand."""
     done: int = args.do(args)
     return done
 
@@ -93,14 +90,14 @@ def _check(args: argparse.Namespace) -> int:
         return USAGE
     print("\n".join(_meaning(examined.config)))
     if failures:
-        print(f"{examined.config.path}: a box starts with it, and {len(failures)} of what it names cannot be used")
+        print(f"{examined.config.path}: a box starts with this file, but {len(failures)} things that it names fail")
         return FAULT
     print(f"{examined.config.path} can be used")
     return OK
 
 
 def _meaning(config: TableConfig) -> list[str]:
-    """Say in lines what the file means."""
+    """Return what the file means, line by line."""
     from table_controller.addresses import panel_addresses
     from table_controller.journal.migrations import EDITION
     from table_controller.journal.versions import digests_of

@@ -1,6 +1,6 @@
-"""`pitbox device KIND ACTION`: one device on the bench, by hand. Refuses what belongs to a table; decides no rule.
+"""`pitbox device KIND ACTION`: operate one device on the bench. Refuses a device that is enrolled at a table.
 
-What a kind of machine can do is in `table_controller.cli.kinds`; here is what all of them share.
+`table_controller.cli.kinds` has the actions of each kind of machine; this module has the actions that all share.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from devices.driver import Driver
     from devices.report import Reported
 
-HELP = "talk to one device on the bench: status, sensors, a shuffle with a live picture, self-test"
+HELP = "operate one device on the bench: status, sensors, self-test, a shuffle with a live picture"
 EXAMPLE = "pitbox device shuffler --port /dev/ttyUSB0 --key SN123.key status"
 
-# What every kind of machine can do.
+# Actions of every kind of machine.
 COMMON: Final = {
-    "identify": "who it is, what firmware it runs, what it did last",
-    "link": "round trip, repetitions, noise",
+    "identify": "serial number, firmware, last commands",
+    "link": "round trip time, retransmissions, noise",
 }
 
 
@@ -39,9 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         actions = COMMON | module.ACTIONS
         page = kinds.add_parser(
             name,
-            help=f"a {name}",
-            description=f"One {name} on the bench.",
-            epilog="actions:\n" + "\n".join(f"  {action:10s} {what}" for action, what in actions.items()),
+            help=f"operate a {name}",
+            description=f"operate one {name} on the bench",
+            epilog="actions:\n"
+            + "\n".join(f"  {action:10s} {what}" for action, what in actions.items())
+            + f"\n\nexample: pitbox device {name} --port /dev/ttyUSB0 --key SN123.key identify",
             formatter_class=parser.formatter_class,
         )
         page.add_argument("action", choices=list(actions), metavar="ACTION", help=", ".join(actions))
@@ -54,7 +56,7 @@ def _module(kind: str) -> Any:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Connect, do one thing, say that the device is left unverified."""
+    """Connect, run one action, and print that the device is left unverified."""
     _module(args.kind).check(args)
     return asyncio.run(_bench_session(args, kind_named(args.kind)))
 
@@ -68,16 +70,16 @@ async def _bench_session(args: argparse.Namespace, kind: Kind[Any, Any]) -> int:
                 result = _common(args.action, driver, screen)
                 if result is None:
                     result = await session.act(driver)
-            except asyncio.CancelledError:  # Ctrl-C: what moves is stopped, as fingers would want
+            except asyncio.CancelledError:  # Ctrl-C stops all motion: fingers may be inside
                 if args.action in module.MOVING:
                     await session.stop(driver)
                 raise
-        screen.line("The device is left unverified: a table reads it anew before it serves.", "dim")
+        screen.line("The device is left unverified: a table verifies it again before it goes into service.", "dim")
         return int(result)
 
 
 def _common(action: str, driver: Driver, screen: Screen) -> int | None:
-    """Do what every kind can; None if the action is the kind's own."""
+    """Run an action of every kind; return None if the action belongs to one kind."""
     if action == "identify":
         assert driver.reported is not None
         screen.table(_identity(driver.reported))
@@ -108,5 +110,5 @@ def _link(driver: Driver) -> list[tuple[str, ...]]:
     link = driver.need_link()
     counted = msgspec.structs.asdict(link.counters) | msgspec.structs.asdict(link.wire.framer.counters)
     counted |= {"forged": link.forged, "replayed": link.replayed}
-    trip = f"{link.round_trip * 1000:.1f} ms, repeated after {link.rto * 1000:.0f} ms"
+    trip = f"{link.round_trip * 1000:.1f} ms, retransmitted after {link.rto * 1000:.0f} ms"
     return [("round trip", trip), *((name.replace("_", " "), str(count)) for name, count in counted.items())]

@@ -1,4 +1,4 @@
-"""`pitbox devices`: connects to every device of a table on the bench and says which could serve. Moves nothing."""
+"""`pitbox devices`: connects to every device of a table on the bench and prints which could go into service."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from table_controller.config import SlotConfig, TableConfig
 
-HELP = "connect to every device of a table on the bench and say which of them could serve"
+HELP = "connect to every device of a table on the bench and print which of them could go into service"
 EXAMPLE = "pitbox devices --config table.toml"
 
-# A device that is there has shaken hands and reported within this time (s), also on a slow line.
+# A connected device completes its handshake and reports within this time (s), also on a slow line.
 PATIENCE: Final = 5.0
 
 
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask every slot at once, print a line each; the exit code is that of the first that cannot serve."""
+    """Connect to all slots at once, print a line each; the exit code is that of the first slot with a problem."""
     if not 0 < args.seconds <= 600:
         raise UsageMistake("--seconds takes a number up to 600")
     config = load_config(args.config)
@@ -49,32 +49,30 @@ def run(args: argparse.Namespace) -> int:
             raise EnrolledKey(
                 f"{slot.name}: its key is enrolled at {slot.key.enrolled}; a bench command may not use it"
             )
-    found = asyncio.run(_ask_all(config, args.seconds))
+    results = asyncio.run(_ask_all(config, args.seconds))
     with Screen() as screen:
-        screen.table(
-            [_row(slot) for slot in found], ("slot", "state", "serial number", "firmware", "what is to be said")
-        )
-        for sentence in _not_whole(found):
+        screen.table([_row(slot) for slot in results], ("slot", "state", "serial number", "firmware", "problem"))
+        for sentence in _not_whole(results):
             screen.line(sentence, "bold red")
-    return next((exit_code(slot.cause) for slot in found if slot.state != IN_SERVICE), OK)
+    return next((exit_code(slot.cause) for slot in results if slot.state != IN_SERVICE), OK)
 
 
 def _no_box(config: TableConfig) -> None:
-    """Raise BoxRuns if the table's own box answers: it holds every port, and knows more than we could find out."""
+    """Raise BoxRuns if the table's own box answers: it holds every port."""
     from table_controller.controller.client import Caller
 
     try:
         Caller(config.control.socket, patience=1.0).close()
     except NoBox:
         return
-    except PitboxError:  # there is one, and it does not talk to this user
+    except PitboxError:  # a box runs, and refuses this user
         pass
     ask = f"pitbox status --config {config.path}"
     raise BoxRuns(f"the box of {config.name} runs and holds its ports; ask it instead: {ask}")
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What one slot was found to be."""
+    """The state of one slot after the check."""
 
     name: str
     state: str
@@ -83,7 +81,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 async def _ask_all(config: TableConfig, seconds: float) -> list[Found]:
-    """Connect to all slots beside each other; each has reported, failed, or used up its time."""
+    """Connect to all slots at once; wait until each has reported or failed, or the time is up."""
     loop = asyncio.get_running_loop()
     answered: dict[str, asyncio.Future[None]] = {slot.name: loop.create_future() for slot in config.slots}
     slots = [_slot(slot, config, answered[slot.name]) for slot in config.slots]
@@ -91,43 +89,43 @@ async def _ask_all(config: TableConfig, seconds: float) -> list[Found]:
         slot.start()
     try:
         await asyncio.wait(answered.values(), timeout=seconds)
-        return [_found(slot, seconds) for slot in slots]
+        return [_result(slot, seconds) for slot in slots]
     finally:
         for slot in slots:
             await slot.close()
 
 
 def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None]) -> Slot[Any, Any]:
-    def take(event: Any) -> None:
+    def on_event(event: Any) -> None:
         if isinstance(event, Reported | LinkDown) and not answered.done():
             answered.set_result(None)
 
     trust = Trust(slot.kind, {slot.key.serial: slot.key}, config.approved, role="bench")
-    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, take)
+    return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
 
 
-def _found(slot: Slot[Any, Any], seconds: float) -> Found:
+def _result(slot: Slot[Any, Any], seconds: float) -> Found:
     reported = slot.driver.reported
     cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
     if reported is not None:
-        cause = NotInService(f"{slot.name} has reported and does not rest: it is {slot.service.state}")
+        cause = NotInService(f"{slot.name} has reported, but is {slot.service.state}")
     return Found(slot.name, slot.service.state, reported.hello if reported else None, cause)
 
 
 def _row(slot: Found) -> tuple[str, ...]:
     serial, firmware = (slot.hello.serial, slot.hello.firmware) if slot.hello else ("", "")
-    said = "" if slot.state == IN_SERVICE else f"{slot.cause.code}: {slot.cause}"
-    return slot.name, slot.state, serial, firmware, said
+    problem = "" if slot.state == IN_SERVICE else f"{slot.cause.code}: {slot.cause}"
+    return slot.name, slot.state, serial, firmware, problem
 
 
-def _not_whole(found: list[Found]) -> list[str]:
-    """Return a sentence for each kind of which some devices serve and others do not, as five sensors of six."""
-    kinds = {slot.name.partition(".")[0]: None for slot in found}
+def _not_whole(results: list[Found]) -> list[str]:
+    """Return a sentence for each kind of which only some devices are in service, such as five sensors of six."""
+    kinds = {slot.name.partition(".")[0]: None for slot in results}
     sentences = []
     for kind in kinds:
-        group = [slot for slot in found if slot.name.partition(".")[0] == kind]
+        group = [slot for slot in results if slot.name.partition(".")[0] == kind]
         missing = [slot.name for slot in group if slot.state != IN_SERVICE]
         if missing and len(missing) < len(group):
             serving = len(group) - len(missing)
-            sentences.append(f"{serving} of {len(group)} {kind} devices serve; not {', '.join(missing)}")
+            sentences.append(f"{serving} of {len(group)} {kind} devices are in service; not {', '.join(missing)}")
     return sentences

@@ -1,4 +1,4 @@
-"""`pitbox doctor`: is everything around a table as it should be? A line each, with the next action. Mends nothing."""
+"""`pitbox doctor`: checks everything around a table. Prints a line each with the next action; changes nothing."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-HELP = "check ports, keys, firmware, links, clock, disk, journal, copy, broker: ok, warn or fail, and what to do"
-EXAMPLE = "pitbox doctor --config table.toml\n\nexit codes: 0 all ok, 1 something to see to, 2 something failed"
+HELP = "check ports, keys, firmware, links, clock, disk, journal, copy and broker, and print what to do"
+EXAMPLE = "pitbox doctor --config table.toml\n\nexit codes: 0 all ok, 1 a warning, 2 a failure"
 
 _STYLE: Final = {OK: "green", WARN: "yellow", FAIL: "bold red"}
 
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look at everything; the exit code is that of the worst line."""
+    """Run all checks; the exit code is that of the worst line."""
     lines: list[Line] = []
     for line in look(args.config, full=args.full, bench=not args.no_bench):
         lines.append(line)
@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
-    """Yield a line for everything that was looked at, as soon as it was."""
+    """Run the checks one by one; yield the line of each as soon as it is known."""
     from table_controller.doctor import around, computer, machines, ports
 
     examined = examine(path)
     for problem in examined.problems:
-        yield Line("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check tells where")
+        yield Line("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check prints where")
     for warning in examined.warnings:
         yield Line("configuration", WARN, warning, "pitbox config check lists it")
     config = examined.config
@@ -74,7 +74,7 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
         yield from machines.slot_lines(config, machines.on_bench(config, dead))
         enrolled = [slot.name for slot in config.slots if slot.key.enrolled]
         if enrolled:
-            yield Line("machines", WARN, f"not asked, since their keys are enrolled: {', '.join(enrolled)}",
+            yield Line("machines", WARN, f"not checked, because their keys are enrolled: {', '.join(enrolled)}",
                        "start the box: only it may use an enrolled key")  # fmt: skip
     yield from computer.computer(config, whole=full)
     yield from wear_lines(config)
@@ -83,16 +83,16 @@ def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
 
 
 def wear_lines(config: TableConfig) -> Iterator[Line]:
-    """Yield what is about to fail, by what machines told."""
+    """Yield what is about to fail, by the wear that machines reported."""
     here = {slot.key.serial for slot in config.slots}
     known = [wear for wear in WearBook(config.data / FOLDER).all() if wear.serial in here]
     warned = False
     for warning in (each for wear in known for each in warnings_of(wear)):
         warned = True
-        said, _, do = warning.sentence().rpartition("; ")
-        yield Line("wear", WARN, said, do)
+        problem, _, do = warning.sentence().rpartition("; ")
+        yield Line("wear", WARN, problem, do)
     if known and not warned:
-        yield Line("wear", OK, f"{len(known)} machines followed, none drifts")
+        yield Line("wear", OK, f"{len(known)} machines followed, no drift")
 
 
 def _print(line: Line) -> None:
@@ -102,7 +102,7 @@ def _print(line: Line) -> None:
 
     from table_controller.cli.screen import PatientConsole
 
-    if not sys.stdout.isatty():  # a script or a file gets whole lines
+    if not sys.stdout.isatty():  # no line breaks for a script or a file
         print(f"{line.state:4s}  {line.what}: {line.said}" + (f"  -> {line.do}" if line.do else ""))
         return
     console = PatientConsole(highlight=False)

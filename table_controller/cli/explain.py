@@ -1,4 +1,4 @@
-"""`pitbox explain CODE`: what an error code means and what to do. The texts are in the catalogue."""
+"""`pitbox explain CODE`: prints what an error code means and what to do, from catalogue.toml."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from table_controller.rulebook.texts import readings
 if TYPE_CHECKING:
     import argparse
 
-HELP = "tell what an error code means, who must act, and how"
+HELP = "print what an error code means, who must act, and how"
 EXAMPLE = "pitbox explain PB-430"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("code", nargs="?", help="a code such as PB-430 (or just 430); without one, all are listed")
+    parser.add_argument("code", nargs="?", help="a code such as PB-430 (or just 430); default: list all")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -29,15 +29,15 @@ def run(args: argparse.Namespace) -> int:
             print(f"{code}  {entry.title}")
         return 0
     code = args.code.upper() if args.code.upper().startswith("PB-") else f"PB-{args.code}"
-    found = entries.get(code)
-    if found is None and args.code.upper() in readings():
+    shown = entries.get(code)
+    if shown is None and args.code.upper() in readings():
         id_ = args.code.upper()
-        raise ConfigurationError(f"{id_} is a reading of the text, not an error code: pitbox rules show {id_}")
-    if found is None:
+        raise ConfigurationError(f"{id_} is a reading of the rules, not an error code: pitbox rules show {id_}")
+    if shown is None:
         near = get_close_matches(code, entries, 1)
         raise ConfigurationError(f"there is no code {args.code}" + (f" (did you mean {near[0]}?)" if near else ""))
-    print(f"{code}  {found.title}\n")
-    print(f"what is the case   {found.meaning}")
-    print(f"who must act       {found.who}")
-    print(f"what to do         {found.act}")
+    print(f"{code}  {shown.title}\n")
+    print(f"meaning            {shown.meaning}")
+    print(f"who must act       {shown.who}")
+    print(f"what to do         {shown.act}")
     return 0

@@ -1,4 +1,4 @@
-"""How the gauges of a card path are printed, whatever machine they belong to: tables as rows. Asks no device."""
+"""Tables of a card path's telemetry, for every machine that has a card path: sensors, motors, transit times."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Rows = list[tuple[str, ...]]
 
 
 def count_text(cards: int | None) -> str:
-    """Return a count as people read it."""
+    """Return a count of cards as text."""
     return "unknown" if cards is None else str(cards)
 
 
 def sensor_table(
     sensors: type[IntEnum], levels: list[SensorLevel], motors: type[IntEnum], currents: list[int]
 ) -> tuple[Rows, tuple[str, ...]]:
-    """Return levels and margins of every sensor that the machine has, and currents of every motor."""
+    """Return levels and margins of every fitted sensor, and the current of every motor."""
     fitted = ((s, v) for s, v in zip(sensors, levels, strict=True) if v.threshold)
     rows: Rows = [
         (s.name.lower(), "dark" if v.blocked else "clear", str(v.level), str(v.threshold), str(v.margin))
@@ -46,13 +46,13 @@ def dark(sensors: Iterable[IntEnum], levels: list[SensorLevel]) -> str:
 
 
 def strained(motors: type[IntEnum], currents: list[int]) -> str:
-    """Return the motor that works hardest, with its current."""
+    """Return the motor with the highest current, with that current."""
     hardest = max(motors, key=lambda motor: currents[motor])
     return f"{hardest.name.lower()}, {currents[hardest]} mA"
 
 
 def failed_parts(sensors: type[IntEnum], bad_sensors: int, motors: type[IntEnum], bad_motors: int) -> str:
-    """Return what a self-test found, as a sentence."""
+    """Return the result of a self-test as a sentence."""
     bad = [sensor.name.lower() for sensor in sensors if bad_sensors >> sensor & 1]
     bad += [f"motor {motor.name.lower()}" for motor in motors if bad_motors >> motor & 1]
     return "not passed: " + ", ".join(bad) if bad else "every sensor and motor passed"

@@ -1,4 +1,4 @@
-"""`pitbox hand`: what cards are worth and what a wager on them gets, by line and clause. The rulebook works it out."""
+"""`pitbox hand`: prints the rank of a hand and what a wager on it pays, by line and clause of the rulebook."""
 
 from __future__ import annotations
 
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
     from table_controller.rulebook.settlement.round import Result
 
-HELP = "tell what a hand is and what a wager on it gets"
+HELP = "print the rank of a hand and what a wager on it pays"
 EXAMPLE = 'pitbox hand face_up_pai_gow "As Ks Qs Js Ts Kd Qd" --wager progressive --paytable 4'
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("game", nargs="?", help=f"one of {', '.join(GAMES)}, or a chapter such as 688a")
-    parser.add_argument("cards", nargs="?", help='as "As Td 9h Jk"; a | between them shows how they were set')
-    parser.add_argument("--wager", metavar="W", help="the wager that is asked about, as progressive")
-    parser.add_argument("--paytable", metavar="N", help="one paytable of it, as 4 or DJWT-04 (default: every one)")
-    parser.add_argument("--dealer", metavar="CARDS", help="the dealer's cards, where the wager looks at them")
+    parser.add_argument("cards", nargs="?", help='such as "As Td 9h Jk"; a | between cards shows how the hand was set')
+    parser.add_argument("--wager", metavar="W", help="the wager to settle, such as progressive")
+    parser.add_argument(
+        "--paytable", metavar="N", help="one paytable of the wager, such as 4 or DJWT-04 (default: every one)"
+    )
+    parser.add_argument("--dealer", metavar="CARDS", help="the dealer's cards, if the wager depends on them")
     parser.add_argument("--replacement", metavar="CARD", help="the card that replaces a joker in DJ Wild's progressive")
     parser.add_argument("--bet", metavar="DOLLARS", help="the wager's amount (default: the paytable's unit, or 5)")
     parser.add_argument(
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json and args.cards is None:
         return _stream(args)
     if args.game is None or args.cards is None:
-        raise UsageMistake(f"a game and its cards are needed, as: {EXAMPLE}")
+        raise UsageMistake(f"name a game and its cards, for example: {EXAMPLE}")
     answer = appraise(_ask(args, args.cards))
     if args.json:
         _print_line(answer)
@@ -71,7 +73,7 @@ def _ask(args: argparse.Namespace, cards: str) -> Ask:
 def game_of(word: str | None) -> str:
     """Return a game by its name or its chapter."""
     if word is None:
-        raise BadHand("no game was named, neither on the command line nor in the line itself")
+        raise BadHand("name a game, on the command line or in the line itself")
     by_name = {name: game for game in GAMES for name in (game, rulebook.edition(game).chapter)}
     if word not in by_name:
         near = get_close_matches(word, by_name, 3, 0.5) or list(by_name)
@@ -83,14 +85,14 @@ def _cents(text: str) -> int:
     """Return dollars, with or without cents, as cents."""
     whole, point, part = text.removeprefix("$").partition(".")
     if not whole.isdecimal() or (point and not (part.isdecimal() and len(part) == 2)):
-        raise BadHand(f"{text!r} is no amount; it is written 5 or 2.50")
+        raise BadHand(f"{text!r} is not an amount; write 5 or 2.50")
     return int(whole) * 100 + int(part or 0)
 
 
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise UsageMistake(f"--set {text}: it is written NAME=VALUE")
+        raise UsageMistake(f"--set {text}: write NAME=VALUE")
     return name, value
 
 
@@ -98,22 +100,22 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _stream(args: argparse.Namespace) -> int:
-    """Answer every line with a line; what cannot be answered is answered with its error, and the exit code tells."""
+    """Answer every line with a line, a bad line with its error; the exit code is 2 if a line was bad."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # a damaged line is an error of that line
+        sys.stdin.reconfigure(errors="replace")  # bad bytes are an error of one line, not of all
     failed = False
     for line in sys.stdin:
         if not line.strip():
             continue
         try:
-            _print_line(appraise(_told(args, line.strip())))
+            _print_line(appraise(_parse_line(args, line.strip())))
         except PitboxError as error:
             failed = True
             _print_line({"error": {"code": error.code, "message": str(error)}})
     return USAGE if failed else OK
 
 
-def _told(args: argparse.Namespace, line: str) -> Ask:
+def _parse_line(args: argparse.Namespace, line: str) -> Ask:
     if not line.startswith("{"):
         return _ask(args, line)
     try:
@@ -125,7 +127,7 @@ def _told(args: argparse.Namespace, line: str) -> Ask:
 
 def _print_line(value: Any) -> None:
     sys.stdout.write(msgspec.json.encode(value).decode() + "\n")
-    sys.stdout.flush()  # whoever asks line by line waits for it
+    sys.stdout.flush()  # a program that sends line by line waits for it
 
 
 # --- for people -------------------------------------------------------------------------------------------------------
@@ -146,11 +148,11 @@ def _show(answer: Answer) -> None:
             screen.line()
             _show_results(screen, answer.results)
         if answer.assumed:
-            screen.line(f"\nAssumed, for the Rules Submission must say it (--set): {', '.join(answer.assumed)}")
+            screen.line(f"\nAssumed; the Rules Submission must state it (--set): {', '.join(answer.assumed)}")
 
 
 def _show_results(screen: Screen, results: tuple[Result, ...]) -> None:
-    """One wager, by one paytable or by several."""
+    """Print one wager by one paytable or by several."""
     first = results[0]
     heads = ("paytable", "line", "outcome")
     screen.line(f"{first.wager}, {_dollars(first.wager_cents)}, ranked as {first.hand}")
@@ -173,7 +175,7 @@ def _pays(result: Result) -> str:
         return ""
     parts = [_dollars(result.paid_cents)] if result.paid_cents else []
     parts += [f"{result.meter_percent} % of the meter"] if result.meter_percent else []
-    stake = "the wager comes back besides" if result.back_cents else "the wager does not come back"
+    stake = "the wager is returned as well" if result.back_cents else "the wager is not returned"
     return f" {' and '.join(parts)}; {stake}"
 
 

@@ -1,4 +1,4 @@
-"""`pitbox hits`: the last hits of each level, from a running box or from a journal's folder; made to be printed."""
+"""`pitbox hits`: prints the last hits of each level, from a running box or from a journal's folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-HELP = "the last 25 hits of each level of the progressive: time, seat, amount, state"
+HELP = "print the last 25 hits of each level of the progressive: time, seat, amount, state"
 EXAMPLE = "pitbox hits --config table.toml"
 
 
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask or read, and print."""
+    """Ask the box or read the journal, and print."""
     if args.journal is not None:
         levels = _of_journal(args.journal)
     else:
@@ -41,7 +41,7 @@ def hit_lines(levels: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     from table_controller.ledger.money import dollars
 
     if not levels:
-        yield "no hit was ever claimed"
+        yield "no hit has been claimed"
     for level, hits in levels.items():
         yield f"{plain(level)}: the last {len(hits)} hits (at most {KEPT_PER_LEVEL} are kept here)"
         yield f"  {'claimed (UTC)':20s} {'round':>7s} {'seat':>4s} {'amount':>18s}  state"
@@ -51,7 +51,7 @@ def hit_lines(levels: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
 
 
 def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the last hits by reading every record of a journal."""
+    """Return the last hits; reads every record of the journal."""
     import msgspec
 
     from firmware_bridge.errors import ConfigurationError
@@ -69,6 +69,6 @@ def _of_journal(folder: Path) -> dict[str, list[dict[str, Any]]]:
             try:
                 log.take(record.wall_ns, rec.decode_step(body).decisions)
             except UNDECODABLE:
-                continue  # a step that this software does not know is no hit that it could show
-    found: dict[str, list[dict[str, Any]]] = msgspec.to_builtins(log.levels)
-    return found
+                continue  # a step of other software that this version cannot decode
+    levels: dict[str, list[dict[str, Any]]] = msgspec.to_builtins(log.levels)
+    return levels

@@ -1,4 +1,4 @@
-"""A diagnosis as lines of text: the rule first, then where, how many, why, and the steps. Pure; reads no folder."""
+"""A diagnosis as lines of text: the rule first, then where, how many cards, why, and the steps."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.findings import Cards, Diagnosis, Span
     from table_controller.diagnosis.steps import StepEvent
 
-# Clauses that bind every table, where the dossier was frozen away from one and names none.
+# The rule of every table; it also holds for a fault report that was written on a bench and names no clause.
 _EVERYWHERE: Final = (
     "the dealer waits: no card is dealt and no round is opened from this machine until it is back in service"
 )
-# Reasons against what could come next; the panel shows them all.
+# So many reasons that block the next action; the panel shows all.
 _MOST_REASONS: Final = 5
 
 
 def heading(d: Dossier) -> str:
-    """Return which fault this is, on a line."""
+    """Return number, time, machine and kind of a fault, on one line."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(d.at_ns / 1e9))
     what = d.halt.what.replace("_", " ")
     where = f" in {d.halt.segment}" if d.halt.segment else ""
     m = d.machine
     known = " ".join(filter(None, (m.model, m.serial, f"firmware {m.firmware}" if m.firmware else "")))
-    return f"dossier {d.number}  {at}  {m.slot}: {what}{where}  {known}".rstrip()
+    return f"fault report {d.number}  {at}  {m.slot}: {what}{where}  {known}".rstrip()
 
 
 def rule_lines(d: Dossier) -> Iterator[str]:
-    """Yield what the table must do by rule: this comes before everything else."""
+    """Yield what the table must do by rule."""
     yield _EVERYWHERE
     if d.orders or d.clauses:
         yield "ordered: " + ", ".join(order.replace("_", " ") for order in d.orders) + _cited(d.clauses)
@@ -86,7 +86,7 @@ def drawing(d: Dossier, found: Diagnosis) -> list[Styled]:
 
 
 def _at_rest_inside(cards: Cards) -> Span | None:
-    """What lies in the store: everything inside that is not on the path."""
+    """Return the cards in the store: those inside that are not on the path."""
     if cards.inside is None:
         return None
     least, most = cards.inside.least - cards.path.most, cards.inside.most - cards.path.least
@@ -104,11 +104,11 @@ def where_lines(found: Diagnosis) -> Iterator[str]:
     if len(where.segments) == 1:
         yield f"in segment {where.segments[0]}"
     elif where.segments:
-        yield f"in one of the segments {', '.join(where.segments)}: the sensors cannot tell"
+        yield f"in one of the segments {', '.join(where.segments)}: the sensors cannot distinguish them"
     if where.at_rest:
         yield f"{'or at rest' if where.segments else 'at rest'}: {where.at_rest}"
     if where.hidden:
-        yield f"nothing is on the path; what is missing can lie {where.hidden}, where no sensor looks"
+        yield f"nothing is on the path; missing cards can be {where.hidden}, where no sensor looks"
     if where.past or where.before:
         yield f"last sensor passed: {where.past or 'none'}; first not reached: {where.before or 'none'}"
     if where.sensors:
@@ -131,7 +131,7 @@ def cards_line(cards: Cards) -> str:
     return f"{inside} inside{likely}: {known}{expected}"
 
 
-# --- why, and the way back --------------------------------------------------------------------------------------------
+# --- why, and return to service ---------------------------------------------------------------------------------------
 
 
 def cause_lines(found: Diagnosis) -> Iterator[str]:
@@ -145,13 +145,13 @@ def cause_lines(found: Diagnosis) -> Iterator[str]:
 
 
 def step_lines(d: Dossier, found: Diagnosis, events: list[StepEvent]) -> Iterator[str]:
-    """Yield the steps, ticked as far as they have come, and the evidence that each needs."""
-    way = replay(events) or Way(begin_of(d, "", service=not found.staff))
-    if way.began.service and not way.technician and way.next is not None:
-        yield "a technician takes it up first  [--step begin]; until all is done nobody returns it to service"
-    for step in SERVICE if way.began.service else STAFF:
-        mark = "☑" if step in way.done else "▶" if step is way.next else "☐"
-        yield f"{mark} {_name(step):12s} {step.value}  [{wanted(way, step)}]"
+    """Yield the steps with their marks (done, next, open) and the evidence that each needs."""
+    procedure = replay(events) or Way(begin_of(d, "", service=not found.staff))
+    if procedure.began.service and not procedure.technician and procedure.next is not None:
+        yield "a technician must begin  [--step begin]; the machine returns to service after the last step"
+    for step in SERVICE if procedure.began.service else STAFF:
+        mark = "☑" if step in procedure.done else "▶" if step is procedure.next else "☐"
+        yield f"{mark} {_name(step):12s} {step.value}  [{wanted(procedure, step)}]"
 
 
 def _name(step: Step) -> str:

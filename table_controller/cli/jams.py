@@ -1,6 +1,6 @@
-"""`pitbox jams`: faults and repairs of a table, from its journal: where, when, which deck, how long. Only reads.
+"""`pitbox faults`: faults and repairs of a table from its journal: where, when, which deck, how long.
 
-`--mended` alone is said to the running box, which writes down who said it.
+Only reads, except `--serviced`: the running box records that a technician serviced a machine.
 """
 
 from __future__ import annotations
@@ -31,44 +31,50 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.page import Wearing
     from table_controller.diagnosis.summary import SlotSummary, Summary
 
-HELP = "faults and repairs of a table: heat map, cards between faults, bad deck or bad machine, how long it took"
-EXAMPLE = "pitbox jams --data /var/lib/pitbox --since 7d --html jams.html"
+HELP = "print faults and repairs of a table: heat map, cards between faults, bad deck or machine (also: jams)"
+EXAMPLE = "pitbox faults --data /var/lib/pitbox --since 7d --html faults.html"
 
 DATA: Final = Path("/var/lib/pitbox")
 _NS: Final = 1_000_000_000
 _AGO: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-# The newest faults that are printed one by one; a page has them all.
+# So many of the newest faults are printed one by one; the HTML page has all.
 _SHOWN: Final = 20
 _SHADES: Final = (" ·", "░░", "▒▒", "▓▓", "██")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
+    from argparse import SUPPRESS
+
     add_data_arguments(parser)
     parser.add_argument(
         "--since", metavar="WHEN", help="only faults since then: 8h, 7d, 2031-03-17, 2031-03-17T14:30 (UTC)"
     )
-    parser.add_argument("--slot", help="only this slot, as shuffler.1")
+    parser.add_argument("--slot", help="only this slot, such as shuffler.1")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write one page with plots, for any browser")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument(
-        "--mended", metavar="SERIAL",
-        help="of a running box: rollers or sensors of this machine were seen to, its wear begins anew (with --as)",
+        "--serviced", metavar="SERIAL",
+        help="record at a running box that this machine's rollers or sensors were serviced: its wear starts at zero "
+        "(with --as)",
     )  # fmt: skip
-    parser.add_argument("--as", dest="by", metavar="CRED", help="with --mended: the technician's credential")
-    parser.add_argument("--pin-file", type=Path, metavar="FILE", help="a file with its PIN (default: asked for)")
+    parser.add_argument("--mended", dest="serviced", help=SUPPRESS)  # the former name
+    parser.add_argument("--as", dest="by", metavar="CRED", help="with --serviced: the technician's credential")
+    parser.add_argument(
+        "--pin-file", type=Path, metavar="FILE", help="a file with the PIN (default: ask on the terminal)"
+    )
     parser.add_argument("--socket", type=Path, metavar="PATH", help="the box's control socket, if not as configured")
 
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe how the data of a box are named."""
+    """Add the arguments that name a box's data folder."""
     add_config_argument(parser)
     parser.add_argument("--data", type=Path, metavar="FOLDER",
-                        help="the box's data folder, or a journal's, a copy's (default: as configured)")  # fmt: skip
+                        help="folder of a box's data, a journal or its copy (default: as configured)")  # fmt: skip
 
 
 def data_folder(args: argparse.Namespace) -> Path:
-    """Return the data folder that was named, or the configured one, or the usual one if there is no configuration."""
+    """Return the named data folder, or the configured one, or the default if there is no configuration."""
     if args.data is not None:
         named: Path = args.data
         return named
@@ -76,9 +82,9 @@ def data_folder(args: argparse.Namespace) -> Path:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read the journal, print what it says."""
-    if args.mended:
-        return _mended(args)
+    """Read the journal and print its faults."""
+    if args.serviced:
+        return _record_service(args)
     args.data = data_folder(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0
     folder = journal_folder(args.data)
@@ -103,14 +109,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def drifting(data: Path) -> list[str]:
-    """Return a sentence for everything that is about to fail, by what machines told."""
+    """Return a sentence for every part that is about to fail, by the wear that machines reported."""
     from table_controller.controller.wear import FOLDER, WearBook, warnings_of
 
     return [each.sentence() for wear in WearBook(data / FOLDER).all() for each in warnings_of(wear)]
 
 
 def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
-    """Return what machines have told of their wear, to be drawn."""
+    """Return the wear that machines reported, as curves."""
     from table_controller.controller.wear import FOLDER, WearBook, curves_of, warnings_of
     from table_controller.diagnosis.page import Wearing
 
@@ -121,14 +127,14 @@ def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
     ]
 
 
-def _mended(args: argparse.Namespace) -> int:
-    """Have the box write down who has seen to a machine, and begin its base anew."""
+def _record_service(args: argparse.Namespace) -> int:
+    """Have the box record who serviced a machine; its next cards become the new base of its wear."""
     if args.by is None:
-        raise UsageMistake("--mended needs --as: it is written down who has seen to the machine")
+        raise UsageMistake("--serviced needs --as: the box records who serviced the machine")
     with box(args) as caller:
         who = sign_on(caller, args)
-        caller.ask("mended", serial=args.mended, by=who["by"])
-    print(f"{args.mended}: what it does from now on is its base; it is judged again after about a thousand cards")
+        caller.ask("mended", serial=args.serviced, by=who["by"])
+    print(f"{args.serviced}: the next cards are its new base; wear is judged again after about a thousand cards")
     return OK
 
 
@@ -145,7 +151,7 @@ def journal_folder(data: Path) -> Path:
 
 
 def parse_since(text: str, now_ns: int) -> int:
-    """Return the instant (ns) that a text means: so long ago, or a date and time in UTC."""
+    """Return the instant (ns) of a text: a time before now, or a date and time in UTC."""
     if match := re.fullmatch(r"(\d{1,5})([mhdw])", text):
         return now_ns - int(match[1]) * _AGO[match[2]] * _NS
     try:
@@ -156,42 +162,44 @@ def parse_since(text: str, now_ns: int) -> int:
 
 
 def read_history(folder: Path, since_ns: int, known: list[Known], slot: str | None = None) -> History:
-    """Fold a journal into its history. All of it is read: what a machine held at `since` is in older records."""
+    """Return the history of a journal. Reads all of it: the deck in a machine at `since` is in older records."""
     history = History(known, since_ns)
     first, last = reader.bounds(folder)
     for record in reader.read(folder, first, last):
-        if record.kind == rec.STEP and isinstance(said := content(record), dict):
-            history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+        if record.kind == rec.STEP and isinstance(step := content(record), dict):
+            history.take(Row(record.seq, record.wall_ns, step["event"], step["decisions"]))
     if slot is not None:
         if slot not in history.uses:
-            raise ConfigurationError(f"nothing is known of {slot}; known: {', '.join(sorted(history.uses)) or 'none'}")
+            raise ConfigurationError(
+                f"the journal has no slot {slot}; it has: {', '.join(sorted(history.uses)) or 'none'}"
+            )
         history.faults = [fault for fault in history.faults if fault.slot == slot]
         history.uses = {slot: history.uses[slot]}
     return history.finish()
 
 
 def dossiers(data: Path) -> list[Known]:
-    """Return what dossiers know, if the box has kept any. One that cannot be read tells nothing."""
+    """Return segment and cause from each fault report; skip reports that cannot be read."""
     from table_controller.diagnosis import store
     from table_controller.diagnosis.causes import diagnose
     from table_controller.diagnosis.history import Known
 
-    found = []
+    known = []
     folder = data / "dossiers"
     for number in store.numbers(folder):
         try:
             dossier = store.read(folder, number)
         except BadDossier:
             continue
-        said = diagnose(dossier)
-        segment = " or ".join(said.where.segments) or ", ".join(said.where.sensors)
-        cause = said.causes[0].why.value
-        found.append(Known(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=said.staff))
-    return found
+        diagnosis = diagnose(dossier)
+        segment = " or ".join(diagnosis.where.segments) or ", ".join(diagnosis.where.sensors)
+        cause = diagnosis.causes[0].why.value
+        known.append(Known(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff))
+    return known
 
 
 def reasons() -> dict[int, str]:
-    """Return words for the codes of faults."""
+    """Return the title of each fault code."""
     return {int(code[3:]): entry.title.lower() for code, entry in catalogue().items()}
 
 
@@ -217,7 +225,7 @@ def _draw(summary: Summary, drift: list[str]) -> None:
                  "back")  # fmt: skip
         screen.table([_slot_row(slot) for slot in summary.slots], heads)
         screen.line(
-            "failure: needed a technician; again: the same within ten decks; ack, clear, back: median after the fault",
+            "failure: needed a technician; again: same fault within 10 decks; ack, clear, back: median after the fault",
             "dim",
         )
         for slot in summary.slots:
@@ -233,8 +241,8 @@ def _draw(summary: Summary, drift: list[str]) -> None:
         screen.line("cause and deck", "bold")
         screen.table(*_causes(summary))
         screen.line()
-        rest = len(summary.faults) - _SHOWN
-        screen.line(f"the newest {_SHOWN}; {rest} more with --json or --html" if rest > 0 else "one by one", "bold")
+        hidden = len(summary.faults) - _SHOWN
+        screen.line(f"the newest {_SHOWN}; {hidden} more with --json or --html" if hidden > 0 else "one by one", "bold")
         words = reasons()
         rows: list[tuple[str, ...]] = [
             (str(f.seq), when(f.at_ns)[5:16], f.slot, f.segment, cause_of(f, words), f.deck,
@@ -267,7 +275,7 @@ def _seconds(seconds: int | None) -> str:
 
 
 def _heat(summary: Summary) -> list[Text]:
-    """Return the heat map as lines: two columns an hour, darker where more happened."""
+    """Return the heat map as lines: two columns an hour, darker for more faults."""
     from rich.text import Text
 
     counts: Counter[tuple[str, int]] = Counter()

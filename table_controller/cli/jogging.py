@@ -1,4 +1,4 @@
-"""The arguments of a jog, whatever machine's motor it is, and how its end is told. Asks no device."""
+"""Arguments and result text of a jog (one motor turned a little), for every machine with motors."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
 
 def add_jog_arguments(parser: argparse.ArgumentParser, motors: type[IntEnum]) -> None:
-    """Describe which motor is turned, and which way."""
+    """Add the arguments that name the motor and the direction."""
     names = [motor.name.lower() for motor in motors]
-    parser.add_argument("--motor", choices=names, help="with jog: which one is turned")
+    parser.add_argument("--motor", choices=names, help="with jog: which motor to turn")
     parser.add_argument("--reverse", action="store_true", help="with jog: backwards")
 
 
 def check_jog(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant."""
+    """Refuse arguments that do not fit the action."""
     if (args.action == "jog") != (args.motor is not None) or (args.reverse and args.action != "jog"):
-        raise UsageMistake("--motor NAME, and --reverse if it is meant, go with the action jog, and only with it")
+        raise UsageMistake("--motor NAME and --reverse belong to the action jog, and --motor is required there")
 
 
 def jog_text(motor: IntEnum, current: int, *, reverse: bool, turned: bool) -> str:
-    """Return what came of a jog, as a sentence."""
-    way = "backwards" if reverse else "forward"
-    return f"motor {motor.name.lower()} {way}: {'it turned' if turned else 'it did not turn'}, {current} mA"
+    """Return the result of a jog as a sentence."""
+    direction = "backwards" if reverse else "forward"
+    return f"motor {motor.name.lower()} {direction}: {'it turned' if turned else 'it did not turn'}, {current} mA"

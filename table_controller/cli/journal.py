@@ -1,6 +1,6 @@
-"""`pitbox journal`: read, check, export and restore a table's journal. What records mean is told elsewhere.
+"""`pitbox journal`: reads, verifies, exports and restores a table's journal.
 
-Everything but `restore`, `begin` and `begin-copy` only reads, beside a box that writes or without one.
+Only `restore`, `begin` and `begin-copy` write. The others also work while a box writes to the journal.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "read a table's journal: tail, verify, export, show a round; begin its second copy, restore from it, begin anew"
+HELP = "read, verify, export or restore a table's journal; begin a second copy or a new journal"
 EXAMPLE = "pitbox journal show /var/lib/pitbox/journal 812"
 
 _LINES: Final = 20
-# How often a journal is looked at while it is followed (s).
+# Interval between two reads of a journal that is followed (s).
 _LOOK: Final = 0.5
 _HEAD_DIGITS: Final = 64
-# The two people who answer for a restore: one of the floor, one who keeps the books.
+# The two people who sign for a restore.
 _PEOPLE: Final = ("floorperson", "auditor")
-# And those who answer for a new beginning: they stand before the box, and the books begin with the record of it.
+# The two people who sign for a new journal; both are at the box.
 _BEGINNERS: Final = ("technician", "floorperson")
 
 
@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "tail", "print the newest records, one on a line", "tail -n 5 --follow /var/lib/pitbox/journal", _tail
     )
     tail.add_argument("-n", type=int, default=_LINES, metavar="N", help=f"how many (default {_LINES})")
-    tail.add_argument("--follow", action="store_true", help="go on with what is written from now on, until interrupted")
+    tail.add_argument("--follow", action="store_true", help="print new records as they are written, until interrupted")
     verify = command(
-        "verify", "check every record against its head; exit code 1 and the first bad record if one does not hold",
+        "verify", "check every record against its head; exit code 1 names the first bad record",
         "verify /var/lib/pitbox/journal --against 9f2c…", _verify,
     )  # fmt: skip
     verify.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
@@ -57,41 +57,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--to", required=True, metavar="DIR", help="a folder that holds no export")
     export.add_argument("--from", dest="first", type=int, metavar="SEQ", help="first record (default: the first kept)")
     export.add_argument("--until", dest="last", type=int, metavar="SEQ", help="last record (default: the newest)")
-    show = command("show", "tell one round again, for a dispute", "show /var/lib/pitbox/journal 812", _show)
+    show = command("show", "print one round step by step, for a dispute", "show /var/lib/pitbox/journal 812", _show)
     for each in (tail, verify, export, show):
         each.add_argument("folder", help="the journal's folder, or a second copy's")
     show.add_argument("round", type=int, help="the round's number")
     begin = command(
-        "begin-copy", "mark an empty folder as the place of a second copy, on purpose: an unmounted disk is empty, too",
+        "begin-copy", "mark an empty folder as the second copy; without the mark an unmounted disk would look the same",
         "begin-copy /mnt/copy/journal", _begin_copy,
     )  # fmt: skip
     begin.add_argument("folder", help="an empty folder, on another disk")
     restore = command(
-        "restore", "make a journal in an empty folder from a copy, under two credentials",
+        "restore", "write a journal into an empty folder from a copy; two people sign",
         "restore --from /mnt/copy --to /var/lib/pitbox/journal --floorperson F17 --auditor A3", _restore,
     )  # fmt: skip
     restore.add_argument("--from", dest="copy", required=True, metavar="COPY", help="the copy, or a damaged journal")
-    restore.add_argument("--to", required=True, metavar="FOLDER", help="an empty folder, or one that is not there yet")
+    restore.add_argument(
+        "--to", required=True, metavar="FOLDER", help="an empty folder, or one that does not exist yet"
+    )
     add_two_arguments(restore, _PEOPLE)
     add_people_arguments(restore)
     restore.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
-    restore.add_argument("--accept-loss", action="store_true", help="take what is before the first bad record")
+    restore.add_argument("--accept-loss", action="store_true", help="restore only the records before the first bad one")
     anew = command(
-        "begin", "begin a new journal where one was lost, with every meter at its seed, under two credentials",
+        "begin", "begin a new journal after a loss, with every meter at its seed; two people sign",
         "begin --config /etc/pitbox/table.toml --technician T3 --floorperson F17", _begin,
     )  # fmt: skip
     anew.add_argument(
-        "--before", metavar="FOLDER", help="the journal before, moved away as evidence: its revoked keys stay revoked"
+        "--before", metavar="FOLDER", help="the previous journal, moved away as evidence: its revoked keys stay revoked"
     )
     add_two_arguments(anew, _BEGINNERS)
     add_people_arguments(anew)
 
 
 def _folder(name: str) -> Path:
-    """Return a journal's folder; say so if there is none."""
+    """Return a journal's folder; raise ConfigurationError if there is none."""
     folder = Path(name)
     if not folder.is_dir():
-        raise ConfigurationError(f"{folder} is no folder")
+        raise ConfigurationError(f"{folder} is not a folder")
     if not reader.segments(folder):
         raise ConfigurationError(f"{folder} holds no journal")
     reader.begin(folder)
@@ -106,13 +108,13 @@ def _head(text: str | None) -> bytes | None:
     except ValueError:
         head = b""
     if len(text) != _HEAD_DIGITS or not head:
-        raise UsageMistake(f"a head is {_HEAD_DIGITS} hexadecimal digits, and {text!r} is none")
+        raise UsageMistake(f"a head has {_HEAD_DIGITS} hexadecimal digits; {text!r} is not a head")
     return head
 
 
 @contextmanager
 def _progress(what: str, first: int, last: int) -> Iterator[Callable[[int], None]]:
-    """Show how far a long journal is read, on a person's terminal."""
+    """Show a progress bar on a terminal while a long journal is read."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -155,17 +157,19 @@ def _tail(args: argparse.Namespace) -> int:
 
 
 def _verify(args: argparse.Namespace) -> int:
-    against = _head(args.against)
+    expected_head = _head(args.against)
     folder = _folder(args.folder)
     first, last = reader.bounds(folder)
     with _progress("verifying", first, last) as on_record:
-        verdict = reader.verify(folder, None, against, on_record=on_record)
+        verdict = reader.verify(folder, None, expected_head, on_record=on_record)
     if not verdict.ok:
         reader.must_hold(folder, verdict)
     print(f"records {verdict.first} to {verdict.last} hold")
     print(f"head {verdict.head.hex()}")
-    if against is None:
-        print("Compare the head with one that left the box (--against does): a chain that was made anew holds, too.")
+    if expected_head is None:
+        print(
+            "Compare the head with one that left the box (--against): a chain that was rewritten as a whole holds, too."
+        )
     return OK
 
 
@@ -175,11 +179,11 @@ def _export(args: argparse.Namespace) -> int:
     folder = _folder(args.folder)
     first, last = reader.bounds(folder)
     with _progress("exporting", args.first or first, args.last or last) as on_record:
-        made = export(folder, Path(args.to), args.first, args.last, on_record=on_record)
-    print(f"{made.count} records, {made.first} to {made.last}, in {Path(args.to) / made.file}")
-    print(f"head before {made.head_before}")
-    print(f"head after  {made.head_after}")
-    print(f"sha256      {made.sha256}")
+        manifest = export(folder, Path(args.to), args.first, args.last, on_record=on_record)
+    print(f"{manifest.count} records, {manifest.first} to {manifest.last}, in {Path(args.to) / manifest.file}")
+    print(f"head before {manifest.head_before}")
+    print(f"head after  {manifest.head_after}")
+    print(f"sha256      {manifest.sha256}")
     return OK
 
 
@@ -198,9 +202,9 @@ def _begin_copy(args: argparse.Namespace) -> int:
 
     folder = Path(args.folder)
     if not folder.is_dir():
-        raise ConfigurationError(f"{folder} is no folder; make one, on another disk than the journal's")
+        raise ConfigurationError(f"{folder} is not a folder; make one, on another disk than the journal")
     begin_copy(folder)
-    print(f"{folder} is the place of a second copy; name it in table.toml: [journal] copy = ...")
+    print(f"{folder} is ready for the second copy; name it in table.toml: [journal] copy = ...")
     return OK
 
 
@@ -210,19 +214,19 @@ def _restore(args: argparse.Namespace) -> int:
     from table_controller.ledger.money import dollars
 
     who = named(args, _PEOPLE, "a restore")
-    against = _head(args.against)
+    expected_head = _head(args.against)
     source, target = _folder(args.copy), Path(args.to)
     by = {role: person.id for role, person in proved(args, who, "a restore").items()}
-    ack = restore(source, target, against=against, accept_loss=args.accept_loss, by=by)
-    if anchor.read_anchor(target.parent) is not None:  # two people have answered for what is not there any more
+    ack = restore(source, target, against=expected_head, accept_loss=args.accept_loss, by=by)
+    if anchor.read_anchor(target.parent) is not None:  # two people signed for the loss
         (last,) = reader.read(target, ack.seq, ack.seq)
         anchor.lay(target.parent, reader.begin(target).journal, last)
     people = " and ".join(f"{role} {credential}" for role, credential in by.items())
-    print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} which names {people}")
+    print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} with the names of {people}")
     print(f"head {ack.head.hex()}")
     book = book_of(target)
     if not book.entries:
-        print("no meter was ever seeded in this journal; there is none to bring over")
+        print("this journal has no seeded meter; there is nothing to carry over")
         return OK
     meters = book.meters
     for name, amount in (
@@ -236,20 +240,21 @@ def _restore(args: argparse.Namespace) -> int:
 
 
 def _before(data: Path) -> str:
-    """Say what is known of a journal that was lost."""
+    """Return a sentence with the last known record of a lost journal."""
     from table_controller.uplink.cursor import NAME, load_cursor
 
-    lost, told = anchor.read_anchor(data), load_cursor(data / NAME)
+    lost, published = anchor.read_anchor(data), load_cursor(data / NAME)
     if lost is not None:
         place = f"record {lost.seq} with the head {lost.head.hex()} was on disk"
-        return f"of the one before it, {lost.journal.hex()}, {place}"
-    if told is not None:
-        return f"of the one before it, {told.journal}, the broker has record {told.seq} with the head {told.head}"
-    return "nothing is known of one before it"
+        return f"of the previous journal, {lost.journal.hex()}, {place}"
+    if published is not None:
+        acknowledged = f"record {published.seq} with the head {published.head}"
+        return f"of the previous journal, {published.journal}, the broker has {acknowledged}"
+    return "nothing is known of a previous journal"
 
 
 def _revoked_before(name: str) -> tuple[tuple[str, str], ...]:
-    """Return the keys that a journal before had revoked; the first start of the new one takes them over."""
+    """Return the keys that the previous journal revoked; the first start of the new one revokes them again."""
     from table_controller.journal.revocations import revoked_in
 
     return revoked_in(_folder(name))
@@ -264,19 +269,19 @@ def _begin(args: argparse.Namespace) -> int:
     from table_controller.journal.versions import digests_of
 
     if args.people is not None:
-        raise UsageMistake("a journal is begun for a table: name its table.toml with --config")
+        raise UsageMistake("a new journal belongs to a table: name its table.toml with --config")
     who = named(args, _BEGINNERS, "a new journal")
     config = load_config(args.config or default_path())
     folder, data = config.journal.folder, DataFolder(config.data)
     try:
         if folder.is_dir() and any(folder.iterdir()):
-            raise RestoreRefused(f"{folder} is not empty; what is there is kept as evidence: move it away first")
+            raise RestoreRefused(f"{folder} is not empty; keep its files as evidence: move them away first")
         revoked = () if args.before is None else _revoked_before(args.before)
-        found = proved(args, who, "a new journal")
+        signers = proved(args, who, "a new journal")
         if revoked:
             known = key_files.read_revoked(config.data / key_files.REVOKED)
             key_files.write_revoked(config.data / key_files.REVOKED, tuple(dict.fromkeys((*known, *revoked))))
-        one, two = (person.speaker for person in found.values())
+        one, two = (person.speaker for person in signers.values())
         before = _before(config.data)
         digests = digests_of(config.edition, config.submission, config.kinds)
         store = Store.open(folder, version=rec.VERSION, digests=digests, policy=config.journal.policy)
@@ -296,8 +301,8 @@ def _begin(args: argparse.Namespace) -> int:
           f"{two.credential}")  # fmt: skip
     print(before)
     if args.before is None:
-        print("Which keys the journal before had revoked is not known: if it can still be read, name it with --before")
+        print("The revoked keys of the previous journal are unknown: if it can still be read, name it with --before")
     else:
-        print(f"{len(revoked)} keys that the journal before had revoked stay revoked")
-    print("Start the box, then bring the meters to the last figures that left it: pitbox say correct_meter")
+        print(f"{len(revoked)} keys of the previous journal stay revoked")
+    print("Start the box, then set the meters to the last published figures: pitbox submit correct_meter")
     return OK

@@ -1,4 +1,4 @@
-"""`pitbox payback`: computed and published paybacks side by side, with a progress bar. The rulebook works them out."""
+"""`pitbox payback`: prints computed and published paybacks side by side."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import argparse
     from fractions import Fraction
 
-HELP = "work out the expected payback of every paytable, beside the published one"
+HELP = "compute the expected payback of every paytable and compare it with the published one"
 EXAMPLE = "pitbox payback face_up_pai_gow progressive"
 
-# Enough for an interval of about one percent in some twenty seconds; more rounds narrow it with their square root.
+# Gives an interval of about one percent in about twenty seconds; the interval narrows with the square root.
 ROUNDS: Final = 20_000
 SEED: Final = 1
 
@@ -36,30 +36,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=ROUNDS,
         metavar="N",
-        help=f"rounds where nothing can be counted (default {ROUNDS:,})",
+        help=f"simulated rounds where exact counting is not possible (default {ROUNDS:,})",
     )
-    parser.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"of those rounds (default {SEED})")
+    parser.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"seed of those rounds (default {SEED})")
     parser.add_argument("--json", action="store_true", help="print data, fractions exact")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Work out what is asked for and print it."""
+    """Compute the paybacks and print them."""
     game = None if args.game is None else game_of(args.game)
     if game is not None and args.wager is not None and rulebook.edition(game).wager(args.wager) is None:
         known = ", ".join(wager.name for wager in rulebook.edition(game).wagers)
         raise UsageMistake(f"{rulebook.edition(game).title} has no wager {args.wager}; it has {known}")
     if args.rounds < 2:
         raise UsageMistake(f"--rounds {args.rounds}: at least 2")
-    found = of_wager(_work(Effort(args.rounds, args.seed), game, args.wager), game, args.wager)
+    shown = of_wager(_work(Effort(args.rounds, args.seed), game, args.wager), game, args.wager)
     if args.json:
-        sys.stdout.write(msgspec.json.encode([_data(figure) for figure in found]).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode([_data(figure) for figure in shown]).decode() + "\n")
     else:
-        _show(found)
+        _show(shown)
     return OK
 
 
 def _work(effort: Effort, game: str | None, wager: str | None) -> list[Figure]:
-    """Go through the studies, on a terminal with a bar."""
+    """Compute every study; show a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -68,13 +68,13 @@ def _work(effort: Effort, game: str | None, wager: str | None) -> list[Figure]:
     bar = Progress(
         TextColumn("{task.description:<26}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
     )
-    found: list[Figure] = []
+    results: list[Figure] = []
     with bar if console.is_terminal else nullcontext():
         for study in studies:
             task = bar.add_task(study.title, total=study.steps(effort))
-            found += figures(study, effort, lambda steps, task=task: bar.advance(task, steps))  # type: ignore[misc]
+            results += figures(study, effort, lambda steps, task=task: bar.advance(task, steps))  # type: ignore[misc]
             bar.remove_task(task)
-    return found
+    return results
 
 
 def _data(figure: Figure) -> dict[str, Any]:
@@ -91,36 +91,36 @@ def _data(figure: Figure) -> dict[str, Any]:
 
 
 def percent(share: Fraction, *, sign: bool = False) -> str:
-    """Return a share in percent, to the preambles' three places."""
+    """Return a share in percent with three decimals, as the preambles print it."""
     shown = f"{float(100 * share):{'+' if sign else ''}.3f}"
     return "0.000" if shown in ("+0.000", "-0.000") else shown
 
 
-def _show(found: list[Figure]) -> None:
+def _show(results: list[Figure]) -> None:
     from table_controller.cli.screen import Screen
 
     notes: list[str] = []
     with Screen() as screen:
-        for game in dict.fromkeys(figure.game for figure in found):
+        for game in dict.fromkeys(figure.game for figure in results):
             edition = rulebook.edition(game)
             screen.line(f"{edition.title} ({edition.chapter})", "bold")
-            rows = [_cells(figure, notes) for figure in found if figure.game == game]
+            rows = [_cells(figure, notes) for figure in results if figure.game == game]
             screen.table([*rows], ("paytable", "computed %", "published %", "difference", "assuming"))
             screen.line()
         for number, note in enumerate(notes, 1):
             screen.line(f"[{number}] {note}")
-        screen.line("± half of the 95 % interval; what has none is exact.")
+        screen.line("± half of the 95 % interval; a figure without one is exact.")
 
 
 def _cells(figure: Figure, notes: list[str]) -> tuple[str, ...]:
-    """Return one row; what is to be said of it goes to the notes."""
+    """Return one row; its remarks go to the notes."""
     computed = percent(figure.computed)
-    said = [] if figure.published is None or not figure.published.note else [figure.published.note]
+    remarks = [] if figure.published is None or not figure.published.note else [figure.published.note]
     if figure.half_width is not None:
         computed += f" ± {percent(figure.half_width)}"
-        said.append(figure.method)
-    notes += [note for note in said if note not in notes]
-    marks = "".join(f" [{notes.index(note) + 1}]" for note in said)
+        remarks.append(figure.method)
+    notes += [note for note in remarks if note not in notes]
+    marks = "".join(f" [{notes.index(note) + 1}]" for note in remarks)
     if figure.published is None or figure.difference is None:
         return figure.table, computed + marks, "", "", figure.assuming
     difference = percent(figure.difference, sign=True) + marks

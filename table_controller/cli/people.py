@@ -1,4 +1,4 @@
-"""`pitbox people`: who may sign on at this table. The file and its rules are elsewhere."""
+"""`pitbox people`: adds, lists and revokes credentials of the people who may sign on at a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
-HELP = "credentials of dealers, floorpersons, technicians and auditors: add, list, revoke, change a PIN"
+HELP = "add, list or revoke credentials of dealers, floorpersons, technicians and auditors; change a PIN"
 EXAMPLE = "pitbox people add F17 --role floorperson --config /etc/pitbox/table.toml"
 
 
@@ -28,60 +28,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     commands = Subcommands(parser, "people")
 
     def command(name: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
-        made = commands.add(name, about, example, do)
-        add_people_arguments(made, pins=name != "list")
+        subparser = commands.add(name, about, example, do)
+        add_people_arguments(subparser, pins=name != "list")
         if name != "list":
-            made.add_argument("--as", dest="by", metavar="CRED", help="who signs for it: an auditor, once there is one")
-            made.add_argument(
+            subparser.add_argument(
+                "--as", dest="by", metavar="CRED", help="who signs: an auditor, as soon as the table has one"
+            )
+            subparser.add_argument(
                 "--socket", type=Path, metavar="PATH", help="a running box's socket, if not as configured"
             )
-        return made
+        return subparser
 
-    add = command("add", "add a credential; its PIN is asked for", "add F17 --role floorperson --person 4711", _add)
-    add.add_argument("--role", required=True, choices=people.ROLES, help="what its holder may do")
-    add.add_argument("--person", metavar="NUMBER", help="who holds it, if one person holds several; no name")
+    add = command("add", "add a credential; asks for its PIN", "add F17 --role floorperson --person 4711", _add)
+    add.add_argument("--role", required=True, choices=people.ROLES, help="the role of its holder")
+    add.add_argument(
+        "--person", metavar="NUMBER", help="number of the person, if one person has several credentials; not a name"
+    )
     show = command("list", "print every credential", "list --json", _list)
     show.add_argument("--json", action="store_true", help="as JSON, one object per credential")
     for name, about, do in (
-        ("revoke", "revoke a credential at once and for ever", _revoke),
-        ("pin", "give a credential another PIN", _pin),
+        ("revoke", "revoke a credential at once and for good", _revoke),
+        ("pin", "change the PIN of a credential", _pin),
     ):
         command(name, about, f"{name} F17", do).add_argument("id", metavar="ID", help="the credential")
-    add.add_argument("id", metavar="ID", help="the credential, as on the badge; no name, for the journal records it")
+    add.add_argument(
+        "id", metavar="ID", help="the credential, as on the badge; not a name, because the journal records it"
+    )
 
 
 def _add(args: argparse.Namespace) -> int:
-    made = _changed(args, "add", role=args.role, person=args.person)
-    print(f"{made['credential']}: {made['role']}, added{made['where']}")
+    credential = _changed(args, "add", role=args.role, person=args.person)
+    print(f"{credential['credential']}: {credential['role']}, added{credential['where']}")
     return OK
 
 
 def _list(args: argparse.Namespace) -> int:
-    found = people.load_people(people_file(args)).values()
+    credentials = people.load_people(people_file(args)).values()
     if args.json:
         import json
 
         fields = ("id", "person", "role", "added", "revoked")
-        print(json.dumps([{name: getattr(each, name) for name in fields} for each in found], indent=2))
+        print(json.dumps([{name: getattr(each, name) for name in fields} for each in credentials], indent=2))
         return OK
     print(f"{'credential':14s}{'person':14s}{'role':14s}{'added':12s}revoked")
-    for each in found:
+    for each in credentials:
         print(f"{each.id:14s}{each.person:14s}{each.role:14s}{each.added:12s}{each.revoked or ''}".rstrip())
     return OK
 
 
 def _revoke(args: argparse.Namespace) -> int:
-    made = _changed(args, "revoke")
+    credential = _changed(args, "revoke")
     print(
-        f"{made['credential']}: revoked on {made['revoked']}; it opens nothing any more, and its id is not given "
-        f"again{made['where']}"
+        f"{credential['credential']}: revoked on {credential['revoked']}; it cannot sign on any more, and its id "
+        f"is not used again{credential['where']}"
     )
     return OK
 
 
 def _pin(args: argparse.Namespace) -> int:
-    made = _changed(args, "pin")
-    print(f"{made['credential']}: has another PIN from now on{made['where']}")
+    credential = _changed(args, "pin")
+    print(f"{credential['credential']}: PIN changed{credential['where']}")
     return OK
 
 
@@ -89,7 +95,7 @@ def _pin(args: argparse.Namespace) -> int:
 
 
 def _changed(args: argparse.Namespace, change: Verb, **details: Any) -> dict[str, Any]:
-    """Have a running box change a credential and journal it; without one, change the file, and the next start does."""
+    """Have a running box change a credential and journal it; without one, change the file (journaled at next start)."""
     from firmware_bridge.errors import BoxLocked, NoBox
     from table_controller.controller.client import Caller, Refused
 
@@ -109,22 +115,24 @@ def _changed(args: argparse.Namespace, change: Verb, **details: Any) -> dict[str
 
 
 def _needs_signature(args: argparse.Namespace, path: Path) -> None:
-    """Raise before any PIN is asked for if an auditor must sign and nobody is named."""
+    """Raise, before any PIN is asked for, if an auditor must sign and none is named."""
     from firmware_bridge.errors import BadPeopleFile, ChangeNotAuthorized
     from table_controller.people_authority import has_authority
 
     if args.by is not None:
         return
     try:
-        found = people.load_people(path)
-    except BadPeopleFile:  # it is not there yet, or not ours to read; the change itself says which
+        credentials = people.load_people(path)
+    except BadPeopleFile:  # it is missing or unreadable; the change itself reports which
         return
-    if has_authority(found):
-        raise ChangeNotAuthorized(f"{path} has an auditor, who must sign for the change of {args.id}: use --as")
+    if has_authority(credentials):
+        raise ChangeNotAuthorized(
+            f"{path} has an auditor, and an auditor must sign for the change of {args.id}: use --as"
+        )
 
 
 def _socket(args: argparse.Namespace) -> Path | None:
-    """Return where a running box would answer; None if only the people file was named."""
+    """Return the control socket of a running box; None if only the people file is named."""
     from table_controller.cli.box_link import socket_of
     from table_controller.config import default_path
 
@@ -141,8 +149,8 @@ def _by_box(args: argparse.Namespace, caller: Caller, change: Verb, details: dic
         details = details | {"by": signed["credential"]}
     if change != "revoke":
         details = details | {"pin": ask_pin(args, args.id, twice=True)}
-    made: dict[str, Any] = caller.ask("people", change=change, credential=args.id, **details)
-    return made | {"where": "; the journal has it"}
+    changed: dict[str, Any] = caller.ask("people", change=change, credential=args.id, **details)
+    return changed | {"where": "; the journal has it"}
 
 
 def _in_file(args: argparse.Namespace, path: Path, change: Verb, details: dict[str, Any]) -> dict[str, Any]:
@@ -154,6 +162,6 @@ def _in_file(args: argparse.Namespace, path: Path, change: Verb, details: dict[s
     who = None if args.by is None else prove(args, Checker(path), args.by)
     author = people.Author(who, people.user_name(os.geteuid()))
     pin = "" if change == "revoke" else ask_pin(args, args.id, twice=True)
-    made = change_credential(path, change, args.id, author, pin=pin, **details)
+    changed = change_credential(path, change, args.id, author, pin=pin, **details)
     where = f" to {path}" * (change == "add") + "; the next start of the box journals it"
-    return {"credential": made.id, "role": made.role, "revoked": made.revoked, "where": where}
+    return {"credential": changed.id, "role": changed.role, "revoked": changed.revoked, "where": where}

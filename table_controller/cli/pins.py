@@ -1,4 +1,4 @@
-"""How commands learn a PIN and find the people file: from the terminal without showing it, or from a private file."""
+"""Reads PINs, from the terminal without echo or from a private file, and finds the people file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
-    """Describe where the people file is and, if wanted, where PINs come from."""
+    """Add the arguments that name the people file and, with `pins`, the PIN file."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--people", type=Path, metavar="FILE", help="the people file")
     where.add_argument(
@@ -29,15 +29,15 @@ def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) 
 
 
 def add_pin_argument(parser: argparse.ArgumentParser) -> None:
-    """Describe where PINs come from: the same file for everybody who is named."""
+    """Add the argument that names the PIN file; one file serves all named people."""
     parser.add_argument(
         "--pin-file", type=Path, metavar="FILE",
-        help="lines of a credential and its PIN, mode 0600, instead of asking on the terminal",
+        help="lines of a credential and its PIN, mode 0600 (default: ask on the terminal)",
     )  # fmt: skip
 
 
 def people_file(args: argparse.Namespace) -> Path:
-    """Return the people file that was named, by itself or by a configuration."""
+    """Return the people file, named directly or by a configuration."""
     from table_controller.config import default_path, load_config
 
     named: Path | None = args.people
@@ -45,12 +45,14 @@ def people_file(args: argparse.Namespace) -> Path:
         return named
     config: Path = args.config or default_path()
     if args.config is None and not config.exists():
-        raise UsageMistake(f"name the people file with --people, or a table.toml with --config ({config}: none)")
+        raise UsageMistake(
+            f"name the people file with --people, or a table.toml with --config ({config} does not exist)"
+        )
     return load_config(config).people
 
 
 def prove(args: argparse.Namespace, checker: Checker, id_: str) -> Person:
-    """Have somebody prove a credential while no box checks it; a wrong PIN is left for the next journal."""
+    """Check a person's PIN while no box runs; a wrong PIN is noted in the file, and the next start journals it."""
     from contextlib import suppress
 
     from firmware_bridge.errors import BadPeopleFile, CredentialRefused
@@ -59,24 +61,24 @@ def prove(args: argparse.Namespace, checker: Checker, id_: str) -> Person:
     try:
         return checker.check(id_, ask_pin(args, id_))
     except CredentialRefused:
-        with suppress(BadPeopleFile):  # whoever may not write the file is refused all the same
+        with suppress(BadPeopleFile):  # a user who may not write the file is refused all the same
             count_refused(checker.path, id_, user_name(os.geteuid()))
         raise
 
 
 def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:
-    """Return the PIN that a person gives for a credential."""
+    """Return the PIN of a credential, from the PIN file or typed."""
     file: Path | None = args.pin_file
     if file is not None:
         return _from_file(file, id_)
     if not sys.stdin.isatty():
-        raise UsageMistake(f"the PIN of {id_} is asked for on a terminal; elsewhere use --pin-file")
+        raise UsageMistake(f"there is no terminal to ask for the PIN of {id_}: use --pin-file")
     from getpass import getpass
 
     try:
         pin = getpass(f"PIN of {id_}: ")
-        if twice and getpass("once more: ") != pin:
-            raise ConfigurationError("the two PINs are not the same; nothing was changed")
+        if twice and getpass("again: ") != pin:
+            raise ConfigurationError("the two PINs differ; nothing was changed")
     except EOFError:
         raise ConfigurationError("no PIN was entered; nothing was changed") from None
     return pin
@@ -95,4 +97,4 @@ def _from_file(file: Path, id_: str) -> str:
         name, _, pin = line.strip().partition(" ")
         if name.casefold() == id_.casefold():
             return pin.strip()
-    raise ConfigurationError(f"{file}: no line begins with {id_}; each is a credential, a space and its PIN")
+    raise ConfigurationError(f"{file}: no line begins with {id_}; a line is a credential, a space and its PIN")

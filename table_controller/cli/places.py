@@ -1,4 +1,4 @@
-"""Draws the places around the table, dice and a digit as lines of text, and says where a number leads. Pure."""
+"""Draws the positions around the table, dice and a seven-segment digit as lines of text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FACES: Final = "⚀⚁⚂⚃⚄⚅"
-# Seat 1 is farthest to the dealer's left; the dealer's own place comes last.
+# Seat 1 is farthest to the dealer's left; the dealer's own position comes last.
 _ORDER: Final = (*range(POSITIONS, 1, -1), 1)
 _COLUMN: Final = 8
 
 
 def draw_places(number: int | None) -> list[str]:
-    """Return the seven places with their position numbers, the given one marked."""
+    """Return the seven positions with their numbers; the given one is marked."""
     seats = ["dealer" if seat_of(n) is None else f"seat {seat_of(n)}" for n in _ORDER]
     marks = ["●" if n == number else "·" for n in _ORDER]
     return [_row("", seats), _row("number", [str(n) for n in _ORDER]), _row("", marks)]
@@ -27,13 +27,13 @@ def _row(head: str, cells: Sequence[str]) -> str:
 
 
 def place_words(number: int) -> str:
-    """Say whose place a position number is."""
+    """Return a position number with its seat, or with the dealer."""
     seat = seat_of(number)
     return f"position number {number}, {'the dealer' if seat is None else f'seat {seat}'}"
 
 
 def dice_words(values: Sequence[int]) -> str:
-    """Return dice as faces, with their total and where it leads."""
+    """Return dice as faces, with their total and the position it selects."""
     faces = " ".join(_FACES[value - 1] for value in values)
     return f"{faces}   {' + '.join(map(str, values))} = {sum(values)}: {place_words(number_of_dice(values))}"
 

@@ -1,6 +1,6 @@
-"""`pitbox rng report`: draws a great many numbers and holds them to what laboratories ask. No device is asked.
+"""`pitbox rng report`: draws many numbers and runs the statistical tests of test laboratories. Uses no device.
 
-The numbers come through the code that the generator's firmware twin runs: health tests, conditioning, scaling.
+The numbers come from the code that the simulated generator's firmware runs: health tests, conditioning, scaling.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from fractions import Fraction
 
-HELP = "are drawn numbers random enough? the statistical tests that laboratories ask for"
+HELP = "test drawn numbers for randomness with the statistical tests that laboratories require"
 EXAMPLE = "pitbox rng report --draws 1000000"
 
 SOURCES: Final = {
-    "os": "the generator's own code, with live entropy of the operating system",
-    "seed": "the same code, with noise from --seed, so that a run can be repeated",
+    "os": "the generator's own code with live entropy of the operating system",
+    "seed": "the same code with noise from --seed, so that a run can be repeated",
     "biased": "a remainder instead of unbiased scaling: it must fail",
-    "dice": "three dice, held to the odds of dice",
+    "dice": "three dice, compared with the odds of dice",
 }
-# More would not fit into the memory of a small box: the gaps of ten million draws take 60 MB.
+# Limit for the memory of a small box: the gaps of ten million draws take 60 MB.
 MOST_DRAWS: Final = 10_000_000
 
 
@@ -50,7 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     report = parser.add_subparsers(title="what to do", metavar="WHAT", required=True).add_parser(
         "report",
         help=HELP,
-        epilog="sources:\n" + "\n".join(f"  {name:7s} {about}" for name, about in SOURCES.items()),
+        description=HELP,
+        epilog="sources:\n"
+        + "\n".join(f"  {name:7s} {about}" for name, about in SOURCES.items())
+        + f"\n\nexample: {EXAMPLE}",
         formatter_class=parser.formatter_class,
     )
     report.add_argument("--draws", type=int, default=LABORATORY_DRAWS, help=f"how many (default {LABORATORY_DRAWS})")
@@ -62,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a run found. `failure` is what ended the noise, if it did not last."""
+    """The result of a run. `failure`: why the noise source stopped, if it did."""
 
     source: str
     seed: int | None
@@ -72,16 +75,18 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def good(self) -> bool:
-        """Whether the numbers pass at the stricter level: of fair runs it refuses one in a hundred."""
+        """Whether the numbers pass at 99 %: one fair run in a hundred fails."""
         return self.failure is None and self.examined.passes(max(LEVELS))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Draw, examine, print; exit code 1 unless the numbers pass."""
+    """Draw, test, print; exit code 1 unless the numbers pass."""
     if not LEAST_DRAWS <= args.draws <= MOST_DRAWS:
         raise UsageMistake(f"--draws takes a number from {LEAST_DRAWS} to {MOST_DRAWS}")
     if args.source == "os" and args.seed is not None:
-        raise UsageMistake("--seed repeats a run; the operating system's entropy cannot be: --source seed")
+        raise UsageMistake(
+            "--seed repeats a run, and the operating system's entropy cannot be repeated: use --source seed"
+        )
     if args.source == "seed" and args.seed is None:
         raise UsageMistake("--source seed needs --seed NUMBER")
     report = _progressing(args.source, args.seed, args.draws)
@@ -95,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
 def make(
     source: str, seed: int | None, draws: int, on_drawn: Callable[[int], None], on_test: Callable[[str], None]
 ) -> Report:
-    """Draw from a source and examine what came."""
+    """Draw from a source and test the numbers."""
     noise = os.urandom if seed is None else Random(seed).randbytes
     generator = Generator(noise)
     blocks, odds = _source(source, noise, generator)
@@ -109,14 +114,14 @@ def make(
 def _source(
     source: str, noise: Callable[[int], bytes], generator: Generator
 ) -> tuple[Iterator[bytes], tuple[Fraction, ...]]:
-    """Return the numbers of a source, and the odds that they should have."""
+    """Return the numbers of a source and their expected odds."""
     if source == "dice":
         return rolled(noise), dice_odds()
     return (remainders(noise) if source == "biased" else generated(generator)), EVEN
 
 
 def _progressing(source: str, seed: int | None, draws: int) -> Report:
-    """Make the report, with a bar on a person's terminal."""
+    """Make the report; show a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -144,7 +149,7 @@ def _print(report: Report) -> None:
         if report.health is not None:
             _print_health(report.health, screen)
         if report.failure is not None:
-            screen.line(f"the noise failed: {report.failure.value}; no number was drawn after that", "bold red")
+            screen.line(f"the noise failed: {report.failure.value}; no number was drawn after it", "bold red")
             return
         screen.table([_row(finding) for finding in report.examined.findings], _HEADS)
         for finding in report.examined.findings:
@@ -155,7 +160,7 @@ def _print(report: Report) -> None:
                 f"all tests together at {level:.0%}: {'pass' if passes else 'fail'}", "green" if passes else "bold red"
             )
         if report.examined.draws < LABORATORY_DRAWS:
-            screen.line(f"a laboratory wants {LABORATORY_DRAWS} draws or more", "dim")
+            screen.line(f"a laboratory requires {LABORATORY_DRAWS} draws or more", "dim")
         if report.good and not report.examined.passes(min(LEVELS)):
             screen.line(
                 "One fair run in twenty fails at 95 %: run it again. Two in a row are a finding.", "bold yellow"

@@ -1,6 +1,6 @@
-"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities, and the core's machines.
+"""`pitbox rules`: prints games, clauses with their readings and rows, irregularities, and diagrams of the core.
 
-The data is the rulebook's; the diagrams are made from the machines themselves.
+The data comes from the rulebook, the diagrams from the state machines themselves.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 from firmware_bridge.errors import ConfigurationError
 from table_controller import rulebook
 from table_controller.cli import OK
+from table_controller.cli.subcommands import Subcommands, run
 from table_controller.rulebook import GAMES, OUTCOMES, TRIGGERS
 
 if TYPE_CHECKING:
@@ -22,36 +23,30 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Clause, Edition, Reading, Row
 
+__all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
+
 HELP = "print the rules: games, clauses, readings, irregularities, diagrams of the state machines"
 EXAMPLE = "pitbox rules show '688a.13(l)'"
 
-# Digits of a digest that tell editions apart at a glance; --json has them all.
+# So many digits of a digest distinguish editions at a glance; --json has all.
 _DIGITS: Final = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parsers = parser.add_subparsers(title="what to print", metavar="WHAT", required=True)
-    games = parsers.add_parser("games", help="the five games and the editions in use")
-    games.set_defaults(show=_games)
-    show = parsers.add_parser("show", help="a clause, a whole section, or a reading")
-    show.add_argument("id", help="as '688a.13(l)', 688a.13 or X7 (quote parentheses for the shell)")
-    show.set_defaults(show=_show)
-    irregularities = parsers.add_parser("irregularities", help="what a game orders when something goes wrong")
+    command = Subcommands(parser, "rules").add
+    games = command("games", "print the five games and their editions", "games --json", _games)
+    show = command("show", "print a clause, a whole section, or a reading", "show '688a.13(l)'", _show)
+    show.add_argument("id", help="such as '688a.13(l)', 688a.13 or X7 (quote parentheses for the shell)")
+    irregularities = command(
+        "irregularities", "print what a game orders for each irregularity", "irregularities dj_wild", _irregularities
+    )
     irregularities.add_argument("game", help=f"one of {', '.join(GAMES)}, or a chapter such as 688a")
     irregularities.add_argument("--trigger", help="only this trigger")
-    irregularities.set_defaults(show=_irregularities)
-    diagram = parsers.add_parser("diagram", help="a state machine of the table, as Mermaid text")
+    diagram = command("diagram", "print a state machine of the table as Mermaid text", "diagram ROUND", _diagram)
     diagram.add_argument("machine", help="ROUND, DECK, PROGRESSIVE or SERVICE, in any case")
-    diagram.set_defaults(show=_diagram)
     for each in (games, show, irregularities):
         each.add_argument("--json", action="store_true", help="print the data instead of a table")
-
-
-def run(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
-    args.show(args)
-    return OK
 
 
 def _print_json(value: Any) -> None:
@@ -67,14 +62,14 @@ def _print_table(rows: Sequence[tuple[str, ...]], heads: tuple[str, ...] = ()) -
 
 def _known(word: str, known: list[str], what: str) -> ConfigurationError:
     near = get_close_matches(word, known, 3, 0.5)
-    told = f" (nearest: {', '.join(near)})" if near else f"; known are {', '.join(known)}" if len(known) < 30 else ""
-    return ConfigurationError(f"there is no {what} {word}{told}")
+    hint = f" (nearest: {', '.join(near)})" if near else f"; known are {', '.join(known)}" if len(known) < 30 else ""
+    return ConfigurationError(f"there is no {what} {word}{hint}")
 
 
 # --- games ------------------------------------------------------------------------------------------------------------
 
 
-def _games(args: argparse.Namespace) -> None:
+def _games(args: argparse.Namespace) -> int:
     editions = [rulebook.edition(game) for game in GAMES]
     names = ("game", "chapter", "title", "status", "dated", "digest")
     if args.json:
@@ -82,6 +77,7 @@ def _games(args: argparse.Namespace) -> None:
     else:
         shown = [(e.game, e.chapter, e.title, f"{e.status}\n{e.dated}", e.digest[:_DIGITS]) for e in editions]
         _print_table(shown, ("game", "chapter", "title", "status", "digest"))
+    return OK
 
 
 def _edition_of(word: str) -> Edition:
@@ -94,47 +90,48 @@ def _edition_of(word: str) -> Edition:
 # --- clauses and readings ---------------------------------------------------------------------------------------------
 
 
-def _show(args: argparse.Namespace) -> None:
+def _show(args: argparse.Namespace) -> int:
     reading = rulebook.readings().get(args.id)
     if reading is not None:
         _show_reading(reading, as_json=args.json)
-        return
-    found = _clauses_at(args.id)
+        return OK
+    clauses = _clauses_at(args.id)
     if args.json:
         shown = [
             {"clause": clause, "in_play": rulebook.enforcement(clause.id), "rows": _rows_of(edition, clause)}
-            for edition, clause in found
+            for edition, clause in clauses
         ]
         _print_json(shown)
-        return
-    if len(found) > 3:  # a whole section: a line each
-        lines = [(clause.id, rulebook.enforcement(clause.id), clause.duty) for _, clause in found]
+        return OK
+    if len(clauses) > 3:  # a whole section: a line each
+        lines = [(clause.id, rulebook.enforcement(clause.id), clause.duty) for _, clause in clauses]
         _print_table(lines, ("clause", "in play", "duty"))
-        return
-    for number, (edition, clause) in enumerate(found):
+        return OK
+    for number, (edition, clause) in enumerate(clauses):
         if number:
             print()
         _show_clause(edition, clause)
+    return OK
 
 
-def _clauses_at(wanted: str) -> list[tuple[Edition, Clause]]:
-    """Return the clause of an id, or all below it; a hand's definition without a duty of its own leads to its list."""
+def _clauses_at(id_: str) -> list[tuple[Edition, Clause]]:
+    """Return the clause of an id, or all below it; if there is none, raise with the nearest clause above."""
     every = [(rulebook.edition(game), clause) for game in GAMES for clause in rulebook.clauses(game)]
-    exact = [pair for pair in every if pair[1].id == wanted]
-    below = [pair for pair in every if pair[1].id.startswith((f"{wanted}(", f"{wanted}/", f"{wanted}#", f"{wanted}:"))]
+    exact = [pair for pair in every if pair[1].id == id_]
+    below = [pair for pair in every if pair[1].id.startswith((f"{id_}(", f"{id_}/", f"{id_}#", f"{id_}:"))]
     if exact or below:
         return exact or below
     ids = [clause.id for _, clause in every]
-    parent = wanted.rpartition("(")[0]
+    parent = id_.rpartition("(")[0]
     while parent and parent not in ids:
         parent = parent.rpartition("(")[0]
     if parent:
-        raise ConfigurationError(f"{wanted} has no duty of its own (nearest: {parent})")
-    raise _known(wanted, [*ids, *rulebook.readings()], "clause or reading")
+        raise ConfigurationError(f"{id_} has no duty of its own (nearest: {parent})")
+    raise _known(id_, [*ids, *rulebook.readings()], "clause or reading")
 
 
 def _rows_of(edition: Edition, clause: Clause) -> list[Row]:
-    """Return the row that carries a clause, and those that add to it."""
+    """Return the rows that cite a clause, and the rows that add to them."""
     carries = [row for row in edition.irregularities if clause.id in row.clauses]
     triggers = {row.trigger for row in carries}
     return carries + [row for row in edition.irregularities if row.adds and triggers & {row.trigger, *row.also}]
@@ -179,7 +176,7 @@ def _row_lines(row: Row) -> list[tuple[str, str]]:
         ("conditions", conditions_text(row) or "none"),
         ("outcomes", ", ".join(row.outcomes) or "none of its own"),
         ("scope", row.scope),
-        ("decides", row.decides + ("; the round stands still until then" if row.stop else "")),
+        ("decides", row.decides + ("; the round stops until then" if row.stop else "")),
     ]
     lines += [("may answer", f"{choice.name}: {', '.join(choice.outcomes)}") for choice in row.choices]
     lines += [("acknowledges", f"{row.acknowledges}, with {', '.join(row.evidence)}")]
@@ -196,7 +193,7 @@ def _show_reading(reading: Reading, *, as_json: bool) -> None:
         _print_json({"reading": reading, "clauses": cited, "settings": settings})
         return
     rows = [(reading.id, reading.title), ("reading", reading.reading)]
-    rows += [("ruling", "needs one before use; until then the default holds")] if reading.ruling else []
+    rows += [("ruling", "required before use; until then the default applies")] if reading.ruling else []
     for setting in settings:
         default = "no default: must be stated" if setting.default is None else f"default {setting.default}"
         rows.append(("setting", f"{setting.name} = {' or '.join(setting.values)} ({default}): {setting.meaning}"))
@@ -207,22 +204,23 @@ def _show_reading(reading: Reading, *, as_json: bool) -> None:
 # --- irregularities ---------------------------------------------------------------------------------------------------
 
 
-def _irregularities(args: argparse.Namespace) -> None:
+def _irregularities(args: argparse.Namespace) -> int:
     edition = _edition_of(args.game)
     if args.trigger is not None and args.trigger not in TRIGGERS:
         raise _known(args.trigger, list(TRIGGERS), "trigger")
     rows = [row for row in in_precedence(edition) if args.trigger is None or args.trigger in (row.trigger, *row.also)]
     if args.json:
         _print_json(rows)
-        return
+        return OK
     if rows:
         _print_table([_row_cells(row) for row in rows], ("row", "when", "orders", "who"))
         print()
-    print("In every other case: stop, the floorperson decides, the journal keeps the answer (rule 2).")
+    print("In every other case: play stops, the floorperson decides, and the journal keeps the decision (rule 2).")
+    return OK
 
 
 def in_precedence(edition: Edition) -> list[Row]:
-    """Return the rows as simultaneous triggers are carried out."""
+    """Return the rows in the order in which simultaneous triggers are handled."""
     return sorted(edition.irregularities, key=lambda row: (edition.precedence.index(row.trigger), row.order))
 
 
@@ -257,9 +255,10 @@ def conditions_text(row: Row) -> str:
 # --- diagrams ---------------------------------------------------------------------------------------------------------
 
 
-def _diagram(args: argparse.Namespace) -> None:
-    from table_controller.table import diagrams  # the state machines, which nothing else here needs
+def _diagram(args: argparse.Namespace) -> int:
+    from table_controller.table import diagrams  # imported only here: it loads the state machines
 
     if args.machine.upper() not in diagrams.NAMES:
         raise ConfigurationError(f"there is no machine {args.machine}; known are {', '.join(diagrams.NAMES)}")
     print(diagrams.mermaid(args.machine))
+    return OK

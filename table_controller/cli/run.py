@@ -1,4 +1,4 @@
-"""`pitbox run`: the box of one table, until it is told to stop. Reads the configuration; the rest is elsewhere."""
+"""`pitbox run`: runs the box of one table until SIGTERM or SIGINT."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from table_controller.controller.serve import Besides
 
 HELP = "run the box of one table: its machines, its journal, its people"
-# What the box writes is for its own user, and for its group to read.
+# Files of the box: its own user writes, its group reads.
 _UMASK: Final = 0o027
 EXAMPLE = "pitbox run --config /etc/pitbox/table.toml"
 
@@ -26,21 +26,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def besides_of(config: TableConfig) -> Besides:
-    """Return what runs beside the table; what is not configured is not even imported."""
+    """Return the background services of a table; a service that is not configured is not imported."""
     from table_controller.controller.surroundings import TASK as SURROUNDINGS
     from table_controller.controller.surroundings import watch_surroundings
     from table_controller.controller.wear import watch_wear
 
-    besides: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": watch_wear}
+    services: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": watch_wear}
     if config.mqtt is not None:
         from table_controller.uplink.beside import TASK, keep_told
 
-        besides[TASK] = keep_told
+        services[TASK] = keep_told
     if config.panel.enabled:
         from table_controller.panel.beside import panel
 
-        besides["panel"] = panel
-    return besides
+        services["panel"] = panel
+    return services
 
 
 def run(args: argparse.Namespace) -> int:

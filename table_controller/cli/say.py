@@ -1,4 +1,4 @@
-"""`pitbox say`: one of the people's events to a running box, signed on. What may be said, the box knows."""
+"""`pitbox submit`: signs on and submits one event of a person to a running box, such as open_round."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from table_controller.controller.client import Caller
 
-HELP = "say something to a running box: open a round, no more bets, bring a deck, report, order"
-EXAMPLE = "pitbox say open_round --as dealer-1"
+HELP = "submit an event to a running box: open a round, no more bets, add a deck, report, order"
+EXAMPLE = "pitbox submit open_round --as dealer-1"
 
-# What is said, by the word on the command line; further details are KEY=VALUE.
+# The event type of each word on the command line; the fields of the event are typed as KEY=VALUE.
 WORDS: Final = {
     "deck": "DeckReceived",
     "open_round": "OpenRound",
     "no_more_bets": "NoMoreBets",
-    "declare": "Declared",
+    "report": "Declared",
     "order": "Ordered",
     "slot": "SlotOrdered",
     "dealer_changed": "DealerChanged",
@@ -37,19 +37,21 @@ WORDS: Final = {
     "transfer_overflow": "OverflowTransferred",
     "confirm_copy_absent": "CopyAbsenceConfirmed",
 }
-# What the box adds, or a machine says.
+# Fields that the box fills in, and fields that only a machine reports.
 _NOT_TYPED: Final = ("who", "second")
 _OF_MACHINES: Final = {"cover_card": ("slot",)}
-# Money and rates are typed as people write them; the box takes whole numbers. By field: the word that is typed, the
-# form, and how many micro-dollars (or hundredths of a percent) are one in the field.
+# Money and rates are typed as people write them; the box takes whole numbers. By field: the typed name, the form, and
+# how many micro-dollars (or hundredths of a percent) make one unit of the field.
 _TYPED: Final[dict[str, tuple[str, str, int]]] = {
     "amount": ("amount", "dollars", 1),
     "limit_cents": ("limit", "dollars", CENT),
     "rate_bp": ("rate", "percent", 1),
 }
-# An amount that goes up or down has its sign.
+# Words whose amount has a sign.
 _SIGNED: Final = ("correct_meter",)
-# What moves money is shown before anybody signs on for it, and confirmed.
+# Words of an earlier version.
+_RENAMED: Final = {"declare": "report"}
+# Words that move money: the command shows the change and asks before anybody signs.
 _CONFIRMED: Final = ("correct_meter", "reset_meter", "transfer_overflow")
 _PERCENT: Final = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%?", re.ASCII)
 _YES: Final = ("yes", "true", "1")
@@ -58,17 +60,17 @@ _NO: Final = ("no", "false", "0")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("what", choices=list(WORDS), metavar="WHAT", help=", ".join(WORDS))
-    parser.add_argument("details", nargs="*", metavar="KEY=VALUE", help="what is said about it, see below")
+    parser.add_argument("what", choices=[*WORDS, *_RENAMED], metavar="WHAT", help=", ".join(WORDS))
+    parser.add_argument("details", nargs="*", metavar="KEY=VALUE", help="its details, see below")
     parser.add_argument("--yes", action="store_true", help=f"do not ask before money moves ({', '.join(_CONFIRMED)})")
     add_box_arguments(parser, people=2)
-    told = "\n".join(f"  {what:15s} {keys}".rstrip() for what, keys in keys_told().items())
-    parser.epilog = f"what can be said, and its details ([] may be left out):\n{told}\n\n{parser.epilog}"
+    summary = "\n".join(f"  {what:15s} {keys}".rstrip() for what, keys in keys_told().items())
+    parser.epilog = f"WHAT and its details ([] is optional):\n{summary}\n\n{parser.epilog}"
 
 
 def keys_told() -> dict[str, str]:
-    """Return what each WHAT takes, in a line each."""
-    return {what: " ".join(_told(key) for key in _keys(what)) + _second(what) for what in WORDS}
+    """Return the details of each WHAT, one line each."""
+    return {what: " ".join(_detail_text(key) for key in _keys(what)) + _second(what) for what in WORDS}
 
 
 def _second(what: str) -> str:
@@ -92,27 +94,27 @@ def _keys(what: str) -> list[Key]:
 def _key(what: str, field: Any) -> Key:
     import msgspec
 
-    takes, choices = _form(msgspec.inspect.type_info(field.type))
-    typed, form, one = _TYPED.get(field.name, (field.name, takes, 1))
+    form_of_type, choices = _form(msgspec.inspect.type_info(field.type))
+    typed, form, one = _TYPED.get(field.name, (field.name, form_of_type, 1))
     form = "signed" if form == "dollars" and what in _SIGNED else form
     return Key(typed, field.required, form, choices, field.name, one)
 
 
 class Key(NamedTuple):
-    """One detail: its name, whether it must be given, and what it takes."""
+    """One detail of an event: the typed name, whether it is required, and the form of its value."""
 
     name: str
     required: bool
     takes: str  # text, number, flag, dollars, signed (dollars), percent
     choices: tuple[str, ...] = ()
     field: str = ""  # of the event
-    one: int = 1  # so many of what is typed, in its smallest unit, are one in the field
+    one: int = 1  # so many of the smallest typed unit make one unit of the field
 
 
 def _form(kind: Any) -> tuple[str, tuple[str, ...]]:
-    """Return what a type takes, and between what one chooses."""
+    """Return the form of a type's values, and the choices if there are any."""
     name = type(kind).__name__
-    if name == "UnionType":  # one thing, or nothing
+    if name == "UnionType":  # an optional value
         return _form(next(part for part in kind.types if type(part).__name__ != "NoneType"))
     if name == "LiteralType":
         return "text", tuple(kind.values)
@@ -124,19 +126,20 @@ _FORMS: Final = {
 }  # fmt: skip
 
 
-def _told(key: Key) -> str:
+def _detail_text(key: Key) -> str:
     value = "|".join(key.choices) or _FORMS.get(key.takes, "TEXT")
     return f"{key.name}={value}" if key.required else f"[{key.name}={value}]"
 
 
 def run(args: argparse.Namespace) -> int:
-    """Say it, and tell what came of it."""
+    """Submit the event and print what the box decided."""
+    args.what = _RENAMED.get(args.what, args.what)
     event: dict[str, Any] = {"type": WORDS[args.what]}
     keys = {key.name: key for key in _keys(args.what)}
     for detail in args.details:
         name, equals, value = detail.partition("=")
         if not equals:
-            raise UsageMistake(f"{detail!r} is no KEY=VALUE")
+            raise UsageMistake(f"{detail!r} is not KEY=VALUE")
         if name not in keys:
             raise UsageMistake(f"{args.what} has no {name!r}; it takes: {keys_told()[args.what] or 'nothing'}")
         event[keys[name].field] = _value(keys[name], value)
@@ -151,10 +154,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _confirmed(caller: Caller, args: argparse.Namespace, event: dict[str, Any]) -> bool:
-    """Show what the meter holds and would hold; return whether somebody confirms it. With --yes nobody is asked."""
+    """Show the meter before and after; return whether the person confirms. --yes confirms without a question."""
     meters = ((caller.ask("status") or {}).get("state") or {}).get("meters")
     if meters is None:
-        return True  # this table has no meter, and the box refuses
+        return True  # this table has no meter; the box will refuse
     before = meters["current"]
     after = meters["seed"] if args.what == "reset_meter" else before + event["amount"]
     change = f"{'+' if after >= before else ''}{dollars(after - before)}"
@@ -163,8 +166,8 @@ def _confirmed(caller: Caller, args: argparse.Namespace, event: dict[str, Any]) 
     if args.yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageMistake("nobody can be asked here whether that is meant: confirm it with --yes")
-    return input("Is this meant? Type yes: ").strip().lower() == "yes"
+        raise UsageMistake("there is no terminal to ask for confirmation: confirm with --yes")
+    return input("Change the meter? Type yes: ").strip().lower() == "yes"
 
 
 def _value(key: Key, text: str) -> Any:
@@ -174,46 +177,46 @@ def _value(key: Key, text: str) -> Any:
         return _percent(key, text)
     if key.takes == "flag":
         if text not in (*_YES, *_NO):
-            raise UsageMistake(f"{key.name} takes yes or no, and {text!r} is neither")
+            raise UsageMistake(f"{key.name} takes yes or no, not {text!r}")
         return text in _YES
     if key.choices and text not in key.choices:
-        raise UsageMistake(f"{key.name} takes one of {', '.join(key.choices)}, and {text!r} is none")
+        raise UsageMistake(f"{key.name} takes one of {', '.join(key.choices)}, not {text!r}")
     if key.takes != "number":
         return text
     try:
         return int(text)
     except ValueError:
-        raise UsageMistake(f"{key.name} takes a number, and {text!r} is none") from None
+        raise UsageMistake(f"{key.name} takes a number, not {text!r}") from None
 
 
 def _dollars(key: Key, text: str) -> int:
     try:
-        found, rest = divmod(parse_dollars(text, signed=key.takes == "signed"), key.one)
+        amount, remainder = divmod(parse_dollars(text, signed=key.takes == "signed"), key.one)
     except ValueError as wrong:
         raise UsageMistake(f"{key.name}: {wrong}") from None
-    if rest:
-        raise UsageMistake(f"{key.name} takes whole cents, and {text} is not that")
-    return found
+    if remainder:
+        raise UsageMistake(f"{key.name} takes whole cents, not {text}")
+    return amount
 
 
 def _percent(key: Key, text: str) -> int:
     """Return a rate in hundredths of a percent."""
-    found = _PERCENT.fullmatch(text)
-    if found is None:
-        raise UsageMistake(f"{key.name} takes a percentage, as 15 or 15.25, and {text!r} is none")
-    return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))
+    match = _PERCENT.fullmatch(text)
+    if match is None:
+        raise UsageMistake(f"{key.name} takes a percentage such as 15 or 15.25, not {text!r}")
+    return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0"))
 
 
 def seats_of(text: str) -> list[int]:
-    """Return seats as they were typed, with commas between them."""
+    """Return seats that were typed with commas between them."""
     try:
         return [int(seat) for seat in text.split(",") if seat]
     except ValueError:
-        raise UsageMistake(f"seats are numbers with commas between them, and {text!r} is not that") from None
+        raise UsageMistake(f"seats are numbers with commas between them, not {text!r}") from None
 
 
 def told_code(told: dict[str, Any]) -> int:
-    """Print what was decided, a line each; the exit code says whether it was refused."""
+    """Print each decision on a line; return exit code 1 if the box refused the event."""
     from table_controller.journal.wording import decision_text
 
     refused = False

@@ -1,6 +1,6 @@
-"""What commands print: lines, tables, and a card path with its progress bar that lives while something moves.
+"""Prints lines, tables, and a card path with a progress bar that is redrawn while cards move.
 
-On a terminal the picture is redrawn in place; into a file or a pipe it becomes a line now and then.
+On a terminal the picture is redrawn in place; a file or a pipe gets a line now and then.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ _BAR: Final = 46
 
 
 class PatientConsole(Console):
-    """Rich ends the program when its reader has gone; a command that moves cards must end as it should."""
+    """A console that survives a closed pipe: Rich would end the program, and cards may still be moving."""
 
     def on_broken_pipe(self) -> None:
-        """Go on without printing."""
+        """Continue without output."""
         self.quiet = True
         with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - a device, not a file
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 class Screen:
-    """A console with at most one living picture at its bottom."""
+    """A console with at most one live picture at its bottom."""
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
-        """`live`: redraw in place (default: on a terminal); `every`: else a line for so many of 50 cards, 0: none."""
+        """`live`: redraw in place (default: on a terminal). `every`: else a line per so many of 50 cards; 0: none."""
         self.console = console or PatientConsole(highlight=False)
         self.lives = self.console.is_terminal if live is None else live
         self._every = every
@@ -50,17 +50,17 @@ class Screen:
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Return this screen."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave the last picture standing."""
+        """Keep the last picture on the screen."""
         self._freeze()
 
     def line(self, text: str = "", style: str = "") -> None:
         """Print one line below everything so far."""
         self._freeze()
-        # A person's terminal gets whole words; a file gets whole lines.
+        # A terminal wraps at words; a file gets whole lines.
         self._print(Text(text, style=style), soft_wrap=not self.console.is_terminal)
 
     def table(self, rows: list[tuple[str, ...]], heads: tuple[str, ...] = ()) -> None:
@@ -77,7 +77,7 @@ class Screen:
     def path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
         moved, apart = _moved(view), self._every * max(1, expected // 50)
-        now_and_then = bool(apart) and not 0 <= moved - self._printed_at < apart  # a new cycle begins below the last
+        now_and_then = bool(apart) and not 0 <= moved - self._printed_at < apart  # a new cycle starts from fewer cards
         if now_and_then:
             self._printed_at = moved
         self.show(
@@ -87,7 +87,7 @@ class Screen:
         )
 
     def show(self, picture: RenderableType, *, last: bool, brief: RenderableType | None = None) -> None:
-        """Show a picture that lives until the `last` one; where it cannot, print `brief` meanwhile if there is one."""
+        """Redraw a picture until the `last` one; where redrawing is not possible, print `brief` instead, if given."""
         if self.lives:
             if self._live is None:
                 self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
@@ -114,13 +114,13 @@ class Screen:
         return self.styled(draw_path(view, expected))
 
     def styled(self, spans: list[Span]) -> Text:
-        """Return a drawn path as text for this screen."""
+        """Return styled spans as one text for this screen."""
         text = Text.assemble(*spans)
-        text.no_wrap = self.console.width > text.cell_len  # on a narrow screen two lines are better than half a path
+        text.no_wrap = self.console.width > text.cell_len  # on a narrow screen the path wraps
         return text
 
     def _print(self, what: Any, **how: Any) -> None:
-        """Print, unless whoever read our output has gone: then the command still ends as it should."""
+        """Print, unless the reader of our output has closed: the command must still finish its work."""
         if self.unheard is None:
             try:
                 self.console.print(what, **how)
@@ -138,13 +138,13 @@ def _moved(view: ShufflerView) -> int:
 
 
 def _cycle(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
-    """How far a cycle is."""
+    """Return the progress of a cycle."""
     digits = max(2, len(str(expected)))
     bar = ProgressBar(total=2 * expected, completed=min(2 * expected, _moved(view)), width=_BAR - 2 * (digits - 2))
     return bar, Text(f"in {view.entered:{digits}d}  out {view.left:{digits}d}  of {expected}")
 
 
 def _store(view: ShufflerView, expected: int) -> tuple[ProgressBar, Text]:
-    """How full a store is."""
+    """Return how full the store is."""
     bar = ProgressBar(total=expected, completed=min(expected, view.inside or 0), width=_BAR)
     return bar, Text(f"{'?' if view.inside is None else view.inside:>3} inside of {expected}")

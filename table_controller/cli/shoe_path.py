@@ -1,4 +1,4 @@
-"""Draws a shoe as one line of text: where cards are, which sensors are dark, where it jammed. Pure."""
+"""Draws a shoe's card path as one line of text: where cards are, which sensors are dark, where it jammed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from devices.shoe.state import ShoeView
     from table_controller.cli.card_path import Span
 
-# Cards lie there, and nobody counts them.
+# Cards that are not counted.
 HEAP: Final = "▕▒▒▏"
 _THROAT: Final = [m.Segment.DRAW, m.Sensor.DRAW, m.Segment.EXIT, m.Sensor.EXIT, m.Segment.DROP]
 
 
 def draw_shoe(view: ShoeView, *, by_hand: bool) -> list[Span]:
-    """Return the path of an automated shoe, or of one that hands draw from."""
+    """Return the path of an automated shoe, or of a manual one (`by_hand`)."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
     well = _well(view)
     if by_hand:

@@ -1,4 +1,4 @@
-"""`pitbox status`: how a running box stands, in words or as JSON. Asks the box; knows nothing itself."""
+"""`pitbox status`: prints the state of a running box, as text or JSON."""
 
 from __future__ import annotations
 
@@ -12,74 +12,74 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-HELP = "how a running box stands: round, decks, slots, what is locked and who may clear it"
+HELP = "print the state of a running box: round, decks, slots, holds and who may clear them"
 EXAMPLE = "pitbox status --config table.toml"
-# Findings of the self-check that people should see without asking for everything.
-_TOLD = ("journal", "manifest")
-# So many important findings are printed.
+# Results of the self-check that people see without --json.
+_SHOWN_CHECKS = ("journal", "manifest")
+# At most so many important findings are printed.
 _FINDINGS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     add_box_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="everything, as the box told it")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask and print; the exit code says whether the table can go on."""
+    """Ask the box and print; the exit code is 7 if the box is locked."""
     with box(args) as caller:
-        told = caller.ask("status")
+        status = caller.ask("status")
     if args.json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(told), indent=2).decode() + "\n")
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(status), indent=2).decode() + "\n")
     else:
-        print("\n".join(status_lines(told)))
-    return OK if told["cause"] is None else LOCKED
+        print("\n".join(status_lines(status)))
+    return OK if status["cause"] is None else LOCKED
 
 
 def status_lines(told: dict[str, Any]) -> Iterator[str]:
-    """Yield a status in words, the most important first."""
+    """Yield a status as lines of text, the most important first."""
     yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
     if told.get("unverified"):
-        yield "UNVERIFIED: a development table; nobody approved what runs here"
+        yield "UNVERIFIED: a development table; its software is not approved"
     if told["cause"] is not None:
         yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
         yield f"what to do: pitbox explain {told['cause']['code']}"
-    yield from (f"{what}: {found}" for what, found in told["checks"] if what in _TOLD)
+    yield from (f"{what}: {result}" for what, result in told["checks"] if what in _SHOWN_CHECKS)
     if told["state"] is not None:
         yield from _table(told, told["state"])
     for slot in told["slots"]:
         cause = slot["cause"]
         why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
         deck = f"  holds {slot['deck']}" if slot["deck"] else ""
-        test = "" if slot.get("testing") is None else f"  IN TEST MODE{_dossier(slot['testing'])}"
+        test = "" if slot.get("testing") is None else f"  IN TEST MODE{_fault_report(slot['testing'])}"
         yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
     yield told["copy"]["words"]
     uplink = told.get("uplink")
     if uplink is not None:
-        stands = "connected" if uplink["connected"] else f"NOT CONNECTED. {uplink['code']}: {uplink['text']}"
-        yield f"The broker has record {uplink['acknowledged']}, {uplink['behind']} to go; {stands}"
+        connection = "connected" if uplink["connected"] else f"NOT CONNECTED. {uplink['code']}: {uplink['text']}"
+        yield f"The broker has record {uplink['acknowledged']}, {uplink['behind']} to go; {connection}"
     for notice in told.get("notices", ()):
-        yield f"{'SEE TO IT' if notice['is_failure'] else 'note'}: {notice['code']} {notice['text']}; {notice['do']}"
+        yield f"{'FAILURE' if notice['is_failure'] else 'note'}: {notice['code']} {notice['text']}; {notice['do']}"
     for task in told["tasks"]:
         if task["restarts"]:
-            yield f"task {task['name']}: {task['state']}, started again {task['restarts']} times; {task['error']}"
+            yield f"task {task['name']}: {task['state']}, restarted {task['restarts']} times; {task['error']}"
         elif task["error"]:
             yield f"task {task['name']}: {task['error']}"
 
 
-def _dossier(number: int) -> str:
-    return f" (dossier {number})" if number else ""
+def _fault_report(number: int) -> str:
+    return f" (fault report {number})" if number else ""
 
 
-def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
+def _table(status: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
     round_ = state["round"]
-    dealer = f"dealer {told['dealer']}" if told["dealer"] else "no dealer is signed on"
+    dealer = f"dealer {status['dealer']}" if status["dealer"] else "no dealer is signed on"
     yield f"round {round_['number']}: {round_['state']}; {dealer}"
     for name, deck in state["decks"].items():
-        yield f"deck {name}: {deck['state']}, {deck['place']}{'' if deck['verified'] else ', not found whole'}"
+        yield f"deck {name}: {deck['state']}, {deck['place']}{'' if deck['verified'] else ', not verified'}"
     if state["meters"] is not None:
         from table_controller.ledger.money import dollars
 
@@ -94,14 +94,14 @@ def _table(told: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
         yield f"IRREGULARITY {hold['id']}: {hold['trigger']} ({about or 'the table'}), {waits}"
     yield from _findings(state.get("findings", ()))
     for prompt in state["prompts"]:
-        yield f"asks the {prompt['role']}: {prompt_words(prompt)}"
+        yield f"prompt for the {prompt['role']}: {prompt_words(prompt)}"
     opening = next(permit for permit in state["permits"] if permit["act"] == "open_bets")
     for reason in opening["reasons"]:
         yield f"no round: {reason['text']} [{reason['clause']}]; {reason['clears']}: {reason['evidence']}"
 
 
 def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield the important findings; an open irregularity has its own line."""
+    """Yield the important findings, except open irregularities, which have their own lines."""
     important = [one for one in findings if one["severity"] == "important" and one["what"] != "irregularity"]
     if not important:
         return
@@ -109,13 +109,13 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
 
     for one in important[:_FINDINGS]:
         rounds = f"; rounds {', '.join(map(str, one['rounds'][-8:]))}" if one["rounds"] else ""
-        yield f"FOUND {when(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
+        yield f"FINDING {when(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
     if len(important) > _FINDINGS:
         yield f"and {len(important) - _FINDINGS} more findings: pitbox status --json"
 
 
 def prompt_words(prompt: dict[str, Any]) -> str:
-    """Return a question with its number and its answers."""
+    """Return a prompt with its number and its choices."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("slot", "deck", "seat") if prompt[key] is not None)
     asks = " (with a number)" if prompt["number"] else " (with seats)" if prompt["seats"] else ""
     return f"{prompt['id']} {prompt['kind']}{f' ({about})' if about else ''}: {' | '.join(prompt['choices'])}{asks}"

@@ -1,4 +1,4 @@
-"""How a command that does several things describes each: a word, what it does, an example. No command of its own."""
+"""Adds the subcommands of a command, each with its help and an example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Subcommands:
-    """The page of one command, `pitbox NAME`, and a page for each WHAT; `run` does the one that was typed."""
+    """The subcommands of `pitbox NAME`; `run` calls the handler of the typed one."""
 
     def __init__(self, parser: argparse.ArgumentParser, name: str) -> None:
         self._name = name
@@ -20,16 +20,16 @@ class Subcommands:
         self._parsers = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
 
     def add(self, what: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
-        """Describe one; `example` begins with its word."""
-        made = self._parsers.add_parser(
+        """Add one subcommand; `example` begins with its word."""
+        subparser = self._parsers.add_parser(
             what, help=about, description=about, epilog=f"example: pitbox {self._name} {example}",
             formatter_class=self._form,
         )  # fmt: skip
-        made.set_defaults(do=do)
-        return made
+        subparser.set_defaults(do=do)
+        return subparser
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
+    """Run the typed subcommand."""
     done: int = args.do(args)
     return done

@@ -1,6 +1,6 @@
-"""`pitbox trace`: watch frames, decoded, and keep them as pcapng: of one device on the bench, or of a running box.
+"""`pitbox trace`: prints decoded frames of a bench device or a running box, and writes them to a pcapng file.
 
-No keys and no cards are in it.
+The file contains no keys and no cards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from firmware_bridge.capture import CaptureFile
 
 HELP = (
-    "watch frames on the bench or of a running box, and keep them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
+    "print frames of a bench device or a running box; write them as pcapng for Wireshark (deploy/wireshark/pitbox.lua)"
 )
 EXAMPLE = "pitbox trace --port /dev/ttyUSB0 --key SN123.key --out shuffler.pcapng --seconds 30"
 
@@ -42,11 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Connect, watch, end on time or on Ctrl-C; the capture is whole either way."""
+    """Print frames until the time is up or Ctrl-C; the capture file is complete in both cases."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
         raise UsageMistake("--seconds takes a number up to 86400")
     if (args.port is None) == (args.slot is None):
-        raise UsageMistake("say --port for a device on the bench, or --slot for one of a running box")
+        raise UsageMistake("use --port for a device on the bench, or --slot for a slot of a running box")
     file = open_capture(args.out) if args.out else None
     try:
         if args.slot is not None:
@@ -61,15 +61,15 @@ def run(args: argparse.Namespace) -> int:
             if file.packets:
                 print(f"{file.packets} frames in {args.out}", file=sys.stderr)
             else:
-                args.out.unlink(missing_ok=True)  # nothing was captured: the name is free for another try
+                args.out.unlink(missing_ok=True)  # nothing was captured: free the name for another try
     if file is not None and file.error is not None:
-        print(f"pitbox: the capture is not whole: {file.error}", file=sys.stderr)
+        print(f"pitbox: the capture is incomplete: {file.error}", file=sys.stderr)
         return 1
     return 0
 
 
 class _Tracer:
-    """Prints every frame and hands it on to the capture file."""
+    """Prints every frame and writes it to the capture file."""
 
     def __init__(self, file: CaptureFile | None, port: str) -> None:
         self._kept = file.port(port) if file is not None else None
@@ -82,18 +82,18 @@ class _Tracer:
         if self.unheard is None:
             try:
                 print(f"{time.monotonic() - self._start:9.4f} {frame_text(outgoing, signed)}", flush=True)
-            except OSError as error:  # whoever read our output has gone
+            except OSError as error:  # the reader of our output has closed
                 self.unheard = error
 
 
 def _watch_box(args: argparse.Namespace, file: CaptureFile | None) -> None:
-    """Have a running box send its frames; they come blanked where they could name cards."""
+    """Print the frames that a running box sends; it blanks payloads that could name cards."""
     until = None if args.seconds is None else time.monotonic() + args.seconds
     with box(args) as caller:
         caller.ask("trace", slots=[] if "all" in args.slot else args.slot)
         began: int | None = None
-        for told in caller.pushes(until):
-            frame = told.get("frame")
+        for push in caller.pushes(until):
+            frame = push.get("frame")
             if frame is None:
                 continue
             signed, mac = (msgspec.convert(frame[key], bytes) for key in ("signed", "mac"))
@@ -107,11 +107,11 @@ def _watch_box(args: argparse.Namespace, file: CaptureFile | None) -> None:
 async def _watch(args: argparse.Namespace, tracer: _Tracer) -> None:
     ended: asyncio.Future[LinkDown] = asyncio.get_running_loop().create_future()
 
-    def take(event: object) -> None:
+    def on_event(event: object) -> None:
         if isinstance(event, LinkDown) and not ended.done():
             ended.set_result(event)
 
-    async with bench_driver(args, take, tracer):
+    async with bench_driver(args, on_event, tracer):
         until = None if args.seconds is None else time.monotonic() + args.seconds
         while tracer.unheard is None and (until is None or time.monotonic() < until):
             done, _ = await asyncio.wait({ended}, timeout=0.1)

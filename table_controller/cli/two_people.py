@@ -1,4 +1,4 @@
-"""How a command has two people answer for what it does while no box runs: both proved, in their roles, and two."""
+"""Dual authorization while no box runs: two different people, each with the required role, prove their PINs."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
 
 def add_two_arguments(parser: argparse.ArgumentParser, roles: Sequence[str]) -> None:
-    """Describe how they are named."""
+    """Add the arguments that name the two people."""
     for role in roles:
-        parser.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who answers for it")
+        parser.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who signs")
 
 
 def named(args: argparse.Namespace, roles: Sequence[str], what: str) -> dict[str, str]:
-    """Return the credentials that were named, by role; RestoreRefused unless there are two. Nobody is asked yet."""
+    """Return the named credentials by role; raise RestoreRefused unless there are two. Asks for no PIN."""
     by = {role: (getattr(args, role) or "").strip() for role in roles}
     missing = [role for role, credential in by.items() if not credential]
     if missing:
-        raise RestoreRefused(f"{what} is answered for by two people; the {' and the '.join(missing)} is missing")
+        raise RestoreRefused(f"two people must sign for {what}; the {' and the '.join(missing)} is missing")
     if len({credential.casefold() for credential in by.values()}) < len(by):
-        raise RestoreRefused(f"{what} is answered for by two people; {by[roles[-1]]} is one")
+        raise RestoreRefused(f"two people must sign for {what}; {by[roles[-1]]} is one person")
     return by
 
 
 def proved(args: argparse.Namespace, by: dict[str, str], what: str) -> dict[str, Person]:
-    """Have both people prove their credentials; each must have its role, and they must be two."""
+    """Check the PINs of both people; each must have the required role, and they must be two different people."""
     from table_controller.people_check import Checker
 
     checker = Checker(people_file(args))
-    found = {role: prove(args, checker, id_) for role, id_ in by.items()}
-    for role, who in found.items():
+    signers = {role: prove(args, checker, id_) for role, id_ in by.items()}
+    for role, who in signers.items():
         if who.role != role:
-            raise RestoreRefused(f"{what} is answered for by a {role}, and {who.id} is a {who.role}")
-    one, other = found.values()
+            raise RestoreRefused(f"a {role} must sign for {what}; {who.id} is a {who.role}")
+    one, other = signers.values()
     if one.same(other):
-        raise RestoreRefused(f"{what} is answered for by two people; these credentials are one person's")
-    return found
+        raise RestoreRefused(f"two people must sign for {what}; these credentials belong to one person")
+    return signers

@@ -1,4 +1,4 @@
-"""`pitbox version`: exactly what this box runs, and what differs from another box or another day."""
+"""`pitbox version`: lists every component that this box runs, and compares two lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from table_controller.manifest import Manifest
 
-HELP = "what this box runs: every component with its digest, and what differs from another list"
+HELP = "print what this box runs: every component with its digest; compare with another list"
 EXAMPLE = "pitbox version --diff approved.json here"
 
 HERE: Final = "here"
@@ -29,18 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--diff", nargs=2, metavar=("A", "B"),
         help=f"compare two manifests written with --json, or one with {HERE!r}; exit code 1 if they differ",
     )  # fmt: skip
-    parser.add_argument("--config", type=Path, metavar="FILE", help="list this table.toml as well")
-    parser.add_argument("--json", action="store_true", help="with --manifest: as JSON, to be kept and compared")
-    parser.add_argument("--files", action="store_true", help="with --manifest: every single file of ours, too")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="include this table.toml")
+    parser.add_argument("--json", action="store_true", help="with --manifest: as JSON, to keep and compare")
+    parser.add_argument("--files", action="store_true", help="with --manifest: include every file of pitbox")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
+    """Print the version, the manifest or the differences."""
     if args.diff:
         return _diff(args)
     if not args.manifest:
         if args.json or args.files or args.config:
-            raise UsageMistake("--json, --files and --config go with --manifest or --diff")
+            raise UsageMistake("--json, --files and --config need --manifest or --diff")
         from table_controller.journal.versions import software_digest
 
         print(f"pitbox {VERSION}")
@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> int:
         return OK
     from table_controller.manifest import as_json, lines
 
-    made = _here(args)
+    manifest_here = _here(args)
     if args.json:
-        sys.stdout.write(as_json(made).decode())
+        sys.stdout.write(as_json(manifest_here).decode())
     else:
-        print("\n".join(lines(made, files=args.files)))
-    return FAULT if any(each.altered for each in made.components) else OK
+        print("\n".join(lines(manifest_here, files=args.files)))
+    return FAULT if any(each.altered for each in manifest_here.components) else OK
 
 
 def _here(args: argparse.Namespace) -> Manifest:
@@ -67,6 +67,6 @@ def _diff(args: argparse.Namespace) -> int:
     from table_controller.manifest import differences, read_manifest
 
     old, new = (_here(args) if name == HERE else read_manifest(Path(name)) for name in args.diff)
-    found = differences(old, new)
-    print("\n".join(found) if found else f"the same: {len(old.components)} components")
-    return FAULT if found else OK
+    changes = differences(old, new)
+    print("\n".join(changes) if changes else f"the same: {len(old.components)} components")
+    return FAULT if changes else OK

@@ -1,4 +1,4 @@
-"""How a bench command watches one device: until its time is up, Ctrl-C, or the link's end. Shows nothing itself."""
+"""Waits while a bench command shows a device's events: until the time is up, Ctrl-C, or the link is lost."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ if TYPE_CHECKING:
 
 
 def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments of the action watch."""
+    """Add the arguments of the action watch."""
     parser.add_argument("--seconds", type=float, help="with watch: end after this long (default: until Ctrl-C)")
 
 
 def check_watch(args: argparse.Namespace) -> None:
-    """Refuse a time that cannot be meant."""
+    """Refuse a time that does not fit the action."""
     if args.seconds is not None and (args.action != "watch" or not 0 < args.seconds <= 86_400):
-        raise UsageMistake("--seconds goes with watch and takes a number up to 86400")
+        raise UsageMistake("--seconds belongs to the action watch and takes a number up to 86400")
 
 
 class Watch:
-    """Hears of the link's end; `last` returns when the time is up and raises when the link is lost first."""
+    """Waits for the end of a link: returns when the time is up, raises the cause if the link is lost first."""
 
     def __init__(self) -> None:
         self._lost: LinkDown | None = None
-        self._heard = asyncio.Event()
+        self._link_lost = asyncio.Event()
 
     def take(self, event: Any) -> None:
-        """Note the link's end."""
+        """Note that the link is lost."""
         if isinstance(event, LinkDown):
             self._lost = event
-            self._heard.set()
+            self._link_lost.set()
 
     async def last(self, seconds: float | None) -> None:
-        """Wait for so long, or for ever."""
+        """Wait so many seconds (None: without limit)."""
         try:
             async with asyncio.timeout(seconds):
-                await self._heard.wait()
+                await self._link_lost.wait()
         except TimeoutError:
             return
         assert self._lost is not None

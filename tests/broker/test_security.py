@@ -12,7 +12,7 @@ from tests.support.broker import Listener, Mosquitto, free_port, publish, until
 from tests.support.certificates import Authority
 from tests.support.tools import need_tool
 from tests.support.uplinks import PREFIX, running, settings
-from tools.docs import ROOT
+from tools import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -125,7 +125,7 @@ async def test_another_text_of_the_configuration_with_the_same_choices_is_a_note
 
 def test_a_development_table_says_so_in_status_journal_and_log(tmp_path: Path) -> None:
     config = configured(tmp_path, development=True)
-    assert "a development table is not approved" in approve(tmp_path, expect=2)
+    assert "a development table cannot be approved" in approve(tmp_path, expect=2)
     with running(config) as box:
         assert box.status()["unverified"]
         assert "UNVERIFIED" in pitbox("status", "--config", str(config))

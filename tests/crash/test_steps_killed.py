@@ -48,7 +48,7 @@ async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_pat
 
     async def jam(config: Path, *words: str) -> str:
         who = ("--as", "tech-1", "--pin-file", str(pin)) if words else ()
-        return await asyncio.to_thread(pitbox, "jam", "1", "--config", str(config), *words, *who)
+        return await asyncio.to_thread(pitbox, "fault", "1", "--config", str(config), *words, *who)
 
     async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         machine: Any = table.machines[SLOT]

@@ -69,7 +69,7 @@ async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pyte
         assert "There is no second copy" in said
         code, said = await at.run("status", "--json")
         assert msgspec.json.decode(said)["phase"] == "running"
-        code, said = await at.run("say", "deck", "deck=blue", "--as", "D1", *at.pin)
+        code, said = await at.run("submit", "deck", "deck=blue", "--as", "D1", *at.pin)
         assert code == cli.OK
         code, said = await at.run("prompts", "--role", "dealer")
         number = re.search(r"dealer: (\d+) opening/composition \(deck blue\): whole \| not_whole", said)
@@ -77,18 +77,18 @@ async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pyte
         code, said = await at.run("answer", number[1], "whole", "--as", "D1", *at.pin)
         assert (code, bench.box.controller is not None) == (cli.OK, True)
         assert f"question {number[1]} answered whole" in said
-        code, said = await at.run("say", "open_round", "--as", "D1", *at.pin)
+        code, said = await at.run("submit", "open_round", "--as", "D1", *at.pin)
         assert code == cli.FAULT
         assert "REFUSED open_bets" in said
         code, said = await at.run("prompts", "--role", "technician")
-        assert said == "the technician is asked nothing\n"
+        assert said == "no open prompts for the technician\n"
 
 
 async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_not_taken(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
-        cli.main(["say", "--help"])
+        cli.main(["submit", "--help"])
     page = capsys.readouterr().out
     for line in (
         "deck            deck=TEXT [preshuffled=yes|no] [two_jokers=yes|no]",
@@ -110,12 +110,12 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
             (("cover_card", "slot=shoe.1"), "cover_card has no 'slot'; it takes: [seat=N]"),
             (("open_round", "seat=1"), "it takes: nothing"),
         ):  # fmt: skip
-            code, told = await at.run("say", *words, "--as", "D1", *at.pin)
+            code, told = await at.run("submit", *words, "--as", "D1", *at.pin)
             assert (code, said in told) == (cli.USAGE, True), told
         assert len(bench.records()) == before
 
 
-CORRECTION = ("say", "correct_meter", "document=MC-1", "ground=malfunction", "reason=sensor_fault")
+CORRECTION = ("submit", "correct_meter", "document=MC-1", "ground=malfunction", "reason=sensor_fault")
 
 
 async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confirmed(
@@ -128,7 +128,7 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
             code, said = await at.run(*CORRECTION, f"amount={unclear}", *people)
             assert (code, "write dollars and cents with its sign" in said) == (cli.USAGE, True), said
         code, said = await at.run(*CORRECTION, "amount=+12.50", *people)
-        assert (code, "confirm it with --yes" in said) == (cli.USAGE, True), "nobody can be asked without a terminal"
+        assert (code, "confirm with --yes" in said) == (cli.USAGE, True), "nobody can be asked without a terminal"
         assert book.meters.current == 10_000 * DOLLAR
         code, said = await at.run(*CORRECTION, "amount=+12.50", "--yes", *people)
         assert code == cli.OK
@@ -136,12 +136,12 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
         assert bench.box.running().table.state.money.book.meters.current == 10_012 * DOLLAR + 50 * CENT
         code, said = await at.run(*CORRECTION, "amount=-0.01", "--yes", *people)
         assert (code, "document MC-1 was used before" in said) == (cli.FAULT, True)
-        reset = ("say", "reset_meter", "document=MC-2", "ground=malfunction", "reason=sensor_fault", "--yes")
+        reset = ("submit", "reset_meter", "document=MC-2", "ground=malfunction", "reason=sensor_fault", "--yes")
         code, said = await at.run(*reset, *people)
         assert "(-$12.50, document MC-2)" in said
-        close = ("say", "close_meter", "document=MC-3")
+        close = ("submit", "close_meter", "document=MC-3")
         assert (await at.run(*close, *people))[0] == cli.OK
-        limit, by_technician = ("say", "set_meter", "document=MC-3"), ("--as", "T1", "--second", "A1", *at.pin)
+        limit, by_technician = ("submit", "set_meter", "document=MC-3"), ("--as", "T1", "--second", "A1", *at.pin)
         for typed, why in (
             ("limit=1", "write dollars and cents"), ("limit=10000.001", "whole cents"),
             ("rate=much", "takes a percentage"), ("limit_cents=5", "set_meter has no 'limit_cents'"),
@@ -169,7 +169,7 @@ async def test_a_terminal_is_asked_before_money_moves(
             os.close(master)
             os.close(slave)
         assert done.returncode == code, done.stdout + done.stderr
-        assert "Is this meant? Type yes:" in done.stdout
+        assert "Change the meter? Type yes:" in done.stdout
         assert bench.box.running().table.state.money.book.meters.current == meter * DOLLAR
 
 
@@ -178,18 +178,18 @@ async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
 ) -> None:
     async with console(tmp_path, capsys) as (_, at):
         (tmp_path / "wrong").write_text("D1 000000")
-        code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        code, said = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "others can read these PINs" in said) == (cli.USAGE, True)
         (tmp_path / "wrong").chmod(0o600)
-        code, said = await at.run("say", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
+        code, said = await at.run("submit", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "no line begins with D2" in said) == (cli.USAGE, True)
-        code, said = await at.run("say", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        code, said = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
         assert (code, "PB-320" in said) == (cli.TRUST, True)
-        code, said = await at.run("say", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
+        code, said = await at.run("submit", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
         assert (code, "write dollars and cents with its sign, as +12.50 or -0.01" in said) == (cli.USAGE, True)
-        code, said = await at.run("say", "deck", "blue", "--as", "F1", *at.pin)
-        assert (code, "no KEY=VALUE" in said) == (cli.USAGE, True)
-        code, said = await at.run("say", "deck", "colour=blue", "--as", "F1", *at.pin)
+        code, said = await at.run("submit", "deck", "blue", "--as", "F1", *at.pin)
+        assert (code, "not KEY=VALUE" in said) == (cli.USAGE, True)
+        code, said = await at.run("submit", "deck", "colour=blue", "--as", "F1", *at.pin)
         assert (code, "deck has no 'colour'" in said) == (cli.USAGE, True)
         code, said = await at.run("answer", "1", "done", "--seats", "1,x", "--as", "D1", *at.pin)
         assert (code, "seats are numbers" in said) == (cli.USAGE, True)

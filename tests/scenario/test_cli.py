@@ -51,7 +51,7 @@ def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None
         assert "halted" in device(port, "status")
         assert "dark" in device(port, "sensors")
         pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)
-        assert "48 cards came out of the compartments; 52 lie behind the gate" in device(port, "clear")
+        assert "48 cards came out of the compartments; 52 are behind the gate" in device(port, "clear")
         device(port, "eject")
         assert re.search(r"cards inside +unknown", device(port, "status"))
         pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # a look inside, with nothing to take
@@ -336,13 +336,13 @@ def test_a_machine_without_cycles_is_used_as_a_person_types_it(tmp_path: Path) -
         assert "PB-430: jammed in segment stack at card 1, 310 cards inside" in jammed
         assert "card             1 while delivering" in jammed
         pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)
-        assert "309 cards came out of the compartments; 309 lie behind the gate" in device(port, "clear")
+        assert "309 cards came out of the compartments; 309 are behind the gate" in device(port, "clear")
 
 
 def test_numbers_of_cards_that_cannot_be_are_refused_before_anything_is_opened(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert "from 1 to 400" in device(gone, "shuffle", "--expect", "401", expect=2)
-    assert "--cards N goes with the action deliver" in device(gone, "deliver", expect=2)
-    assert "--cards N goes with the action deliver" in device(gone, "shuffle", "--cards", "3", expect=2)
+    assert "--cards N belongs to the action deliver" in device(gone, "deliver", expect=2)
+    assert "--cards N belongs to the action deliver" in device(gone, "shuffle", "--cards", "3", expect=2)
     with simulator(tmp_path, model="shuffler-continuous") as port:
         assert "1 to 255 can" in device(port, "deliver", "--cards", "256", expect=2)

@@ -1,4 +1,4 @@
-"""`pitbox jam` on dossiers of simulated machines: the rule first, then place, cards, causes and steps."""
+"""`pitbox fault` on dossiers of simulated machines: the rule first, then place, cards, causes and steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def jam(capsys: pytest.CaptureFixture[str], folder: Path, *words: str, code: int = OK) -> str:
-    assert main(["jam", *words, "--folder", str(folder)]) == code
+    assert main(["fault", *words, "--folder", str(folder)]) == code
     told = capsys.readouterr()
     return told.out + told.err
 
@@ -54,7 +54,7 @@ def test_the_rule_comes_first_then_place_cards_causes_and_steps(
     assert places == sorted(places)
     assert "last sensor passed: bridge; first not reached: lift" in told
     assert "37 in the intake + 15 at rest inside + 1 on the path + 0 out = 53 expected" in told
-    assert "people of the table may clear it" in told
+    assert "table staff may clear it" in told
 
 
 def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
@@ -63,17 +63,17 @@ def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
     told = jam(capsys, folder, "2")
     assert "?stack?●?drop?" in told
     assert "13 to 14 inside" in told
-    assert "a technician clears it" in told
+    assert "a technician must clear it" in told
     assert "full deck" in told
 
 
 def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "dossier 3" in jam(capsys, folder)
+    assert "fault report 3" in jam(capsys, folder)
     apart = [line.rsplit(", ", 1)[1] for line in jam(capsys, folder, "--list").splitlines()]
     assert apart == ["for the table", "for a technician", "for the table"]
     files.file_of(folder, 2).write_text("{")
     listed = jam(capsys, folder, "--list").splitlines()
-    assert [line.split("  ")[0] for line in listed] == ["dossier 3", "dossier 2", "dossier 1"]
+    assert [line.split("  ")[0] for line in listed] == ["fault report 3", "fault report 2", "fault report 1"]
     assert "unreadable" in listed[1]
     assert "PB-630" in jam(capsys, folder, "2", code=USAGE)
 
@@ -105,5 +105,5 @@ def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no dossier" in jam(capsys, tmp_path, "--list")
+    assert "no fault report" in jam(capsys, tmp_path, "--list")
     assert "PB-630" in jam(capsys, tmp_path, code=USAGE)

@@ -86,7 +86,7 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
     table = Table(tmp_path)
     refused = table.people("add", "F99", "--role", "floorperson", expect=8)
     assert "PB-633" in refused
-    assert "who must sign for the change of F99" in refused
+    assert "an auditor must sign for the change of F99" in refused
     assert "PB-633" in table.people("add", "F99", "--role", "floorperson", "--as", FLOOR, expect=8)
     assert "the next start" in table.people("add", "F99", "--role", "floorperson", "--as", AUDITOR)
     assert "the next start" in table.people("revoke", "F99", "--as", FLOOR)
@@ -143,7 +143,7 @@ def test_a_file_edited_by_hand_is_a_finding_of_the_next_start_and_of_the_next_si
         words = f"edited by hand: {DEALER}: the role was dealer and is floorperson"
         assert (found["severity"], words in found["text"]) == ("important", True)
         shown = [line for line in pitbox("status", "--config", str(table.config)).splitlines() if words in line]
-        assert shown[0].startswith("FOUND ")
+        assert shown[0].startswith("FINDING ")
         _edited(file, DEALER, role="dealer", person="7")
         table.people("pin", "nobody", "--as", AUDITOR, expect=2)  # somebody signs on
         assert len(table.noted("the role was floorperson and is dealer, the person was")) == 1

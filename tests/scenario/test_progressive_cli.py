@@ -28,7 +28,7 @@ def test_bets_are_watched_live_and_latched_with_what_lies_there(tmp_path: Path) 
             shown = ""
             for line in watch.stdout:
                 shown += line
-                if "last trouble" in line:
+                if "last fault" in line:
                     inject(tmp_path, "bet_sensor.3", "place_bet", "take_bet", "edge_bet", "straighten")
                 if re.search(r"4 ● placed", line):
                     break
@@ -81,7 +81,7 @@ def test_presses_are_watched_live_and_old_ones_are_marked(tmp_path: Path) -> Non
         inject(tmp_path, "keypad.1", "turn:to=off")
         assert "PB-491" in pitbox(*device, "show", "--ask", "chip_count", expect=1)
         assert "PB-610" in pitbox(*device, "show", "--line", "x" * 21, expect=2)
-        assert "--on goes with" in pitbox(*device, "status", "--on", "attention", expect=2)
+        assert "--on belongs to" in pitbox(*device, "status", "--on", "attention", expect=2)
 
 
 def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_path: Path) -> None:
@@ -106,14 +106,14 @@ def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_p
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("bet_sensor", "--port", "x", "open"), "--round N goes with"),
+        (("bet_sensor", "--port", "x", "open"), "--round N belongs to"),
         (("bet_sensor", "--port", "x", "lock", "--round", "0"), "from 1 to"),
-        (("bet_sensor", "--port", "x", "light"), "goes with the action light"),
-        (("bet_sensor", "--port", "x", "status", "--seconds", "3"), "--seconds goes with watch"),
-        (("keypad", "--port", "x", "status", "--line", "a"), "go with the action show"),
-        (("meter_sign", "--port", "x", "show"), "--value DOLLARS goes with"),
-        (("meter_sign", "--port", "x", "blank", "--won", "1.00"), "go with the action show"),
-        (("meter_sign", "--port", "x", "limit"), "--ms N goes with"),
+        (("bet_sensor", "--port", "x", "light"), "belongs to the action light"),
+        (("bet_sensor", "--port", "x", "status", "--seconds", "3"), "--seconds belongs to the action watch"),
+        (("keypad", "--port", "x", "status", "--line", "a"), "belong to the action show"),
+        (("meter_sign", "--port", "x", "show"), "--value DOLLARS belongs to"),
+        (("meter_sign", "--port", "x", "blank", "--won", "1.00"), "belong to the action show"),
+        (("meter_sign", "--port", "x", "limit"), "--ms N belongs to"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_opened(words: tuple[str, ...], sentence: str) -> None:

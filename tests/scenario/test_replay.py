@@ -230,7 +230,7 @@ def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
     assert main(["replay", str(path)]) == 0
     assert "through its driver" in capsys.readouterr().out
     nobody = msgspec.structs.replace(dossier, opening=(), machine=Machine(dossier.machine.slot, dossier.machine.kind))
-    assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "folded only"
+    assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
     told = [each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)]
     (again,) = run_virtual(replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(told))), lambda *_: None))
     assert (again.linked, again.view) == (True, view), "a dossier names its machine"

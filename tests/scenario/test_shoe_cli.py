@@ -25,7 +25,7 @@ def test_a_deal_of_stacks_and_its_stub(tmp_path: Path) -> None:
         assert "PB-444 shoe empty" in device(port, "dispense", "--cards", "7", expect=1)
         said = device(port, "load")
         assert "─store─▕53▏─draw─" in said
-        assert "the block is in the shoe" in said
+        assert "the cards are in the shoe" in said
         said = device(port, "dispense", "--cards", "7")
         assert "▕46▏─draw─○─exit─○─drop─ ▕ 7▏ slot" in said
         assert "the stack that was ordered" in said
@@ -57,7 +57,7 @@ def test_a_jam_is_shown_cleared_and_looked_for(tmp_path: Path) -> None:
 def test_a_round_and_a_stub_drawn_by_hand(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", name="shoe.1", model="shoe-manual") as port:
         assert "PB-428 not for this model" in device(port, "dispense", "--cards", "7", expect=1)
-        assert "the block is in the shoe" in device(port, "load")
+        assert "the cards are in the shoe" in device(port, "load")
         for action, cards, end in (
             (("round", "--cards", "49"), 49, "49 cards drawn"),
             (("stub",), 4, "all accounted for"),
@@ -65,7 +65,7 @@ def test_a_round_and_a_stub_drawn_by_hand(tmp_path: Path) -> None:
             with background("device", "shoe", "--port", str(port), *action) as doing:
                 assert doing.stdout is not None
                 for line in doing.stdout:
-                    if "draw" in line or "run the rest" in line:
+                    if "draw" in line or "run the remaining cards" in line:
                         break
                 sim(tmp_path, "inject", f"draw:cards={cards}")
                 said = doing.stdout.read()
@@ -85,7 +85,7 @@ def test_every_question_and_action_prints_something_readable_and_mistakes_help(t
         assert "deviation" in device(port, "transits")
         assert "margin" in device(port, "sensors")
         assert "PB-441 stack of the wrong size" in device(port, "dispense", "--cards", "11", expect=1)
-        assert "--cards N goes with" in device(port, "dispense", expect=2)
+        assert "--cards N belongs to" in device(port, "dispense", expect=2)
         assert "--expect takes" in device(port, "load", "--expect", "0", expect=2)
         assert "PB-428" in device(port, "round", "--cards", "7", expect=1)
         assert "53 cards came out in all, 52 expected" in device(port, "stub", "--expect", "52", expect=1)

@@ -139,7 +139,7 @@ def test_the_button_is_found_and_followed(tmp_path: Path, typed: Typed) -> None:
 
 def test_what_cannot_be_meant_is_refused_before_anything_is_opened(tmp_path: Path, typed: Typed) -> None:
     nowhere = ("--port", tmp_path / "gone")
-    assert "goes with the action rolled" in typed("device", "shaker", *nowhere, "status", "--command", 5, expect=2)
+    assert "belongs to the action rolled" in typed("device", "shaker", *nowhere, "status", "--command", 5, expect=2)
     assert "--seconds" in typed("device", "shaker", *nowhere, "roll", "--seconds", 0, expect=2)
     assert "from 1 up" in typed("device", "rng", *nowhere, "drawn", "--command", 0, expect=2)
     assert "it happens to" in typed("sim", "up", "rng", "--fault", "lean", "--folder", tmp_path, expect=2)
@@ -154,7 +154,7 @@ def test_a_report_of_live_entropy_has_every_test_with_its_limits(capsys: pytest.
     for test in ("frequency", "pairs", "runs", "gaps", "correlation"):
         assert re.search(rf"^{test} +-?[\d.]+ +[\d.]+ +[\d.]+ +[\d.< ]+ +\w+ +\w+", said, re.MULTILINE), said
     assert "12.59       16.81" in said
-    assert "a laboratory wants 1000000 draws or more" in said
+    assert "a laboratory requires 1000000 draws or more" in said
     assert re.search(r"health: \d+ samples tested", said)
 
 
@@ -198,6 +198,6 @@ class _Stuck:
 
 def test_a_report_that_cannot_be_meant_is_refused(typed: Typed) -> None:
     assert "PB-856" in typed("rng", "report", "--draws", 100, expect=2)
-    assert "cannot be: --source seed" in typed("rng", "report", "--seed", 7, expect=2)
+    assert "cannot be repeated: use --source seed" in typed("rng", "report", "--seed", 7, expect=2)
     assert "needs --seed" in typed("rng", "report", "--source", "seed", expect=2)
     assert "invalid choice" in typed("rng", "report", "--source", "nature", expect=2)

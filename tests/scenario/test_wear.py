@@ -220,13 +220,13 @@ def test_nobody_calls_a_machine_mended_without_a_name_or_without_the_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     WearBook(tmp_path / FOLDER).write(Wear("SN7", cards=900))
-    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7"]) == USAGE
+    assert main(["faults", "--data", str(tmp_path), "--serviced", "SN7"]) == USAGE
     assert "needs --as" in capsys.readouterr().err
     pin = tmp_path / "pin"
     pin.write_text("T1 1\n")
     pin.chmod(0o600)
     words = ["--socket", str(tmp_path / "none.sock"), "--as", "T1", "--pin-file", str(pin)]
-    assert main(["jams", "--data", str(tmp_path), "--mended", "SN7", *words]) != OK
+    assert main(["faults", "--data", str(tmp_path), "--serviced", "SN7", *words]) != OK
     assert "PB-811" in capsys.readouterr().err
     assert WearBook(tmp_path / FOLDER).read("SN7").mended == 0
 

@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.support.schema import objections
-from tools import asyncapi
-from tools.docs import ROOT
+from tools import ROOT, asyncapi
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

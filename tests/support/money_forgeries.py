@@ -343,7 +343,7 @@ def _old_books(e: Export) -> int:
 
 
 def _other_paytable(e: Export) -> int:
-    """One edit of the configuration moves the meter to another paytable."""
+    """One edit of the configuration moves the meter changes the paytable."""
     start = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
     digests = e.records[start]["content"]["digests"] | {"configuration": "00" * 32}
     again, box = deepcopy(e.records[start]), deepcopy(next(r for r in e.records[start:] if r["kind"] == "box"))
@@ -401,18 +401,18 @@ def _document_again(e: Export) -> int:
 
 
 MONEY_FORGERIES: Final = (
-    Forgery("paid after not winning", _paid_after_not_winning, "nobody who is asked for that said so"),
+    Forgery("paid after not winning", _paid_after_not_winning, "no answer of the right role leads there"),
     Forgery("validation dropped", _validation_dropped, "goes from light_seen to documented"),
     Forgery("confirmation dropped", _confirmation_dropped, "goes from claimed to light_seen"),
-    Forgery("dark light passes", _dark_light_passes, "nobody who is asked for that said so"),
-    Forgery("validation refused and paid", _validation_refused, "nobody who is asked for that said so"),
+    Forgery("dark light passes", _dark_light_passes, "no answer of the right role leads there"),
+    Forgery("validation refused and paid", _validation_refused, "no answer of the right role leads there"),
     Forgery("booked slip differs", _other_slip, "and the floorperson named slip"),
     Forgery("named slip differs", _other_number, "and the floorperson named slip"),
     Forgery("one slip for two hand pays", _slip_again, "has documented another hand pay"),
     Forgery("another hand than was said", _other_hand, "the dealer did not say so"),
-    Forgery("winning hand booked as lost", _lost_is_won, "is lost, and nobody said so"),
+    Forgery("winning hand booked as lost", _lost_is_won, "is lost, and no answer says so"),
     Forgery("claimed by nobody", _claimed_by_nobody, "no hand is claimed for it|the dealer did not say so"),
-    Forgery("withdrawn by nobody", _fallen_by_nobody, "nobody said that it does not win"),
+    Forgery("withdrawn by nobody", _fallen_by_nobody, "no answer refused it"),
     Forgery("another hit is paid", _other_hit_paid, "award_paid of a hit that is documented"),
     Forgery("dealer documents", _dealer_documents, "the dealer is asked hand_pay"),
     Forgery("dealer validates", _dealer_validates, "the dealer is asked hit_validate"),
@@ -420,21 +420,21 @@ MONEY_FORGERIES: Final = (
     Forgery("dealers correct the meter", _dealers_correct, "a correction by dealer and dealer"),
     Forgery("one human with two credentials corrects", _one_human, "one person alone"),
     Forgery("other document", _other_document, "a correction without its document"),
-    Forgery("claimant validates", _dealer_is_floorperson, "spoke for it as dealer and passes it"),
-    Forgery("claimant documents", _claimant_documents, "spoke for it as dealer and passes it"),
+    Forgery("claimant validates", _dealer_is_floorperson, "confirmed it as dealer and approves it"),
+    Forgery("claimant documents", _claimant_documents, "confirmed it as dealer and approves it"),
     Forgery("envy inflated", _envy_inflated, "an amount that its line does not pay"),
     Forgery("envy to one more", _envy_to_one_more, "an amount that its line does not pay"),
     Forgery("envy to a seat without a bet", _envy_without_bet, "other bettors are"),
     Forgery("envy for the own hand", _envy_for_own_hand, "other bettors are"),
-    Forgery("envy for another hand", _envy_unasked, "the dealer did not say that it was paid"),
+    Forgery("envy for another hand", _envy_unasked, "the dealer did not confirm that it was paid"),
     Forgery("later claim not booked again", _not_booked_again, "is owed|the claims that stand leave"),
     Forgery("later claim booked again for less", _booked_again_for_less, "worth another amount"),
     Forgery("withdrawn by the old rule", _withdrawn_by_old_rule, "by the terms it moves"),
     Forgery("bets go back in play", _returned_in_play, "neither round nor hand is void"),
     Forgery("books of the first edition again", _old_books, "rules of an earlier edition"),
-    Forgery("another paytable for the meter", _other_paytable, "to another paytable"),
+    Forgery("another paytable for the meter", _other_paytable, "changes the paytable"),
     Forgery("other devices without a migration", lambda e: _other_devices(e, None), "no migration led there"),
-    Forgery("other devices by nobody", lambda e: _other_devices(e, ("", "", "")), "nobody accepted them"),
+    Forgery("other devices by nobody", lambda e: _other_devices(e, ("", "", "")), "no person accepted that"),
     Forgery(
         "other devices by a dealer",
         lambda e: _other_devices(e, ("technician", "dealer", "q")),

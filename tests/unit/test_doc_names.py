@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tools.doc_names import ROOT, pages, wrong
+from tools import ROOT
+from tools.doc_names import pages, unknown_arguments, wrong
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,3 +72,20 @@ def test_what_is_there_may_be_named(text: str, tmp_path: Path) -> None:
 def test_what_is_not_there_is_found(text: str, tmp_path: Path) -> None:
     root = project(tmp_path, text)
     assert wrong(root, root / "docs" / "page.md") == [f"docs/page.md: {WRONG[text]}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("`pitbox fault 12 --step begin`", ""),
+        ("`pitbox sim up table --game dj_wild`", ""),
+        ("    pitbox journal verify FOLDER --against HEAD   # a comment\n", ""),
+        ("`pitbox journal tail|verify`", ""),
+        ("pitbox is a program", ""),
+        ("`pitbox fault --gone`", "pitbox fault has no option --gone"),
+        ("```\npitbox journal forget\n```\n", "pitbox journal has no command forget"),
+    ],
+)
+def test_arguments_of_commands_are_checked(text: str, problem: str, tmp_path: Path) -> None:
+    root = project(tmp_path, text)
+    assert unknown_arguments(root, root / "docs" / "page.md") == ([f"docs/page.md: {problem}"] if problem else [])

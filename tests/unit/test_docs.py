@@ -64,7 +64,7 @@ def test_a_part_without_its_markers_is_told_and_cannot_be_mended(copy: Path) -> 
     path.write_text(path.read_text("utf-8").replace("<!-- end generated -->", ""), "utf-8")
     for mend in (False, True):
         (said,) = docs.stale(copy, mend=mend)
-        assert "docs/service.md has lost the markers of its part 'service'" in said
+        assert "docs/service.md lacks the markers of its part 'service'" in said
 
 
 def test_a_missing_document_is_told(copy: Path) -> None:

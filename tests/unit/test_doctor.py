@@ -387,7 +387,7 @@ def test_the_command_says_everything_and_exits_by_the_worst(tmp_path: Path, caps
     assert code == 2
     assert "fail  port of shoe.1:" in shown
     assert "-> check that its cable is plugged in" in shown
-    assert "not asked, since their keys are enrolled: shuffler.1, shoe.1" in shown
+    assert "not checked, because their keys are enrolled: shuffler.1, shoe.1" in shown
     assert "fail" in shown.splitlines()[-1]
     assert main(["doctor", "--config", str(path), "--json", "--no-bench"]) == 2
     told = json.loads(capsys.readouterr().out)
@@ -409,4 +409,4 @@ def test_a_configuration_that_cannot_be_used_is_a_line_too(tmp_path: Path, capsy
 def test_the_exit_codes_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["doctor", "--help"])
-    assert "exit codes: 0 all ok, 1 something to see to, 2 something failed" in capsys.readouterr().out
+    assert "exit codes: 0 all ok, 1 a warning, 2 a failure" in capsys.readouterr().out

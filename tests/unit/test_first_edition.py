@@ -70,8 +70,8 @@ def test_its_rounds_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_its_dossier_is_shown_and_its_steps_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(first.copied("box/dossiers", tmp_path))
-    assert "jam in lift" in said(capsys, "jam", "--list", "--folder", folder)
-    told = said(capsys, "jam", "1", "--folder", folder)
+    assert "jam in lift" in said(capsys, "fault", "--list", "--folder", folder)
+    told = said(capsys, "fault", "1", "--folder", folder)
     assert "☑ return" in told
     assert "returns it to service" in told
 

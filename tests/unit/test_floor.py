@@ -18,7 +18,7 @@ BEFORE = Floor({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 12
 
 def test_a_count_below_its_figure_is_named_with_both_and_one_above_is_no_fault() -> None:
     (sentence,) = fallen(BEFORE.figures, {"tests": 99, "killed, rules: permits": 8})
-    assert sentence.startswith("tests: 99 are left of 100.")
+    assert sentence.startswith("tests: 99 of 100 are left.")
     assert "--renew --reason" in sentence
 
 
@@ -90,6 +90,6 @@ def test_the_command_fails_only_when_something_fell(
     assert module.main([]) == code
     printed = capsys.readouterr().out
     assert ("keep them with" in printed) is (counted > 110)
-    assert ("109 are left of 110" in printed) is (code == 1)
+    assert ("109 of 110 are left" in printed) is (code == 1)
     assert module.main(["--renew"]) == code
     assert module.main(["--renew", "--reason", "the subject was removed"]) == 0

@@ -39,7 +39,7 @@ def test_a_claimed_progressive_hit(capsys: pytest.CaptureFixture[str]) -> None:
         "Face Up Pai Gow Poker (688a)",
         "royal flush plus royal match",
         "688a-progressive-4  Royal Flush + Royal Match",
-        "wins $5,000.00 and 20 % of the meter; the wager comes back besides",
+        "wins $5,000.00 and 20 % of the meter; the wager is returned as well",
         "688a.12(d)/1",
         "F21",
     ):
@@ -63,10 +63,10 @@ def test_the_hand_alone_with_its_setting(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_an_amount_and_a_setting(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("dj_wild", "9s 9h Jk 7s 4s", "--wager", "progressive", "--paytable", "2", "--replacement", "9d")
-    assert "wins $45.00; the wager does not come back" in printed(capsys, *words)
-    assert "Assumed, for the Rules Submission must say it (--set): envy_paid_to" in printed(capsys, *words)
+    assert "wins $45.00; the wager is not returned" in printed(capsys, *words)
+    assert "Assumed; the Rules Submission must state it (--set): envy_paid_to" in printed(capsys, *words)
     said = printed(capsys, *words, "--set", "stake_returned=yes")
-    assert "wins $45.00; the wager comes back besides" in said
+    assert "wins $45.00; the wager is returned as well" in said
     assert "stake_returned =" not in said
     trips = printed(capsys, "dj_wild", "9s 9h 9d 7s 4s", "--wager", "trips", "--paytable", "DJWT-04", "--bet", "2.50")
     assert "wins $15.00" in trips
@@ -91,15 +91,15 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
         (("688a", ROYAL, "--wager", "trips"), "Face Up Pai Gow Poker has no wager trips; it has face_up_pai_gow_poker"),
         (("688a", ROYAL, "--wager", "fortune", "--paytable", "9"), "9 is no paytable of fortune; there are 688a-"),
         (("688a", ROYAL, "--wager", "progressive", "--paytable", "4", "--bet", "1"), "100 cents must be 500"),
-        (("688a", ROYAL, "--wager", "fortune", "--bet", "five"), "'five' is no amount; it is written 5 or 2.50"),
-        (("688a", ROYAL, "--wager", "fortune", "--set", "x"), "--set x: it is written NAME=VALUE"),
+        (("688a", ROYAL, "--wager", "fortune", "--bet", "five"), "'five' is not an amount; write 5 or 2.50"),
+        (("688a", ROYAL, "--wager", "fortune", "--set", "x"), "--set x: write NAME=VALUE"),
         (("688a", ROYAL, "--wager", "fortune", "--set", "x=y"), "settings: there is no x"),
         (("687a", "9s 9h Jk 7s 4s", "--wager", "progressive"), "needs the replacement card (687a.11(f)(1))"),
         (("687a", "9s 9h Jk 7s 4s", "--wager", "progressive", "--replacement", "9d 8d"), "2 replacement cards"),
         (("686a", "2s 3s 4s", "--wager", "ante"), "ask about over_23 or under_18"),
         (("687a", "9s 9h | Jk 7s 4s"), "DJ Wild Stud Poker sets no hands"),
-        (("688a",), "a game and its cards are needed"),
-        ((), "a game and its cards are needed"),
+        (("688a",), "name a game and its cards"),
+        ((), "name a game and its cards"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_answered(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:

@@ -217,26 +217,26 @@ def data() -> Iterator[Path]:
 
 
 def test_a_real_evening_is_told_with_its_jams(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["jams", "--data", str(data)]) == OK
+    assert main(["faults", "--data", str(data)]) == OK
     shown = capsys.readouterr().out
     assert re.match(r"\d+ faults from \d{4}-\d\d-\d\d", shown)
     assert re.search(r"shuffler\.1 +\d+ +2 +0 ", shown)
     assert "too few to decide between deck and machine" in shown
     assert "where and when" in shown
     assert "still out" not in shown
-    assert main(["jams", "--data", str(data), "--json"]) == OK
+    assert main(["faults", "--data", str(data), "--json"]) == OK
     told = json.loads(capsys.readouterr().out)
     jams = [fault for fault in told["faults"] if fault["reason"] == 430]
     assert [fault["slot"] for fault in jams] == ["shuffler.1", "shuffler.1", "shoe.1"]
     assert all(fault["returned_ns"] > fault["at_ns"] for fault in jams)
     assert all(fault["deck"] in ("blue", "red") for fault in jams)
     assert sum(cell["faults"] for cell in told["heat"]) == len(told["faults"])
-    assert main(["jams", "--data", str(data / "journal"), "--slot", "shoe.1", "--json"]) == OK
+    assert main(["faults", "--data", str(data / "journal"), "--slot", "shoe.1", "--json"]) == OK
     assert {fault["slot"] for fault in json.loads(capsys.readouterr().out)["faults"]} == {"shoe.1"}
 
 
 def test_a_dossier_beside_the_journal_gives_the_segment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["jams", "--data", str(data), "--json"])
+    main(["faults", "--data", str(data), "--json"])
     first = json.loads(capsys.readouterr().out)["faults"][0]
     dossier = Dossier(
         at_ns=first["at_ns"] + 1000, machine=Machine(slot=first["slot"], kind="shuffler"), account=Account(),
@@ -248,7 +248,7 @@ def test_a_dossier_beside_the_journal_gives_the_segment(data: Path, capsys: pyte
     try:
         DossierStore(folder).add(dossier)
         (folder / "000002.json").write_text("{ damaged")
-        assert main(["jams", "--data", str(data), "--json"]) == OK
+        assert main(["faults", "--data", str(data), "--json"]) == OK
         told = json.loads(capsys.readouterr().out)["faults"][0]
         assert "lift" in told["segment"]
         assert told["dossier"] == "1"
@@ -263,7 +263,7 @@ def test_a_page_is_one_file_that_fetches_nothing(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "jams.html"
-    assert main(["jams", "--data", str(data), "--html", str(out)]) == OK
+    assert main(["faults", "--data", str(data), "--html", str(out)]) == OK
     assert str(out) in capsys.readouterr().out
     text = out.read_text("utf-8")
     assert text.count("<svg") >= 4
@@ -285,9 +285,9 @@ def test_names_cannot_break_out_of_the_page() -> None:
 
 def test_a_table_without_faults_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     opened(tmp_path / "journal").close()
-    assert main(["jams", "--data", str(tmp_path), "--html", str(tmp_path / "x.html")]) == OK
+    assert main(["faults", "--data", str(tmp_path), "--html", str(tmp_path / "x.html")]) == OK
     assert "0 faults" in capsys.readouterr().out
-    assert main(["jams", "--data", str(tmp_path)]) == OK
+    assert main(["faults", "--data", str(tmp_path)]) == OK
     assert capsys.readouterr().out.startswith("no faults")
 
 
@@ -296,7 +296,7 @@ def test_what_is_about_to_fail_stands_above_what_has_failed(tmp_path: Path, caps
     means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
     windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
     WearBook(tmp_path / FOLDER).write(Wear("SN7", "shoe.1", cards=3392, base=windows[:5], windows=windows))
-    assert main(["jams", "--data", str(tmp_path)]) == OK
+    assert main(["faults", "--data", str(tmp_path)]) == OK
     assert "BEFORE THE JAM: shoe.1 (SN7): segment feed is 24.0 % slower" in capsys.readouterr().out
 
 
@@ -309,7 +309,7 @@ def test_what_cannot_be_read_is_one_sentence(data: Path, tmp_path: Path, capsys:
         ["--data", str(data), "--html", str(tmp_path / "no" / "x.html")],
     )
     for words in bad:
-        assert main(["jams", *words]) == USAGE
+        assert main(["faults", *words]) == USAGE
         assert capsys.readouterr().err.startswith(("pitbox: PB-6", "pitbox: PB-856"))
 
 

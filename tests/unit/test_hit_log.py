@@ -55,4 +55,4 @@ def test_hits_are_printed_the_newest_first() -> None:
     assert "1970-01-02 00:00:00" in lines[2]
     assert lines[2].split()[2:] == ["102", "5", "$52.00", "claimed"]
     assert lines[3].split()[2:] == ["101", "3", "$51.00", "claimed"]
-    assert list(hit_lines({})) == ["no hit was ever claimed"]
+    assert list(hit_lines({})) == ["no hit has been claimed"]

@@ -149,7 +149,7 @@ def table(data: Path, tmp_path: Path) -> list[str]:
         (["--technician", "T1"], FAULT, "the floorperson is missing"),
         (["--technician", "T1", "--floorperson", "D1"], FAULT, "D1 is a dealer"),
         (["--technician", "T1", "--floorperson", "t1"], FAULT, "two people"),
-        (["--technician", "T1", "--floorperson", "F2"], FAULT, "one person's"),
+        (["--technician", "T1", "--floorperson", "F2"], FAULT, "belong to one person"),
     ],
 )
 def test_a_journal_is_begun_anew_by_a_technician_and_a_floorperson_and_by_nobody_else(
@@ -171,7 +171,7 @@ def test_what_is_begun_anew_names_the_two_and_what_was_lost_and_is_remembered_fr
 ) -> None:
     begin = ["journal", "begin", *table, "--technician", "t1", "--floorperson", "F1"]
     assert main(begin) == FAULT
-    assert "is not empty; what is there is kept as evidence" in capsys.readouterr().err
+    assert "is not empty; keep its files as evidence" in capsys.readouterr().err
     lost = anchor.read_anchor(data)
     assert lost is not None
     (data / "journal").rename(data / "gone")

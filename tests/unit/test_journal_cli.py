@@ -140,7 +140,7 @@ def _damaged(source: Path, target: Path, seq: int) -> Path:
 @pytest.mark.parametrize("words", [["tail"], ["verify"], ["export", "--to", "e"], ["show"]])
 def test_what_is_no_journal_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path, words: list[str]) -> None:
     more = ["1"] if words == ["show"] else []
-    assert "is no folder" in said(capsys, *words, str(tmp_path / "nowhere"), *more, expect=USAGE)
+    assert "is not a folder" in said(capsys, *words, str(tmp_path / "nowhere"), *more, expect=USAGE)
     assert "holds no journal" in said(capsys, *words, str(tmp_path), *more, expect=USAGE)
     (tmp_path / "journal-000001.db").write_bytes(b"not a database, and long enough to look like one" * 100)
     assert "PB-713" in said(capsys, *words, str(tmp_path), *more, expect=FAULT)
@@ -349,9 +349,9 @@ def copy(pai_gow: Recorded, tmp_path: Path) -> Path:
 
 def test_a_copy_begins_in_an_empty_folder_and_nowhere_else(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = tmp_path / "copy"
-    assert "is no folder" in said(capsys, "begin-copy", str(folder), expect=USAGE)
+    assert "is not a folder" in said(capsys, "begin-copy", str(folder), expect=USAGE)
     folder.mkdir()
-    assert "is the place of a second copy" in said(capsys, "begin-copy", str(folder))
+    assert "is ready for the second copy" in said(capsys, "begin-copy", str(folder))
     assert [path.name for path in folder.iterdir()] == ["copy"]
     assert "is not empty" in said(capsys, "begin-copy", str(folder), expect=FAULT)
 
@@ -378,7 +378,7 @@ def test_a_restore_brings_the_meters_over_under_two_credentials(
     last = list(reader.read(tmp_path / "new", 1))[-1]
     assert last.kind == RESTORED
     assert msgspec.json.decode(last.body)["by"] == {"floorperson": "F1", "auditor": "A1"}
-    assert f"record {last.seq} which names floorperson F1 and auditor A1" in shown
+    assert f"record {last.seq} with the names of floorperson F1 and auditor A1" in shown
     meters = pai_gow.floor.state.money.book.meters
     amount = f"${meters.current // 1_000_000:,}.{meters.current % 1_000_000 // 10_000:02d}"
     assert re.search(rf"current value +{re.escape(amount)}", shown), shown
@@ -429,7 +429,7 @@ def test_a_restore_asks_nobody_where_there_is_no_terminal(
 ) -> None:
     words = ["--from", str(copy), "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1"]
     told = said(capsys, "restore", *words, *known[:2], expect=USAGE)
-    assert "asked for on a terminal" in told
+    assert "no terminal to ask for the PIN" in told
     assert not (tmp_path / "new").exists()
 
 

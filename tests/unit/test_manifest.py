@@ -127,7 +127,7 @@ def test_bad_input_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("--diff", str(tmp_path / "none"), "here"), "No such file"),
         (("--diff", str(tmp_path / "x.json"), "here"), "not a manifest"),
         (("--diff", str(tmp_path / "f.json"), "here"), "format 2"),
-        (("--json",), "go with --manifest"),
+        (("--json",), "need --manifest"),
         (("--manifest", "--config", str(tmp_path / "none.toml")), "is missing"),
     ):
         assert wanted in said(capsys, *words, expect=USAGE)

@@ -93,7 +93,7 @@ def test_a_subsection_shows_its_parts_and_a_section_a_line_for_each(capsys: pyte
 def test_a_reading_with_its_settings_and_clauses(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "show", "W14")
     assert "stake_returned = yes or no (no default: must be stated)" in shown
-    assert "needs one before use" in shown
+    assert "required before use" in shown
     assert "687a.11(f)(1)(i)" in shown
     found = data(capsys, "show", "X7")
     assert found["clauses"] == ["575.13(c)", "688a.13(c)"]
@@ -103,7 +103,7 @@ def test_irregularities_in_their_precedence(capsys: pytest.CaptureFixture[str]) 
     shown = printed(capsys, "irregularities", "over_under")
     assert shown.index("686a.9(d)") < shown.index("686a:O11") < shown.index("686a.9(a)/1")
     assert "decides: player (late_cards or dead_hand)" in shown
-    assert "In every other case: stop, the floorperson decides" in shown
+    assert "In every other case: play stops, the floorperson decides" in shown
     assert printed(capsys, "irregularities", "686a") == shown
     rows = data(capsys, "irregularities", "asia_poker")
     assert {row["id"] for row in rows} == {row.id for row in rulebook.edition("asia_poker").irregularities}
@@ -114,7 +114,8 @@ def test_one_trigger_by_any_of_its_names(capsys: pytest.CaptureFixture[str]) -> 
     assert [row["id"] for row in rows] == ["687a.13(d)", "687a:W19"]
     assert data(capsys, "irregularities", "saigon_5_card", "--trigger", "player_card_exposed") == []
     empty = printed(capsys, "irregularities", "saigon_5_card", "--trigger", "player_card_exposed")
-    assert empty == "In every other case: stop, the floorperson decides, the journal keeps the answer (rule 2).\n"
+    rule = "In every other case: play stops, the floorperson decides, and the journal keeps the decision (rule 2).\n"
+    assert empty == rule
 
 
 def test_what_is_unknown_is_named_with_what_was_probably_meant(capsys: pytest.CaptureFixture[str]) -> None:

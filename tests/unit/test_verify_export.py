@@ -68,7 +68,7 @@ def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
     assert numbers["table"][-1] >= 1, "no round was void"
     assert numbers["permits"][0] >= 3
     assert numbers["cards"][0] >= 3
-    assert numbers["questions"][0] > 50
+    assert numbers["prompts"][0] > 50
     if game in PROGRESSIVE:
         assert numbers["money"][0] > 20
         assert all(
@@ -80,7 +80,7 @@ def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
     head = Export(played[game]).manifest["head_after"]
     assert alone(str(played[game]), "--against", head).returncode == 0
     other = alone(str(played[game]), "--against", "ab" * 32)
-    assert (other.returncode, "cut short, or made anew" in other.stdout) == (1, True)
+    assert (other.returncode, "cut short or rewritten" in other.stdout) == (1, True)
 
 
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
@@ -106,7 +106,7 @@ def test_only_a_head_that_left_the_box_sees_a_chain_made_anew(
     folder = forged.write(tmp_path / "forged", anew=True)
     assert verdict(folder, capsys)[0] == 0
     code, said = verdict(folder, capsys, "--against", published)
-    assert (code, "made anew" in said) == (1, True)
+    assert (code, "rewritten" in said) == (1, True)
 
 
 def test_a_part_is_checked_as_far_as_it_can_be_and_says_so(

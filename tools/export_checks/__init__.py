@@ -1,1 +1,1 @@
-"""What `verify_export.py` checks, subject by subject. Python's standard library alone, and none of the box's code."""
+"""The checks of `verify_export.py`, by subject. Uses only Python's standard library and no code of the box."""

@@ -1,4 +1,4 @@
-"""What every check uses: how a rule that does not hold is reported, the accounts, and amounts."""
+"""Shared by all checks: how a failed check is reported, the accounts, and amounts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Ways = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
 
 CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
-# Editions of the rules by which entries are booked; a start says which.
+# Editions of the booking rules; the record of a start names the edition.
 FIRST, SECOND, THIRD = 1, 2, 3
 ACCOUNTS = (
     "bets", "seed", "meter", "reserve", "house", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned",
@@ -19,20 +19,20 @@ NEVER_BELOW_ZERO = ("meter", "reserve", "overflow", "pending", "fixed_awards", "
 
 
 class Bad(Exception):
-    """Something does not hold; says what."""
+    """A check failed; the text names it."""
 
 
 def need(holds: Any, why: str) -> None:
-    """Go on only if it holds."""
+    """Raise Bad unless the condition holds."""
     if not holds:
         raise Bad(why)
 
 
 def person(who: Json) -> str:
-    """Return the person behind a credential, as two are compared."""
+    """Return the person of a credential, in a form that can be compared."""
     return str(who.get("person") or who["credential"]).casefold()
 
 
 def inverse(ways: Ways) -> Ways:
-    """Return what undoes transfers exactly."""
+    """Return the transfers that undo these exactly."""
     return {(to, source): amount for (source, to), amount in ways.items()}

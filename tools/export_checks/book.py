@@ -1,4 +1,4 @@
-"""The accounts of one meter, in whole micro-dollars: entries without a gap, sums of zero, nothing overdrawn."""
+"""Checks the accounts of one meter, in whole micro-dollars: no gap, sums of zero, no account overdrawn."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ LOWERS_METER = ("hit", "hit_rebooked", "hit_withdrawn", "hit_reversed", "correct
 
 
 class Book:
-    """What the accounts hold, added up from the transfers."""
+    """The balances of the accounts, added up from the transfers."""
 
     def __init__(self) -> None:
         self.held = dict.fromkeys(ACCOUNTS, 0)
         self.entries = 0
         self.told: Counter[str] = Counter()
         self.edition = FIRST
-        self.documents: set[str] = set()  # of what people moved by hand, as they are compared
+        self.documents: set[str] = set()  # of entries by people, in comparable form
 
     def take(self, entry: Json, wanted: Ways, round_: int, seat: int | None) -> Ways:
-        """Take one entry: it must move exactly what is wanted, and break no promise. Return what it moved."""
+        """Check one entry: it must move exactly the expected amounts. Return what it moved."""
         self.entries += 1
         need(entry["number"] == self.entries, f"entry {entry['number']} is not the next one, {self.entries}")
         need(entry["meter_before"] == self.held["meter"],
              "the meter before the entry is not what it was after the last one")  # fmt: skip
         moved = self._move(entry)
-        wanted = {way: amount for way, amount in wanted.items() if amount}
+        wanted = {transfer: amount for transfer, amount in wanted.items() if amount}
         need(moved == wanted, f"{entry['kind']} moved {moved}; by the terms it moves {wanted}")
         need(sum(self.held.values()) == 0, "the accounts do not sum to zero")
         need(all(self.held[name] >= 0 for name in NEVER_BELOW_ZERO), "an account paid what it did not hold")

@@ -1,4 +1,4 @@
-"""Records one by one: numbers, heads, contents, boots, digests. Knows no meaning."""
+"""Checks the chain of records: numbers, heads, contents, boots, digests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def head_after(before: bytes, record: Json, body: bytes) -> bytes:
 
 
 class Chain:
-    """Follows the records one by one."""
+    """Checks the records one by one."""
 
     def __init__(self, manifest: Json, against: str | None) -> None:
         self.manifest, self.against = manifest, against
@@ -56,4 +56,4 @@ class Chain:
         """Compare the end with the manifest."""
         need((self.seq, count) == (self.manifest["last"], self.manifest["count"]), "the manifest counts other records")
         need(self.head.hex() == self.manifest["head_after"], "the manifest names another last head")
-        need(self.seen, "no record has the head that left the box: cut short, or made anew after it")
+        need(self.seen, "no record has the head that left the box: the journal was cut short or rewritten after it")

@@ -1,4 +1,4 @@
-"""Envy: for which hand, to which seats, how much; by the dealer's own answers."""
+"""Checks envy payments: for which hand, to which seats, how much; by the dealer's answers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tools.export_checks.basics import Json, Ways, need
 if TYPE_CHECKING:
     from tools.export_checks.hits import Asked
 
-# What the dealer says of a hand that brings none.
+# The dealer's choices for a hand without envy.
 NONE = ("none", "no")
 
 
 class Paid(NamedTuple):
-    """What one seat was paid for another's hand, and has."""
+    """The envy that one seat was paid for another seat's hand."""
 
     of: int
     seat: int
@@ -22,14 +22,14 @@ class Paid(NamedTuple):
 
 
 class Falls(NamedTuple):
-    """What a step undoes of envy: all of the round, of void hands, or of hands whose claim fell."""
+    """The envy that a step takes back: of the whole round, of void hands, or of hands whose claim was withdrawn."""
 
     everything: bool
     void: set[int]
     claims: set[int]
 
     def concern(self, paid: Paid) -> bool:
-        """Tell whether a payment must come back."""
+        """Return whether a payment must come back."""
         return self.everything or paid.of in self.void or paid.seat in self.void or paid.of in self.claims
 
 
@@ -47,10 +47,10 @@ class Envy:
             self.lines[asked.seat] = "" if asked.choice in NONE else asked.choice
 
     def pay(self, entry: Json, asked: Asked | None, hand: str | None, awards: list[Json], bettors: set[int]) -> Ways:
-        """Return what is paid for one hand: its line's envy, once, to the seats that the dealer named."""
+        """Return the payment for one hand: its line's envy, once, to the seats that the dealer named."""
         of = entry.get("seat")
         ours = asked is not None and (asked.kind, asked.choice, asked.seat) == ("progressive_envy", "paid", of)
-        need(ours, f"envy for the hand of seat {of}, and the dealer did not say that it was paid")
+        need(ours, f"envy for the hand of seat {of}, and the dealer did not confirm that it was paid")
         assert asked is not None
         assert of is not None
         need(of not in self.given, f"envy for the hand of seat {of} is paid twice")
@@ -69,7 +69,7 @@ class Envy:
         return {("house", "envy"): each * len(asked.seats)}
 
     def give_back(self, entry: Json, falls: Falls) -> Ways:
-        """Return what comes back from one seat: something that it was paid, because a hand or a claim fell."""
+        """Return what one seat pays back: an earlier payment, because a hand or a claim was withdrawn."""
         amount, seat = sum(one["amount"] for one in entry["transfers"]), entry.get("seat", 0)
         due = [paid for paid in self.paid if (paid.seat, paid.amount) == (seat, amount) and falls.concern(paid)]
         need(due, f"envy comes back from seat {seat} that nothing takes from it")
@@ -79,6 +79,6 @@ class Envy:
         return {("envy", "house"): amount}
 
     def check_fallen(self, falls: Falls) -> None:
-        """After a step: nobody keeps what it takes back."""
+        """Check after a step that no seat keeps envy that the step takes back."""
         kept = [paid for paid in self.paid if falls.concern(paid)]
         need(not kept, f"a hand or its claim is void, and envy stays: {', '.join(map(str, kept))}")

@@ -1,6 +1,6 @@
-"""Hits, from the claim to the payment: each step by the question that was asked, its seat, its role and the choice.
+"""Checks hits from the claim to the payment: each step needs its prompt, seat, role and choice.
 
-And what is owed: from the claims that stand, in their order, independent of the order in which they were booked.
+Also computes what is owed from the valid claims in their order, independent of the order of booking.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 UNSURE = ("claimed", "hand_confirmed", "light_seen")
 OPEN = (*UNSURE, "validated", "hand_pay")
-# Who is asked about money, by the question's kind.
+# The role that answers a prompt about money, by the prompt's kind.
 ROLES = {
     "progressive": "dealer", "hit_hand": "dealer", "hit_light": "dealer", "hit_dark": "floorperson",
     "hit_validate": "floorperson", "hit_pay": "dealer", "hand_pay": "floorperson", "envy_line": "dealer",
     "progressive_envy": "dealer",
 }  # fmt: skip
-# A hit comes into a state from this one by these answers: question and choice.
+# By state: the states before it, and the answers (prompt and choice) that lead to it.
 STEPS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
     "hand_confirmed": (("claimed",), (("hit_hand", "winning"),)),
     "light_seen": (("hand_confirmed",), (("hit_light", "lit"), ("hit_dark", "bet_recorded"))),
@@ -33,7 +33,7 @@ FALLS = (("hit_hand", "not_winning"), ("hit_dark", "refuse"), ("hit_validate", "
 
 
 class Asked(NamedTuple):
-    """A question that was answered in this step, and the answer."""
+    """The prompt that this step answers, and the answer."""
 
     kind: str
     seat: int | None
@@ -51,7 +51,7 @@ class Hit:
         self.hand: str = d["hand"]
         self.fixed, self.percent, self.stake = award["fixed"], award["percent"], award["stake"]
         self.share = 0
-        self.booked: Ways | None = None  # what its claim moved, which may be nothing; None: it is undone
+        self.booked: Ways | None = None  # what its claim moved, possibly nothing; None: undone
         self.state = "claimed"
         self.dealers = {dealer}
         self.looked_up_by = self.validated_by = ""
@@ -59,16 +59,16 @@ class Hit:
         self.paid = False  # its entry is booked
         self.reversed = False  # and to be booked again in this step
         self.by_table = False
-        self.way = ""  # how it was validated: from the table, or as a hand pay
+        self.way = ""  # validated for payment from the table, or as a hand pay
 
     @property
     def amount(self) -> int:
-        """What the player is paid."""
+        """The amount for the player."""
         return int(self.fixed + self.share)
 
 
 class Hits:
-    """Every hit of the journal, and what is owed for those of the round."""
+    """Every hit of the journal, and what is owed for the hits of the round."""
 
     def __init__(self, book: Book) -> None:
         self.book = book
@@ -76,22 +76,22 @@ class Hits:
         self.all: dict[int, Hit] = {}
         self.slips: set[int] = set()
         self.last_paid = self.last_paid_round = 0
-        self.before: tuple[int, int] | None = None  # meter and reserve of the round, had nobody claimed anything
-        self.uneven = False  # something fell after a later share was paid: then the order of booking counts
+        self.before: tuple[int, int] | None = None  # meter and reserve of the round without any claim
+        self.uneven = False  # a claim was withdrawn after a later share was paid: then the order of booking counts
 
     def standing(self, round_: int) -> list[Hit]:
         """Return the hits of a round that were not withdrawn, in their order."""
-        found = [hit for hit in self.all.values() if hit.key[0] == round_ and hit.state != "withdrawn"]
-        return sorted(found, key=lambda hit: hit.id)
+        hits = [hit for hit in self.all.values() if hit.key[0] == round_ and hit.state != "withdrawn"]
+        return sorted(hits, key=lambda hit: hit.id)
 
     def of_seat(self, round_: int, seat: int | None) -> Hit | None:
-        """Return the hit that stands for a seat."""
+        """Return the valid hit of a seat."""
         return next((hit for hit in self.standing(round_) if hit.key[1] == seat), None)
 
     # --- claims ---------------------------------------------------------------------------------------------------
 
     def claim(self, d: Json, award: Json, asked: Asked | None) -> None:
-        """A hand is claimed: because the dealer named it, for this seat."""
+        """Check a claim: the dealer named the hand for this seat."""
         need(asked is not None and (asked.kind, asked.seat, asked.choice) == ("progressive", d["seat"], d["hand"]),
              f"{d['hand']} is claimed for seat {d['seat']}, and the dealer did not say so")  # fmt: skip
         assert asked is not None
@@ -103,7 +103,7 @@ class Hits:
         self.all[hit.id] = hit
 
     def rebook(self, d: Json) -> None:
-        """A claim that was reversed in this step is booked again, by the meter as it is now."""
+        """Check that a claim reversed in this step is booked again by the current meter."""
         hit = self.all.get(d["hit"])
         need(hit is not None and hit.reversed and (hit.key, hit.hand) == ((d["round"], d["seat"]), d["hand"]),
              "a claim is booked again that was not reversed in this step")  # fmt: skip
@@ -118,18 +118,18 @@ class Hits:
         share = held["meter"] * hit.percent // 100 // CENT * CENT
         again = self.terms["reseed"] if hit.percent == 100 else 0
         reserve = min(again, held["reserve"])
-        wanted = {
+        expected = {
             ("meter", "pending"): share, ("house", "pending"): hit.fixed,
             ("reserve", "meter"): reserve, ("seed", "meter"): again - reserve,
         }  # fmt: skip
         need((d["share"], d["fixed"]) == (share, hit.fixed), "the hit is worth another amount by the terms")
         need(d["entry"]["kind"] == kind and d["entry"].get("hit") == hit.id, f"a claim is booked as a {kind}")
-        hit.share, hit.booked = share, self.book.take(d["entry"], wanted, *hit.key)
+        hit.share, hit.booked = share, self.book.take(d["entry"], expected, *hit.key)
 
     # --- states -----------------------------------------------------------------------------------------------------
 
     def moved(self, id_: int, state: str, asked: Asked | None, *, void: bool) -> None:
-        """A hit comes into a state: by the answer of who is asked for it, about this seat, and in its turn."""
+        """Check a change of a hit's state: by the right answer, about this seat, in the right order."""
         hit = self.all.get(id_)
         need(hit is not None, f"hit {id_} was never claimed")
         assert hit is not None
@@ -144,13 +144,13 @@ class Hits:
     def _fell(self, hit: Hit, asked: Asked | None, *, void: bool) -> None:
         by_word = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in FALLS
         need(hit.state in OPEN or (hit.state == "paid" and void), f"hit {hit.id} is withdrawn, and it is {hit.state}")
-        need(by_word or void, f"hit {hit.id} is withdrawn, and nobody said that it does not win")
+        need(by_word or void, f"hit {hit.id} is withdrawn, and no answer refused it")
         self.uneven = self.uneven or hit.id < self.last_paid
 
     def _stepped(self, hit: Hit, state: str, asked: Asked | None) -> None:
         need(state in STEPS and hit.state in STEPS[state][0], f"hit {hit.id} goes from {hit.state} to {state}")
         ours = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in STEPS[state][1]
-        need(ours, f"hit {hit.id} is {state}, and nobody who is asked for that said so")
+        need(ours, f"hit {hit.id} is {state}, and no answer of the right role leads there")
         assert asked is not None
         if asked.kind == "hit_dark":
             need(hit.dark, f"hit {hit.id}: a bet is looked up, and its light was not dark")
@@ -167,16 +167,16 @@ class Hits:
     def _other_person(self, hit: Hit, asked: Asked) -> None:
         who = person(asked.who)
         if asked.kind in ("hit_dark", "hit_validate", "hand_pay"):
-            need(who not in hit.dealers, f"hit {hit.id}: {who} spoke for it as dealer and passes it as floorperson")
+            need(who not in hit.dealers, f"hit {hit.id}: {who} confirmed it as dealer and approves it as floorperson")
         if asked.kind == "hand_pay":
             need(who != hit.looked_up_by, f"hit {hit.id}: {who} looked its bet up and documents its payment")
         if asked.kind == "hit_pay":
-            need(who not in (hit.validated_by, hit.looked_up_by), f"hit {hit.id}: {who} passed it and pays it")
+            need(who not in (hit.validated_by, hit.looked_up_by), f"hit {hit.id}: {who} approved it and pays it")
         if asked.kind == "hit_validate":
             hit.validated_by = who
 
     def answered(self, round_: int, asked: Asked) -> None:
-        """Remember who spoke for a hit, and a light that was dark."""
+        """Remember who confirmed a hit, and a light that was dark."""
         hit = self.of_seat(round_, asked.seat)
         if asked.kind not in ROLES or hit is None or asked.kind == "progressive":
             return
@@ -187,14 +187,14 @@ class Hits:
         hit.dark = hit.dark or (asked.kind, asked.choice) == ("hit_light", "dark")
 
     def is_final(self, hit: Hit) -> bool:
-        """Tell whether no earlier claim on the meter may still fall."""
+        """Return whether every earlier claim on the meter is final."""
         earlier = [other for other in self.standing(hit.key[0]) if other.id < hit.id and other.percent]
         return not hit.percent or not any(other.state in UNSURE for other in earlier)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def take(self, entry: Json, asked: Asked | None) -> None:
-        """An entry about a hit: paid, withdrawn, reversed or returned, each in the state that it is for."""
+        """Check an entry about a hit (paid, withdrawn, reversed, returned) against the hit's state."""
         kind, hit = entry["kind"], self.all.get(entry.get("hit", 0))
         need(hit is not None, f"a {kind} of a hit that was never claimed")
         assert hit is not None
@@ -208,8 +208,8 @@ class Hits:
 
     def _paid(self, hit: Hit, entry: Json, asked: Asked | None) -> Ways:
         by_table = entry["kind"] == "award_paid"
-        wanted = "paid" if by_table else "documented"
-        need(hit.state == wanted and not hit.paid, f"a {entry['kind']} of a hit that is {hit.state}")
+        expected = "paid" if by_table else "documented"
+        need(hit.state == expected and not hit.paid, f"a {entry['kind']} of a hit that is {hit.state}")
         need(not by_table or not hit.share, "a share of the meter was paid from the table")
         if not by_table:
             self._slip(hit, entry, asked)
@@ -241,13 +241,13 @@ class Hits:
         exact = inverse(booked)
         if hit.id < self.last_paid:
             room = max(0, self.book.held["meter"] + hit.share - self.terms["seed"])
-            for way in (("meter", "reserve"), ("meter", "seed")):
-                exact[way] = min(exact.get(way, 0), room)
-                room -= exact[way]
+            for transfer in (("meter", "reserve"), ("meter", "seed")):
+                exact[transfer] = min(exact.get(transfer, 0), room)
+                room -= exact[transfer]
         return exact
 
     def _as_the_first_edition(self, hit: Hit, booked: Ways) -> Ways:
-        """Until the second edition, the meter did not fall by a withdrawal."""
+        """Return the transfers of the first edition, in which a withdrawal did not lower the meter."""
         to_reserve = min(booked.get(("reserve", "meter"), 0), hit.share)
         to_seed = min(booked.get(("seed", "meter"), 0), hit.share - to_reserve)
         return {
@@ -256,25 +256,25 @@ class Hits:
         }  # fmt: skip
 
     def _returned(self, hit: Hit, _entry: Json, _asked: Asked | None) -> Ways:
-        need(hit.by_table and hit.paid and hit.state == "withdrawn", "what the table did not pay comes back to it")
+        need(hit.by_table and hit.paid and hit.state == "withdrawn", "an award is returned that the table did not pay")
         hit.paid = False
         return {("fixed_awards", "house"): hit.fixed, ("stakes_returned", "house"): hit.stake}
 
     # --- what is owed ---------------------------------------------------------------------------------------------
 
     def paid_in(self, round_: int) -> bool:
-        """Tell whether an attendant has paid a share of the meter in this round."""
+        """Return whether an attendant has paid a share of the meter in this round."""
         return self.last_paid_round == round_
 
     def gave_back(self, round_: int, moved: Ways) -> None:
-        """A bet of the round went back: the meter and reserve that claims are worked out from have that much less."""
+        """Lower the meter and reserve from which claims are computed, because a bet of the round was returned."""
         self.uneven = self.uneven or (self.before is not None and bool(moved) and self.paid_in(round_))
         if self.before is not None:
             meter, reserve = self.before
             self.before = (meter - moved.get(("meter", "bets"), 0), reserve - moved.get(("reserve", "bets"), 0))
 
     def check_owed(self, round_: int) -> None:
-        """After a step: each state has its entry, and the meter is what the claims that stand leave in it."""
+        """Check after a step: each state has its entry, and the meter holds what the valid claims leave."""
         for hit in self.standing(round_):
             need(not hit.reversed and hit.state != "to be validated again", f"hit {hit.id} was reversed and left so")
             need(hit.paid is (hit.state in ("paid", "documented")), f"hit {hit.id} is {hit.state} without its entry")
@@ -286,10 +286,10 @@ class Hits:
         meter, reserve = self._left(round_)
         held = self.book.held
         need((held["meter"], held["reserve"]) == (meter, reserve),
-             f"the claims that stand leave {meter} in the meter, and it holds {held['meter']}")  # fmt: skip
+             f"the valid claims leave {meter} in the meter, and it holds {held['meter']}")  # fmt: skip
 
     def _left(self, round_: int) -> tuple[int, int]:
-        """Return meter and reserve as the claims that stand leave them, one after the other."""
+        """Return meter and reserve after the valid claims, one after the other."""
         assert self.before is not None
         meter, reserve = self.before
         for hit in self.standing(round_):
@@ -303,5 +303,5 @@ class Hits:
         return meter, reserve
 
     def round_over(self) -> None:
-        """The round ended: the next one begins with the meter as it is."""
+        """End the round: the next one begins with the current meter."""
         self.before, self.uneven = None, False

@@ -1,4 +1,4 @@
-"""The money of one meter: bets, hits, envy and what people do by hand, each tied to the answer that caused it."""
+"""Checks the money of one meter: bets, hits, envy and changes by people, each with the answer that caused it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tools.export_checks.envy import Envy, Falls
 from tools.export_checks.hits import Asked, Hits
 from tools.export_checks.people import by_hand, check_people, parameters
 
-# What leaves a hand without its bet: it is lost without a question.
+# Choices after which a bet is lost without a prompt.
 LEAVES = ("fold", "abandoned")
 
 
 class Bet:
-    """One accepted bet: what it moved, and what became of it."""
+    """One accepted bet: what it moved, and its state."""
 
     def __init__(self, moved: Ways) -> None:
         self.moved = moved
@@ -21,7 +21,7 @@ class Bet:
 
 
 class Cause:
-    """Why money moves in a step: the question that was answered, and what the step declares void."""
+    """Why money moves in a step: the answered prompt, and what the step declares void."""
 
     def __init__(self, event: Json, decisions: list[Json], asked: Asked | None, state: str) -> None:
         self.event, self.asked, self.state = event, asked, state
@@ -45,12 +45,12 @@ class Cause:
         )
 
     def voids(self, seat: int | None) -> bool:
-        """Tell whether this step makes a seat's hand void."""
+        """Return whether this step makes a seat's hand void."""
         return self.all_void or seat in self.void_seats
 
 
 class Money:
-    """The book of one meter, worked out again."""
+    """Recomputes the book of one meter."""
 
     def __init__(self) -> None:
         self.book = Book()
@@ -59,25 +59,25 @@ class Money:
         self.terms: Json = {}
         self.bets: dict[tuple[int, int], Bet] = {}  # by round and seat
         self.gone: set[int] = set()  # seats that folded or left
-        self.left: set[int] = set()  # seats that left: nobody is there who could be paid envy
-        self.settles = False  # the round is void, and its bets are settled all the same
+        self.left: set[int] = set()  # seats that left: they are paid no envy
+        self.settles = False  # the round is void, but its bets are settled
         self.closed = ""
         self.rate_set_under: str | None = None  # the configuration that had the rate in force
 
     def use(self, terms: Json, edition: int, configuration: str) -> None:
-        """Go on by these terms."""
+        """Use these terms from now on."""
         self.terms = self.hits.terms = terms
         self.book.edition = edition
         if self.rate_set_under is None or not self.book.entries:
             self.rate_set_under = configuration
 
     def new_round(self) -> None:
-        """A round begins."""
+        """Begin a round."""
         self.envy, self.gone, self.left, self.settles = Envy(), set(), set(), False
         self.hits.round_over()
 
     def answered(self, round_: int, asked: Asked) -> None:
-        """Remember what an answer says that money later depends on."""
+        """Remember the parts of an answer that later payments depend on."""
         self.hits.answered(round_, asked)
         self.envy.answered(asked)
         if asked.choice in LEAVES and asked.seat is not None:
@@ -87,7 +87,7 @@ class Money:
     # --- bets ---------------------------------------------------------------------------------------------------------
 
     def state_of(self, round_: int, seat: int) -> str:
-        """Return what became of a bet; empty if there is none."""
+        """Return the state of a bet; empty if there is none."""
         bet = self.bets.get((round_, seat))
         return "" if bet is None else bet.state
 
@@ -96,7 +96,7 @@ class Money:
         return {seat for (number, seat), bet in self.bets.items() if number == round_ and bet.state in states}
 
     def accepted(self, d: Json) -> None:
-        """A bet counts, once, and adds its parts."""
+        """Check an accepted bet: it counts once and adds its parts."""
         t, key = self.terms, (d["round"], d["seat"])
         need(self.state_of(*key) in ("", "returned"), f"the bet of seat {key[1]} counts twice")
         part = t["unit"] * t["rate_bp"] // WHOLE
@@ -104,45 +104,47 @@ class Money:
         over, to_reserve = part - to_meter, t["unit"] * t["reserve_bp"] // WHOLE
         if self.book.edition < SECOND:  # then it was set aside for the next seed
             over, to_reserve = 0, to_reserve + over
-        rest = t["unit"] - to_meter - to_reserve - over
-        wanted = {
+        to_house = t["unit"] - to_meter - to_reserve - over
+        expected = {
             ("bets", "meter"): to_meter, ("bets", "reserve"): to_reserve, ("bets", "overflow"): over,
-            ("bets", "house"): rest,
+            ("bets", "house"): to_house,
         }  # fmt: skip
         need(d["amount"] == t["unit"] and d["entry"]["kind"] == "bet", "a bet is one unit, booked as a bet")
-        self.bets[key] = Bet(self.book.take(d["entry"], wanted, *key))
+        self.bets[key] = Bet(self.book.take(d["entry"], expected, *key))
 
     def returned(self, d: Json, cause: Cause) -> None:
-        """A bet goes back with what it added, because its round or its hand is void."""
+        """Check a returned bet: its round or its hand is void, and it takes back what it added."""
         key = (d["round"], d["seat"])
         bet = self.bets.get(key)
-        need(bet is not None and bet.state != "returned", "a bet goes back that does not stand")
+        need(bet is not None and bet.state != "returned", "a bet is returned that is not valid")
         assert bet is not None
-        need(d["clauses"] and d["entry"]["kind"] == "bet_returned", "a bet goes back without the clause that orders it")
-        need(cause.voids(d["seat"]), f"the bet of seat {d['seat']} goes back, and neither round nor hand is void")
-        need(d["amount"] == self.terms["unit"], "a bet goes back with another amount")
+        need(
+            d["clauses"] and d["entry"]["kind"] == "bet_returned", "a bet is returned without the clause that orders it"
+        )
+        need(cause.voids(d["seat"]), f"the bet of seat {d['seat']} is returned, and neither round nor hand is void")
+        need(d["amount"] == self.terms["unit"], "a bet is returned with another amount")
         exact = self.book.edition >= SECOND and not self.hits.paid_in(d["round"])
         moved = self.book.take(d["entry"], inverse(bet.moved) if exact else self._from_above_seed(bet), *key)
         self.hits.gave_back(d["round"], moved)
         bet.state = "returned"
 
     def _from_above_seed(self, bet: Bet) -> Ways:
-        """Where a share was paid since, and in the first edition always, the meter keeps its seed."""
+        """Return the transfers of a returned bet that leave the meter its seed (after a paid share; first edition)."""
         held, to_meter = self.book.held, bet.moved.get(("bets", "meter"), 0)
         from_meter = min(to_meter, max(0, held["meter"] - self.terms["seed"]))
         over = bet.moved.get(("bets", "overflow"), 0)
         from_reserve = min(bet.moved.get(("bets", "reserve"), 0) + to_meter - from_meter, held["reserve"])
-        rest = self.terms["unit"] - from_meter - from_reserve - over
+        from_house = self.terms["unit"] - from_meter - from_reserve - over
         return {
             ("meter", "bets"): from_meter, ("reserve", "bets"): from_reserve, ("overflow", "bets"): over,
-            ("house", "bets"): rest,
+            ("house", "bets"): from_house,
         }  # fmt: skip
 
     def settled(self, d: Json, cause: Cause, decisions: list[Json]) -> None:
-        """A bet is won because a hand is claimed for it, or lost because the dealer or the player said so."""
+        """Check a settled bet: won by a claimed hand, or lost by an answer of the dealer or the player."""
         seat, asked = d["seat"], cause.asked
         bet = self.bets.get((d["round"], seat))
-        need(bet is not None and bet.state != "returned", "a bet is settled that does not stand")
+        need(bet is not None and bet.state != "returned", "a bet is settled that is not valid")
         assert bet is not None
         named = asked is not None and (asked.kind, asked.seat) == ("progressive", seat)
         if d["outcome"] == "won":
@@ -150,20 +152,20 @@ class Money:
             need(named and len(claims) == 1, f"the bet of seat {seat} is won, and no hand is claimed for it")
         else:
             no_win = named and asked is not None and asked.choice == "no_win"
-            need(no_win or seat in self.gone, f"the bet of seat {seat} is lost, and nobody said so")
+            need(no_win or seat in self.gone, f"the bet of seat {seat} is lost, and no answer says so")
         bet.state = d["outcome"]
 
-    # --- hits and the rest ------------------------------------------------------------------------------------------
+    # --- hits and other entries -------------------------------------------------------------------------------------
 
     def claimed(self, d: Json, cause: Cause) -> None:
-        """A hand is claimed for a bet that was won."""
-        found: list[Json] = [award for award in self.terms["awards"] if award["hand"] == d["hand"]]
-        need(found, f"no line pays {d['hand']}")
+        """Check a claim for a bet that was won."""
+        awards: list[Json] = [award for award in self.terms["awards"] if award["hand"] == d["hand"]]
+        need(awards, f"no line pays {d['hand']}")
         need(self.state_of(d["round"], d["seat"]) == "won", "a hit is claimed for a bet that was not won")
-        self.hits.claim(d, found[0], cause.asked)
+        self.hits.claim(d, awards[0], cause.asked)
 
     def moved(self, d: Json, cause: Cause) -> None:
-        """A hit comes into another state; a claim that fell leaves its bet open."""
+        """Check a hit's new state; a withdrawn claim leaves its bet open."""
         id_ = int(d["what"].rpartition(" ")[2])
         hit = self.hits.all.get(id_)
         self.hits.moved(id_, d["state"], cause.asked, void=hit is not None and cause.voids(hit.key[1]))
@@ -171,21 +173,21 @@ class Money:
             self.bets[hit.key].state = "open"
 
     def booked(self, entry: Json, cause: Cause) -> None:
-        """Everything else: seed, payments, what falls, what people do by hand."""
+        """Check every other entry: seed, payments, withdrawals, changes by people."""
         kind, round_, seat = entry["kind"], entry.get("round", 0), entry.get("seat")
         if kind == "seed":
             need(not self.book.entries, "a meter is opened once")
-            wanted = {("seed", "meter"): self.terms["seed"]}
+            expected = {("seed", "meter"): self.terms["seed"]}
         elif kind in ("correction", "reset", "transfer"):
-            wanted = by_hand(self.book, self.terms, entry, cause.event, cause.state)
+            expected = by_hand(self.book, self.terms, entry, cause.event, cause.state)
         elif kind == "envy":
-            wanted = self._envy(entry, cause)
+            expected = self._envy(entry, cause)
         elif kind == "envy_returned":
-            wanted = self.envy.give_back(entry, self._falls(cause))
+            expected = self.envy.give_back(entry, self._falls(cause))
         else:
             self.hits.take(entry, cause.asked)
             return
-        self.book.take(entry, wanted, round_, seat)
+        self.book.take(entry, expected, round_, seat)
 
     def _envy(self, entry: Json, cause: Cause) -> Ways:
         of = entry.get("seat")
@@ -199,14 +201,14 @@ class Money:
         return Falls(cause.returns_all, {seat for seat in cause.void_seats if seat is not None}, seats)
 
     def stepped(self, round_: int, cause: Cause) -> None:
-        """After a step: what is owed is booked, and no envy stays that it takes back."""
+        """Check after a step: amounts owed are booked, and envy that the step takes back is returned."""
         self.hits.check_owed(round_)
         self.envy.check_fallen(self._falls(cause))
 
     # --- by hand ------------------------------------------------------------------------------------------------------
 
     def set(self, d: Json, cause: Cause, configuration: str) -> Json:
-        """Two people set the rate, which the configuration has, or the limit."""
+        """Check that two people set the rate of the configuration, or the limit."""
         second = self.book.edition >= SECOND
         need(not second or self.closed == "people", "parameters change while the meter is open to play")
         before = self.terms
@@ -218,7 +220,7 @@ class Money:
         return self.terms
 
     def played(self, d: Json, cause: Cause) -> None:
-        """The meter is closed to play, or open again."""
+        """Check that the meter is closed to play, or opened again."""
         if d["open"]:
             need(self.closed, "the meter is opened, and it is open already")
             need(d["cause"] == self.closed, "the meter is opened, and it was closed for another cause")
@@ -238,22 +240,23 @@ class Money:
         self._accounts(d["accounts"])
         self.closed = "" if d["open"] else d["cause"]
 
-    def _accounts(self, told: Json | None) -> None:
+    def _accounts(self, written: Json | None) -> None:
         held = {name: amount for name, amount in self.book.held.items() if amount}
-        given = {name: amount for name, amount in (told or {}).items() if amount}
-        need(given == held or (not told and self.book.edition < SECOND),
-             "the accounts that were written down are not those of the book")  # fmt: skip
+        given = {name: amount for name, amount in (written or {}).items() if amount}
+        need(given == held or (not written and self.book.edition < SECOND),
+             "the recorded accounts are not those of the book")  # fmt: skip
 
     # --- the end of a round -----------------------------------------------------------------------------------------
 
     def check_over(self, round_: int, *, void: bool) -> None:
-        """A round is over: its bets are settled, its hits paid or withdrawn; the bets of a void one went back."""
+        """Check the end of a round: bets settled, hits paid or withdrawn, bets of a void round returned."""
         hits = [hit.key[1] for hit in self.hits.standing(round_) if not hit.paid]
         left = sorted(self.seats(round_, "open")) + hits
         need(not left, f"round {round_} is over, and bets or hits of seats {left} are not settled")
         if void and not self.settles:
-            stands = {hit.key[1] for hit in self.hits.standing(round_) if hit.state == "documented"}
-            kept = sorted(self.seats(round_, "lost", "won") - stands)
+            documented = {hit.key[1] for hit in self.hits.standing(round_) if hit.state == "documented"}
+            kept = sorted(self.seats(round_, "lost", "won") - documented)
             need(
-                not kept, f"round {round_} is void, and the bets of seats {kept} did not go back: they are not settled"
+                not kept,
+                f"round {round_} is void, and the bets of seats {kept} were not returned: they are not settled",
             )

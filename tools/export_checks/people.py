@@ -1,4 +1,4 @@
-"""What two people do to the meter by hand: who they are, their document, their ground, and what it moves."""
+"""Checks changes of the meter by two people: roles, document, ground, and the amount."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tools.export_checks.basics import CENT, SECOND, THIRD, Json, Ways, need, pe
 if TYPE_CHECKING:
     from tools.export_checks.book import Book
 
-# The event that stands for a deed, and the roles of the two people.
+# The event of each change, and the roles of the two people.
 DEEDS = {
     "correction": ("MeterCorrected", "floorperson", "auditor"),
     "reset": ("MeterReset", "floorperson", "auditor"),
@@ -18,10 +18,10 @@ DEEDS = {
     "close": ("MeterClosed", "floorperson", "auditor"),
     "open": ("MeterOpened", "floorperson", "auditor"),
 }
-# The tables whose text leaves the rate to the Rules Submission, and the most that a sign can show.
+# Paytables whose rate is set by the Rules Submission, and the largest amount of a sign.
 OPEN_RATE = "687a-"
 MOST = (10**10 - 1) * CENT
-# Since the second edition a meter is changed by hand on these grounds alone, each for one of its reasons.
+# Since the second edition only these grounds permit a change, each for one of its reasons.
 GROUNDS = {
     "malfunction": ("sensor_fault", "device_fault", "software_fault", "dealing_error", "journal_lost"),
     "transfer": ("to_other_meter", "from_other_meter"),
@@ -29,19 +29,19 @@ GROUNDS = {
 
 
 def check_people(deed: str, event: Json, state: str, *, second_role: str | None = None) -> None:
-    """Two different people of the right roles stand for a deed, with a document, between two rounds."""
+    """Check that two different people with the right roles sign, with a document, between two rounds."""
     kind, first, second = DEEDS[deed]
     need(event["type"] == kind, f"a {deed} that nobody entered")
     need(state == "idle", f"a {deed} while a round is under way")
     roles = (event["who"]["role"], event["second"]["role"])
-    wanted = (first, second_role or second)
-    need(roles == wanted, f"a {deed} by {' and '.join(roles)}; it is for {' and '.join(wanted)}")
-    need(person(event["who"]) != person(event["second"]), "one person alone touched the meter")
+    expected = (first, second_role or second)
+    need(roles == expected, f"a {deed} by {' and '.join(roles)}; it is for {' and '.join(expected)}")
+    need(person(event["who"]) != person(event["second"]), "one person alone changed the meter")
     need(event["document"].strip(), f"a {deed} without its document")
 
 
 def by_hand(book: Book, terms: Json, entry: Json, event: Json, state: str) -> Ways:
-    """Return what a correction, a reset or a transfer of overflow moves, once it may be."""
+    """Check a correction, a reset or a transfer of overflow; return what it moves."""
     kind = entry["kind"]
     check_people(kind, event, state)
     need(entry.get("document") == event["document"], f"a {kind} without its document")
@@ -89,7 +89,7 @@ def parameters(book: Book, terms: Json, d: Json, event: Json, state: str) -> Jso
         submission = event.get("submission", "")
         need(event.get("rate_bp") is None or submission.strip(), "a rate changes without its Rules Submission")
         need(d.get("submission", "") == submission, "the parameters name another Rules Submission")
-        need(rate == terms["rate_bp"] or terms["table"].startswith(OPEN_RATE), "a rate changes that is printed")
+        need(rate == terms["rate_bp"] or terms["table"].startswith(OPEN_RATE), "a rate changes that the paytable fixes")
         need(limit >= max(terms["seed"], book.held["meter"]), "a limit below what the meter holds, or its seed")
         need(limit <= MOST, "a limit of more digits than a sign has")
     return terms | {"rate_bp": rate, "limit": limit}

@@ -1,4 +1,4 @@
-"""What happened at the table, record by record: commands, permits, questions, cards, and the money that they cause."""
+"""Checks the events at the table record by record: commands, permits, prompts, cards, and the resulting money."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tools.export_checks.basics import FIRST, SECOND, Json, need, person
 from tools.export_checks.hits import ROLES, Asked
 from tools.export_checks.money import Cause, Money
 
-# Which state of a round may follow which.
+# The states of a round that may follow each state.
 NEXT = {
     "idle": ["betting"], "betting": ["no_more_bets", "void"], "no_more_bets": ["locked", "void"],
     "locked": ["starting_position", "dealing", "void"], "starting_position": ["dealing", "void"],
     "dealing": ["stub_check", "playing", "void"], "stub_check": ["playing", "void"], "playing": ["settling", "void"],
     "settling": ["complete", "void"], "complete": ["idle", "settling"], "void": ["idle"],
 }  # fmt: skip
-# Which order must stand before a device reports what it did.
+# The commands that must precede each report of a device.
 REPORTS = {
     "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "TakenIn": ("load",),
     "StubOut": ("give_stub",), "NumberDrawn": ("draw",), "DiceRead": ("arm_dice",), "GivenOut": ("eject", "clear_out"),
@@ -28,12 +28,12 @@ WHOLE_DECK = ("cards_together", "deck_counted", "count_deck")
 
 
 class Table:
-    """Follows events and decisions, record by record."""
+    """Checks events and decisions record by record."""
 
     def __init__(self) -> None:
         self.terms: Json = {}
         self.digests: Json = {}
-        self.was: Json = {}  # the digests that the terms were named under
+        self.was: Json = {}  # the digests for which the terms were recorded
         self.migrated: Json = {}  # the digests that the last migration led to
         self.money = Money()
         self.commands: dict[int, Json] = {}
@@ -44,8 +44,8 @@ class Table:
         self.round = 0
         self.state, self.bets = "idle", "closed"
         self.told: Counter[str] = Counter()
-        self.asked: Asked | None = None  # the question that this step answers
-        self.away = 0  # cards out of a continuous shuffler that it has not taken back
+        self.asked: Asked | None = None  # the prompt that this step answers
+        self.away = 0  # cards outside a continuous shuffler
         self._new_round()
 
     def _new_round(self) -> None:
@@ -54,17 +54,17 @@ class Table:
         self.latched: dict[int, bool] = {}
         self.unreasonable: set[int] = set()  # seats whose bet was not booked
         self.seats: list[int] = []
-        self.out = 0  # cards that devices counted out, or that people said they dealt
-        self.aside = 0  # laid aside or discarded, of what was not counted out
+        self.out = 0  # cards that devices counted out, or that people confirmed as dealt
+        self.aside = 0  # set aside or discarded, of the cards not counted out
 
     def start(self, content: Json) -> None:
-        """A start of the box names the digests."""
+        """Take the digests of a start of the box."""
         self.digests = content["digests"]
 
     def box(self, content: Json) -> None:
-        """And what the table plays by: other terms only with other digests."""
+        """Check the terms of the table: they change only with the digests."""
         terms: Json = content.get("terms") or {}
-        need(terms, "this start does not say what the table plays by; nothing after it can be judged")
+        need(terms, "this start has no terms; nothing after it can be judged")
         same = not self.terms or self.was != self.digests or terms == self.terms | {"dealing": terms["dealing"]}
         need(same, "the terms changed, and the digests did not")
         edition = content.get("accounting", FIRST)
@@ -72,31 +72,31 @@ class Table:
         changed = self.money.book.entries and edition != self.money.book.edition and self.was == self.digests
         need(not changed, "the books follow other rules, and the software is the same")
         need(not self.money.book.entries or _same_meter(self.money.terms, terms["meter"]),
-             "the configuration gives a meter that holds money to another paytable")  # fmt: skip
+             "the configuration changes the paytable of a meter that holds money")  # fmt: skip
         if self.money.book.entries and edition >= SECOND:
             same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
-            need(same_rate, "rate or limit of the meter changed, and nobody set them")
+            need(same_rate, "rate or limit of the meter changed, and no person set them")
         led = not self.told or self.digests in (self.was, self.migrated)
         need(led, "software, edition or configuration changed, and no migration led there")
         self.terms, self.was = terms, self.digests
         self.money.use(terms["meter"] or {}, edition, str(self.digests.get("configuration")))
 
     def migration(self, content: Json) -> None:
-        """Software, edition or configuration changed: between rounds, and other devices only by two people."""
+        """Check a migration: between rounds, and changed devices only with two people."""
         need(self.state == "idle" and not self.holds, "versions changed while a round or an irregularity was open")
         need(content["new"] == self.digests, "a migration leads to other versions than its start names")
         self.migrated = content["new"]
         changes = content.get("changes", [])
-        need(not changes or content.get("who"), "other devices, and nobody accepted them")
+        need(not changes or content.get("who"), "the devices changed, and no person accepted that")
         if content.get("who"):
             who, second = content["who"], content["second"]
             need((who["role"], second["role"]) == ("technician", "floorperson"),
-                 f"other devices by {who['role']} and {second['role']}")  # fmt: skip
-            need(person(who) != person(second), "one person alone accepted other devices")
+                 f"changed devices accepted by {who['role']} and {second['role']}")  # fmt: skip
+            need(person(who) != person(second), "one person alone accepted changed devices")
             self.told["devices accepted"] += 1
 
     def step(self, content: Json) -> None:
-        """One event and everything that was decided on it."""
+        """Check one event and all its decisions."""
         event, decisions = content["event"], content["decisions"]
         kinds = Counter(d["type"] for d in decisions)
         slot = event.get("slot")
@@ -119,7 +119,7 @@ class Table:
                 self._all_booked()
 
     def _money(self, d: Json, cause: Cause, decisions: list[Json]) -> bool:
-        """Take a decision about money; False if it is none."""
+        """Check a decision about money; return False if it is not about money."""
         money, kind = self.money, d["type"]
         need("entry" not in d or self.terms.get("meter"), "money moves at a table without a meter")
         if kind == "BetAccepted":
@@ -144,7 +144,7 @@ class Table:
         elif kind == "Moved" and d["what"].startswith("hit "):
             money.moved(d, cause)
         else:
-            need("entry" not in d, f"{kind} moves money, and nobody knows why")
+            need("entry" not in d, f"{kind} moves money without a known cause")
             return False
         return True
 
@@ -163,13 +163,13 @@ class Table:
             self.latched.setdefault(event["seat"], event["bet"])
 
     def _reported(self, event: Json, excused: Any) -> None:
-        """A device did something: it was ordered, and the count is what must be there, or the record says otherwise."""
+        """Check a device's report: it was ordered, and its count is right or has its irregularity."""
         kind, slot = event["type"], event["slot"]
         ordered = [c for c in self.commands.values() if c["slot"] == slot and c["act"] in REPORTS[kind]]
-        order = next((c for c in reversed(ordered) if not c["told"]), None)
-        need(order or excused, f"{slot} reports {kind}, and nobody ordered it")
+        order = next((c for c in reversed(ordered) if not c["reported"]), None)
+        need(order or excused, f"{slot} reports {kind} without a command")
         if order is not None:
-            order["told"] = True
+            order["reported"] = True
         count: Any = event.get("count")
         whole = self.terms["cards"]
         if kind == "StackOut":
@@ -186,30 +186,30 @@ class Table:
         elif kind == "StubOut" and self.state == "stub_check":
             self._counted(count, whole - self.out, excused)
 
-    def _counted(self, count: int, wanted: int, excused: Any) -> None:
+    def _counted(self, count: int, expected: int, excused: Any) -> None:
         self.told["counts"] += 1
-        need(count == wanted or excused,
-             f"{count} cards were counted where {wanted} must be, and no irregularity follows")  # fmt: skip
+        need(count == expected or excused,
+             f"{count} cards were counted where {expected} must be, and no irregularity follows")  # fmt: skip
 
     def _ended(self, event: Json) -> None:
         need(event["command"] in self.commands, f"command {event['command']} ended and was never ordered")
         command = self.commands[event["command"]]
         need(not command["ended"], f"command {event['command']} ended twice")
         command["ended"] = event["outcome"] != "unknown"
-        by_hands = command["act"] in ("arm_dice", "eject", "clear_out", "give_stub")  # what hands do then comes later
+        by_hands = command["act"] in ("arm_dice", "eject", "clear_out", "give_stub")  # the person's act comes later
         if command["ended"] and not (by_hands and event["outcome"] == "done"):
-            command["told"] = True
+            command["reported"] = True
 
     def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
         closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
         closes = (event["prompt"], event["choice"]) in closed
-        need(closes or kinds["Refused"], "an answer was neither taken nor refused")
+        need(closes or kinds["Refused"], "an answer was neither accepted nor refused")
         if not closes:
             return
-        need(event["prompt"] in self.prompts, f"question {event['prompt']} was answered and is not open")
+        need(event["prompt"] in self.prompts, f"prompt {event['prompt']} was answered and is not open")
         prompt = self.prompts[event["prompt"]]
         need(event["who"]["role"] == prompt["role"], f"the {event['who']['role']} answered for the {prompt['role']}")
-        need(event["choice"] in prompt["choices"], f"{event['choice']} is none of the choices")
+        need(event["choice"] in prompt["choices"], f"{event['choice']} is not one of the choices")
         kind: str = prompt["kind"]
         number: Any = event.get("number")
         self.asked = Asked(
@@ -247,10 +247,10 @@ class Table:
         self.told["commands"] += 1
         old = self.commands.get(d["id"])
         if old is not None and d["act"] == "lock" and (old["slot"], old["number"]) == (d["slot"], d["number"]):
-            old["ended"] = False  # a lock that nobody confirmed goes out once more as it was; it only closes
+            old["ended"] = False  # an unconfirmed lock is sent again unchanged
             return
         self._fresh(d["id"])
-        self.commands[d["id"]] = {**d, "ended": False, "told": False}
+        self.commands[d["id"]] = {**d, "ended": False, "reported": False}
         if d["act"] in MOVES:
             for hold in self.holds.values():
                 in_play = hold["deck"] and self.decks.get(hold["deck"]) == "in_play"
@@ -277,7 +277,7 @@ class Table:
             locked = set(self.locks.values())
             for slot in self.opened:
                 need(slot in locked, f"cards are dealt, and {slot} was never locked")
-                need(int(slot.rpartition(".")[2]) in self.latched, f"cards are dealt, and nobody latched {slot}")
+                need(int(slot.rpartition(".")[2]) in self.latched, f"cards are dealt, and {slot} was never latched")
 
     def _Moved(self, d: Json, event: Json) -> None:  # noqa: N802
         what, state = d["what"], d["state"]
@@ -289,9 +289,9 @@ class Table:
                 self._new_round()
                 self.money.new_round()
             if state == "no_more_bets":
-                need(event["type"] in ("NoMoreBets", "BoxStarted"), "nobody called no more bets")
+                need(event["type"] in ("NoMoreBets", "BoxStarted"), "no more bets without a call")
             if self.state == "complete" and state == "settling":
-                need(event["type"] == "Declared", "a round is opened again, and nobody reported anything")
+                need(event["type"] == "Declared", "a round is opened again without a report")
             if state == "idle":
                 self.money.check_over(self.round, void=self.state == "void")
                 self.money.hits.round_over()
@@ -312,9 +312,9 @@ class Table:
             self.money.settles = True
 
     def _PromptClosed(self, d: Json, event: Json) -> None:  # noqa: N802
-        need(self.prompts.pop(d["id"], None), f"question {d['id']} is closed and was not open")
+        need(self.prompts.pop(d["id"], None), f"prompt {d['id']} is closed and was not open")
         answered = event["type"] == "Answer" and (event["prompt"], event["choice"]) == (d["id"], d["choice"])
-        need(d["choice"] is None or answered, f"question {d['id']} was answered by nobody")
+        need(d["choice"] is None or answered, f"prompt {d['id']} was closed without an answer")
         self.told["answers"] += answered
 
     def _Found(self, d: Json, _event: Json) -> None:  # noqa: N802
@@ -333,7 +333,7 @@ class Table:
              f"irregularity {d['hold']} was cleared, and {d['credential']} did not acknowledge it")  # fmt: skip
 
     def _all_booked(self) -> None:
-        """Cards are dealt: every bet that was latched is booked, or its sensor was unreasonable."""
+        """Check when cards are dealt: every latched bet is booked, or its sensor was unreasonable."""
         for seat, lies in self.latched.items():
             booked = self.money.state_of(self.round, seat) or seat in self.unreasonable
             need(not lies or booked, f"the sensor of seat {seat} latched a chip, and no bet is booked for it")
@@ -341,10 +341,10 @@ class Table:
     def _may_count(self, d: Json) -> None:
         need(d["round"] == self.round, f"a bet of round {d['round']} in round {self.round}")
         need(self.latched.get(d["seat"]) is True,
-             f"the bet of seat {d['seat']} counts, and no latch says that it lay there")  # fmt: skip
+             f"the bet of seat {d['seat']} counts without a latch that confirms it")  # fmt: skip
 
 
-# What of a meter no configuration changes once it holds money; the rate is in force until two people set another.
+# Terms of a meter that a configuration cannot change once it holds money; two people set the rate.
 _OF_THE_METER = ("table", "unit", "seed", "reseed", "reserve_bp", "awards")
 
 

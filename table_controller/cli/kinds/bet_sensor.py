@@ -1,4 +1,4 @@
-"""`pitbox device bet_sensor`: its actions, bets as they come and go, and what its answers look like."""
+"""`pitbox device bet_sensor`: the actions of a bet sensor and the text of its answers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "whether bets are taken, what lies there, what is latched",
+    "status": "whether bets are open, what is on the spot, what is latched",
     "health": "level, threshold, noise and margin of the sensing",
     "watch": "show bets as they come and go",
-    "open": "take bets for a round (--round)",
-    "lock": "no more bets for a round (--round): latch, and say what lies there",
-    "unlock": "end the latch that stands",
-    "light": "light a lamp for the bet that lies there or was latched (--to)",
+    "open": "open bets for a round (--round)",
+    "lock": "no more bets for a round (--round): latch, and report what is on the spot",
+    "unlock": "end the current latch",
+    "light": "light a lamp for the current or latched bet (--to)",
     "selftest": "test coil and lamps on the empty spot",
-    "reset": "restart the firmware; a latch stands",
+    "reset": "restart the firmware; a latch stays",
 }
-# Nothing of a bet sensor moves.
+# A bet sensor has no moving parts.
 MOVING: Final = ()
 _MARKS: Final = {
     m.Lies.EMPTY: "○",
@@ -55,18 +55,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action in ("open", "lock")) != (args.round is not None):
-        raise UsageMistake("--round N goes with the actions open and lock, and only with them")
+        raise UsageMistake("--round N belongs to the actions open and lock, and is required there")
     if args.round is not None and not 1 <= args.round <= 0xFFFF_FFFF:
         raise UsageMistake("--round takes a number from 1 to 4294967295")
     if (args.action == "light") != (args.to is not None):
-        raise UsageMistake("--to off, acknowledged or accepted goes with the action light, and only with it")
+        raise UsageMistake("--to off, acknowledged or accepted belongs to the action light, and is required there")
     check_watch(args)
 
 
 class Session:
-    """One visit to a bet sensor: folds its events into the view and shows every change on its spot."""
+    """One bench session with a bet sensor: shows every change on its spot."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = BetSensorView()
@@ -75,7 +75,7 @@ class Session:
         self._watch = Watch()
 
     def take(self, event: DriverEvent) -> None:
-        """Show what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         self._watch.take(event)
         if isinstance(event, m.Changed):
@@ -91,10 +91,10 @@ class Session:
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: BetSensorDriver) -> None:
-        """Nothing moves, so there is nothing to stop."""
+        """Do nothing: there are no moving parts."""
 
     async def act(self, driver: BetSensorDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -125,7 +125,7 @@ class Session:
 
     def _locked(self, answer: Any) -> int:
         if isinstance(answer, m.LockRefused):
-            raise CommandRefused("the sensor refused the lock and takes no bets", answer.reason)
+            raise CommandRefused("the sensor refused the lock; its bets are closed", answer.reason)
         latch = answer.latch
         self._screen.line(f"{_MARKS[latch.lies]} locked: {_latched(latch)}", "bold green")
         return 0 if latch.lies in (m.Lies.EMPTY, m.Lies.CHIP) else 1
@@ -138,8 +138,8 @@ def _change(event: m.Changed) -> str:
 
 def _latched(latch: m.Latch) -> str:
     what = {m.Lies.EMPTY: "no bet", m.Lies.CHIP: f"bet {latch.last}"}.get(latch.lies)
-    said = what or f"undecided, not clearly one chip ({latch.lies.name.lower()})"
-    return f"{said} in round {latch.round}, last change {latch.last}, lock {latch.lock_id}"
+    content = what or f"undecided, not clearly one chip ({latch.lies.name.lower()})"
+    return f"{content} in round {latch.round}, last change {latch.last}, lock {latch.lock_id}"
 
 
 def _status(status: m.Status, view: BetSensorView) -> list[tuple[str, ...]]:
@@ -151,7 +151,7 @@ def _status(status: m.Status, view: BetSensorView) -> list[tuple[str, ...]]:
         ("last change", str(status.sequence)),
         ("light", status.light.name.lower()),
         ("latch", "none" if status.latch is None else _latched(status.latch)),
-        ("last trouble", reason),
+        ("last fault", reason),
     ]
     return [*rows, *((code_of(reason), what) for reason, what in findings(view))]
 

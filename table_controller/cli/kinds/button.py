@@ -1,4 +1,4 @@
-"""`pitbox device button`: its actions, the seven places, and what its answers look like."""
+"""`pitbox device button`: the actions of a button mat and the text of its answers."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "where": "where the button lies, or why that is not clear",
-    "sensors": "level and margin of every place",
+    "where": "the position of the button, or why it is unknown",
+    "sensors": "level and margin of every position",
     "selftest": "test every sensor",
     "reset": "restart the firmware",
 }
-# Nothing here moves.
+# A button mat has no moving parts.
 MOVING: Final = ()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the arguments that only a button has: none."""
+    """Add nothing: a button mat has no arguments of its own."""
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened: nothing."""
+    """Accept everything: there is nothing to check."""
 
 
 class Session:
-    """One visit to a mat."""
+    """One bench session with a button mat."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = ButtonView()
@@ -44,7 +44,7 @@ class Session:
         self._screen = screen
 
     def take(self, event: DriverEvent) -> None:
-        """Tell what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         match event:
             case m.Moved():
@@ -59,10 +59,10 @@ class Session:
                 pass
 
     async def stop(self, driver: ButtonDriver) -> None:
-        """Nothing to stop."""
+        """Do nothing: there are no moving parts."""
 
     async def act(self, driver: ButtonDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         screen, command = self._screen, bench_command_id()
         match self._args.action:
             case "where":
@@ -76,7 +76,7 @@ class Session:
 
 
 def _show(status: m.Status, screen: Screen) -> int:
-    """Show the place; exit code 1 if there is none."""
+    """Show the position; return exit code 1 if it is unknown."""
     if status.place is None:
         screen.line(_reason(status.reason), "bold red")
     else:

@@ -1,4 +1,4 @@
-"""`pitbox device keypad`: its actions, presses as they come, and what its answers look like."""
+"""`pitbox device keypad`: the actions of a dealer keypad and the text of its answers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what is asked, where the key switch stands, which keys are down",
+    "status": "the current prompt, the key switch, pressed keys",
     "watch": "show presses and entries as they come",
     "show": "show lines (--line) and ask for an entry (--ask)",
     "lamps": "light these lamps and no others (--on)",
     "selftest": "test keys, lamps and display",
     "reset": "restart the firmware",
 }
-# Nothing of a keypad moves.
+# A keypad has no moving parts.
 MOVING: Final = ()
 
 
@@ -44,16 +44,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if args.action != "show" and (args.line or args.ask != "nothing"):
-        raise UsageMistake("--line and --ask go with the action show, and only with it")
+        raise UsageMistake("--line and --ask belong to the action show")
     if args.action != "lamps" and args.on:
-        raise UsageMistake("--on goes with the action lamps, and only with it")
+        raise UsageMistake("--on belongs to the action lamps")
     check_watch(args)
 
 
 class Session:
-    """One visit to a keypad: folds its events into the view and shows every press."""
+    """One bench session with a keypad: shows every press."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = KeypadView()
@@ -62,7 +62,7 @@ class Session:
         self._watch = Watch()
 
     def take(self, event: DriverEvent) -> None:
-        """Show what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         self._watch.take(event)
         if isinstance(event, m.Act) and self._args.action == "watch":
@@ -71,7 +71,7 @@ class Session:
             if old is not None:
                 self._screen.line(f"      {old.code}: {old}", "red")
         elif isinstance(event, m.Fault):
-            self._screen.line(f"{code_of(event.reason)}: {_name(event.key)} does not come up", "bold red")
+            self._screen.line(f"{code_of(event.reason)}: {_name(event.key)} is stuck", "bold red")
         elif isinstance(event, m.SelfTested):
             bad = [f"key {_name(key)}" for key in m.Key if event.bad_keys >> key & 1]
             bad += [f"lamp {_name(lamp)}" for lamp in m.Lamp if event.bad_lamps >> lamp & 1]
@@ -81,10 +81,10 @@ class Session:
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: KeypadDriver) -> None:
-        """Nothing moves, so there is nothing to stop."""
+        """Do nothing: there are no moving parts."""
 
     async def act(self, driver: KeypadDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -125,11 +125,11 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
     return [
         ("state", status.state.name.lower()),
         ("key switch", status.switch.name.lower()),
-        ("asked", status.prompt.name.lower().replace("_", " ")),
+        ("prompt", status.prompt.name.lower().replace("_", " ")),
         ("last press", str(status.press)),
         ("remembered", str(status.press + 1 - status.oldest)),
         ("lamps", ", ".join(_name(lamp) for lamp in m.Lamp if status.lamps >> lamp & 1) or "none"),
         ("keys down", ", ".join(_name(key) for key in m.Key if status.held >> key & 1) or "none"),
         ("stuck keys", ", ".join(_name(key) for key in m.Key if status.stuck >> key & 1) or "none"),
-        ("last trouble", reason),
+        ("last fault", reason),
     ]

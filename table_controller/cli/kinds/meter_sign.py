@@ -1,4 +1,4 @@
-"""`pitbox device meter_sign`: its actions, and what can be read on it, drawn as it stands there."""
+"""`pitbox device meter_sign`: the actions of a meter sign and a drawing of what it shows."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what it does, and how old what it was told is",
-    "shown": "what can really be read on it",
+    "status": "its state, and the age of its amounts",
+    "shown": "what the sign really shows",
     "show": "show amounts in dollars (--value, --pending, --won), and read them back",
-    "limit": "after how long its amounts are stale (--ms)",
+    "limit": "set the age at which amounts are stale (--ms)",
     "blank": "show no amount",
     "selftest": "show the test pattern and measure every digit",
     "reset": "restart the firmware",
 }
-# Nothing of a sign moves.
+# A sign has no moving parts.
 MOVING: Final = ()
 
 
@@ -39,13 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action == "show") != (args.value is not None):
-        raise UsageMistake("--value DOLLARS goes with the action show, and only with it")
+        raise UsageMistake("--value DOLLARS belongs to the action show, and is required there")
     if args.action != "show" and (args.pending is not None or args.won is not None):
-        raise UsageMistake("--pending and --won go with the action show, and only with it")
+        raise UsageMistake("--pending and --won belong to the action show")
     if (args.action == "limit") != (args.ms is not None):
-        raise UsageMistake("--ms N goes with the action limit, and only with it")
+        raise UsageMistake("--ms N belongs to the action limit, and is required there")
     if args.ms is not None and not 0 <= args.ms <= 0xFFFF_FFFF:
         raise UsageMistake("--ms takes a number up to 4294967295")
     for row in m.Row:
@@ -53,7 +53,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Session:
-    """One visit to a meter sign."""
+    """One bench session with a meter sign."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = MeterSignView()
@@ -61,7 +61,7 @@ class Session:
         self._screen = screen
 
     def take(self, event: DriverEvent) -> None:
-        """Show what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         if isinstance(event, m.Fault):
             self._screen.line(f"{code_of(event.reason)}: {_digits(event.digits)}", "bold red")
@@ -69,15 +69,15 @@ class Session:
             bad = any(event.digits)
             self._screen.line(f"not passed: {_digits(event.digits)}" if bad else "every digit passed")
         elif isinstance(event, m.Stale):
-            self._screen.line(f"stale: told nothing for {event.age_ms / 1000:.1f} s", "yellow")
+            self._screen.line(f"stale: no amount received for {event.age_ms / 1000:.1f} s", "yellow")
         elif isinstance(event, Misread):
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: MeterSignDriver) -> None:
-        """Nothing moves, so there is nothing to stop."""
+        """Do nothing: there are no moving parts."""
 
     async def act(self, driver: MeterSignDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -97,7 +97,7 @@ class Session:
         return 0
 
     async def _show(self, driver: MeterSignDriver, command: int) -> int:
-        """Show amounts and compare what can be read with what was told."""
+        """Show amounts, then compare what the sign shows with them."""
         args = self._args
         sequence = (await driver.status()).sequence + 1
         await driver.show(command, sequence, _cents(args.value), _cents(args.pending), _cents(args.won))
@@ -113,7 +113,7 @@ class Session:
 
 
 def picture(shown: m.Shown) -> list[str]:
-    """Return the sign as it stands there; what is no amount is drawn as dashes."""
+    """Return a drawing of the sign; a row without an amount is a dash."""
     rows = [(row.name.lower(), getattr(shown, row.name.lower())) for row in m.Row]
     mark = " stale " if shown.stale else "─" * 7
     lines = [
@@ -123,13 +123,13 @@ def picture(shown: m.Shown) -> list[str]:
 
 
 def _cents(dollars: str | None) -> int:
-    """Read dollars exactly; no fraction of a cent is cut off or made up."""
+    """Return typed dollars as cents, exactly."""
     if dollars is None:
         return 0
-    found = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{2}))?", dollars)
-    if found is None:
-        raise UsageMistake(f"{dollars!r} is no amount; write dollars and cents as 1234.56")
-    return int(found[1]) * 100 + int(found[2] or 0)
+    match = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{2}))?", dollars)
+    if match is None:
+        raise UsageMistake(f"{dollars!r} is not an amount; write dollars and cents as 1234.56")
+    return int(match[1]) * 100 + int(match[2] or 0)
 
 
 def _digits(digits: list[int]) -> str:
@@ -146,7 +146,7 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
     return [
         ("state", status.state.name.lower()),
         ("sequence", str(status.sequence)),
-        ("told", f"{status.age_ms / 1000:.1f} s ago" if status.sequence else "nothing yet"),
+        ("last amount", f"{status.age_ms / 1000:.1f} s ago" if status.sequence else "none yet"),
         ("stale after", f"{status.limit_ms / 1000:g} s"),
-        ("last trouble", reason),
+        ("last fault", reason),
     ]

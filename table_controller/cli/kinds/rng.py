@@ -1,4 +1,4 @@
-"""`pitbox device rng`: its actions, the digit on its display, and what its answers look like."""
+"""`pitbox device rng`: the actions of a number generator, its digit, and the text of its answers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what it does, and what its display shows",
-    "health": "how close its noise came to failing a test",
+    "status": "its state, and what its display shows",
+    "health": "how close its noise source came to failing a test",
     "draw": "draw one number and show it",
     "drawn": "which number a command drew (--command; default: the last one)",
     "clear": "blank the display, so that another number can be drawn",
     "selftest": "run the start-up tests and light every segment",
     "reset": "restart the firmware",
 }
-# Nothing here moves: a draw that has begun ends by itself, and is asked about, never repeated.
+# No moving parts. A draw that has begun ends by itself; its result is queried, the draw is never repeated.
 MOVING: Final = ()
 
 
@@ -36,15 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if args.command is not None and args.action != "drawn":
-        raise UsageMistake("--command goes with the action drawn")
+        raise UsageMistake("--command belongs to the action drawn")
     if args.command is not None and args.command < 1:
         raise UsageMistake("--command takes the id of a draw, from 1 up")
 
 
 class Session:
-    """One visit to a generator: folds its events into the view and shows the digit."""
+    """One bench session with a number generator: shows the digit."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = RngView()
@@ -52,7 +52,7 @@ class Session:
         self._screen = screen
 
     def take(self, event: DriverEvent) -> None:
-        """Tell what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         line = self._screen.line
         match event:
@@ -69,10 +69,10 @@ class Session:
                 pass
 
     async def stop(self, driver: RngDriver) -> None:
-        """Nothing to stop."""
+        """Do nothing: there are no moving parts."""
 
     async def act(self, driver: RngDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -86,7 +86,7 @@ class Session:
                 try:
                     await driver.draw(command)
                 except OutcomeUnknown:
-                    screen.line(f"ask later which number it drew: drawn --command {command}", "bold red")
+                    screen.line(f"query later which number it drew: drawn --command {command}", "bold red")
                     raise
             case "drawn":
                 return await self._drawn(driver)
@@ -102,7 +102,7 @@ class Session:
             self._screen.line("nothing has been drawn")
             return 1
         drawn = await driver.drawn(command)
-        words = "no number, or one that is long forgotten" if drawn.number is None else place_words(drawn.number)
+        words = "no number, or one that the device has forgotten" if drawn.number is None else place_words(drawn.number)
         self._screen.line(f"draw {command}: {words}")
         return 0 if drawn.number is not None else 1
 

@@ -1,4 +1,4 @@
-"""`pitbox device shaker`: its actions, the dice as faces, and what its answers look like."""
+"""`pitbox device shaker`: the actions of a dice shaker, the dice as faces, and the text of its answers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what it does, and what became of the last roll",
-    "sensors": "levels and margins, and the uncovered dice as they are seen",
-    "roll": "arm it, wait for hands to shake and uncover it, show the dice",
-    "rolled": "what became of a roll (--command; default: the last one)",
-    "arm": "allow a new roll, and leave it at that",
-    "disarm": "end an open roll; it is no roll",
+    "status": "its state, and the result of the last roll",
+    "sensors": "levels and margins, and the dice if uncovered",
+    "roll": "arm it, wait until a person shakes and uncovers it, show the dice",
+    "rolled": "the result of a roll (--command; default: the last one)",
+    "arm": "allow a new roll, and do not wait for it",
+    "disarm": "cancel an open roll; it counts as no roll",
     "selftest": "test every sensor",
     "reset": "restart the firmware",
 }
-# What waits for hands, and is ended by Ctrl-C.
+# Actions that wait for a person; Ctrl-C ends them.
 MOVING: Final = ("roll", "selftest")
-# How long `roll` waits for hands (s).
+# How long `roll` waits for a person (s).
 _PATIENCE: Final = 120.0
 
 
@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         type=float,
         default=_PATIENCE,
-        help=f"with roll: how long to wait for hands (default {_PATIENCE:g})",
+        help=f"with roll: how long to wait for a person (default {_PATIENCE:g})",
     )
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if args.command is not None and args.action != "rolled":
-        raise UsageMistake("--command goes with the action rolled")
+        raise UsageMistake("--command belongs to the action rolled")
     if args.command is not None and args.command < 1:
         raise UsageMistake("--command takes the id of a roll, from 1 up")
     if not 0 < args.seconds <= 3600:
@@ -57,7 +57,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Session:
-    """One visit to a shaker: folds its events into the view and tells what the dice do."""
+    """One bench session with a shaker: shows shakes, lid, dice and rolls."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = ShakerView()
@@ -66,7 +66,7 @@ class Session:
         self._ended: asyncio.Future[m.Reading | m.NoRoll] | None = None
 
     def take(self, event: DriverEvent) -> None:
-        """Tell what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         line = self._screen.line
         match event:
@@ -77,7 +77,7 @@ class Session:
             case m.Dice():
                 line(f"the dice door is {'open' if event.door_open else 'closed'}, {_dice(event.dice)} in the shaker")
                 if event.disturbed:
-                    line("the dice do not lie any more as they were read", "bold red")
+                    line("the dice have moved since they were read", "bold red")
             case m.SelfTested():
                 bad = [sensor.name.lower() for sensor in m.Sensor if event.bad_sensors >> sensor & 1]
                 line("not passed: " + ", ".join(bad) if bad else "every sensor passed")
@@ -88,7 +88,7 @@ class Session:
         self._release(event)
 
     def _release(self, event: DriverEvent) -> None:
-        """Wake whoever waits for the end of the roll."""
+        """Wake the task that waits for the end of the roll."""
         if self._ended is None or self._ended.done():
             return
         if isinstance(event, m.Reading | m.NoRoll):
@@ -97,12 +97,12 @@ class Session:
             self._ended.set_exception(event.cause)
 
     async def stop(self, driver: ShakerDriver) -> None:
-        """End an open roll, and say so."""
+        """Cancel an open roll and print that."""
         await driver.disarm(bench_command_id())
-        self._screen.line("Disarmed. An open roll is no roll.", "red")
+        self._screen.line("Disarmed. The open roll counts as no roll.", "red")
 
     async def act(self, driver: ShakerDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":

@@ -1,4 +1,4 @@
-"""`pitbox device shoe`: its actions, a living picture of its card path, and what its answers look like."""
+"""`pitbox device shoe`: the actions of a shoe, a live picture of its card path, and the text of its answers."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what it does and what it believes is inside",
+    "status": "its state and its count of cards inside",
     "sensors": "levels and margins of every sensor, currents of every motor",
     "transits": "how long cards take through each segment",
-    "load": "take the block in and count it (--expect); a manual shoe begins to count what is drawn",
-    "dispense": "lay a stack into the slot (--cards), with a living picture",
-    "round": "a manual shoe: count a round of --cards cards that hands draw",
-    "stub": "bring out and count what is left, and compare with the deck (--expect)",
+    "load": "load the cards and count them (--expect); a manual shoe starts to count drawn cards",
+    "dispense": "dispense a stack into the slot (--cards), with a live picture",
+    "round": "a manual shoe: count a round of --cards cards that a person draws",
+    "stub": "eject and count the remaining cards, and compare with the deck (--expect)",
     "stop": "stop all motion",
     "selftest": "test lamps, sensors and motors",
     "clear": "after the path was cleared by hand: empty the well into the slot",
     "jog": "turn one motor a little (--motor, --reverse), with nothing on the path",
     "reset": "restart the firmware",
 }
-# What moves cards, or waits for hands that do, and is stopped by Ctrl-C.
+# Actions that move cards or wait for a person who does; Ctrl-C stops them.
 MOVING: Final = ("load", "dispense", "round", "stub", "selftest", "clear", "jog")
 _PICTURED: Final = m.Progress | m.Drawn | m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Jam | m.Fault | m.Stopped
 
@@ -48,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action in ("dispense", "round")) != (args.cards is not None):
-        raise UsageMistake("--cards N goes with the actions dispense and round, and only with them")
+        raise UsageMistake("--cards N belongs to the actions dispense and round, and is required there")
     check_jog(args)
     if not 1 <= args.expect <= 416:
         raise UsageMistake("--expect takes a number of cards from 1 to 416")
@@ -59,7 +59,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 class Session:
-    """One visit to a shoe: folds its events into the view and shows it while cards move."""
+    """One bench session with a shoe: shows its card path while cards move."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = ShoeView()
@@ -70,18 +70,18 @@ class Session:
         self._reached = asyncio.Event()
 
     def take(self, event: DriverEvent) -> None:
-        """Show what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         screen = self._screen
         match event:
             case LinkUp():
                 self._by_hand = m.DRAWS in event.hello.capabilities
             case m.FaceUp():
-                screen.line(f"card {event.card} lies face up", "bold red")
+                screen.line(f"card {event.card} is face up", "bold red")
             case m.CoverCard():
                 screen.line(f"the cover card came after {event.after} cards", "bold yellow")
             case m.Drawn(ordered=False):
-                screen.line(f"drawn without an order; {count_text(event.drawn)} cards since loading", "bold red")
+                screen.line(f"drawn without a command; {count_text(event.drawn)} cards since loading", "bold red")
             case m.Cleared():
                 screen.line(f"{event.emptied} cards came out of the well")
             case m.SelfTested():
@@ -101,12 +101,12 @@ class Session:
             self._reached.set()
 
     async def stop(self, driver: ShoeDriver) -> None:
-        """Stop what moves, and say what that leaves."""
+        """Stop all motion and print what to do next."""
         await driver.stop(bench_command_id())
         self._screen.line("Stopped. Cards may be inside: clear the path, then have it emptied (clear).", "red")
 
     async def act(self, driver: ShoeDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -136,19 +136,19 @@ class Session:
         return 0
 
     async def _round(self, driver: ShoeDriver, command: int) -> int:
-        """Wait until hands have drawn a round; exit code 1 if something else happened first."""
+        """Wait until a person has drawn a round; return exit code 1 if something else happened first."""
         self._until = lambda: self.view.moved >= self._args.cards or self.view.ended is not None
         await driver.start_round(command)
         self._screen.line(f"a round of {self._args.cards} cards: draw")
         await self._reached.wait()
-        await driver.stop(bench_command_id())  # what is drawn from now on belongs to no round
+        await driver.stop(bench_command_id())  # later cards belong to no round
         if self.view.ended is not None:
             return self._tell(self.view.ended, self._args.cards)
         self._screen.line(f"{self._args.cards} cards drawn", "bold green")
         return 0
 
     async def _judged(self, doing: Awaitable[Any], expected: int, *, by_hand: bool = False) -> int:
-        """Have something done and judge how it ended; exit code 1 unless everything is as it should be."""
+        """Wait for a command and judge its result; return exit code 1 unless all cards are accounted for."""
         try:
             await doing
         except CommandFailed as failed:
@@ -158,7 +158,7 @@ class Session:
             self._show_jam()
             return 1
         if by_hand:
-            self._screen.line("run the rest through the counter")
+            self._screen.line("run the remaining cards through the counter")
             await self._reached.wait()
         assert self.view.ended is not None
         return self._tell(self.view.ended, expected)
@@ -166,18 +166,20 @@ class Session:
     def _tell(self, ended: Ended, expected: int) -> int:
         wrong = verdict(ended, expected)
         if self._by_hand and isinstance(ended, m.Loaded):
-            wrong = []  # nobody could have counted it in
+            wrong = []  # a manual shoe cannot count cards in
         if not self.view.sure:
-            wrong.append("the machine cannot tell what is inside")
+            wrong.append("the machine does not know what is inside")
         good = {
-            m.Loaded: "the block is in the shoe",
+            m.Loaded: "the cards are in the shoe",
             m.Dispensed: "the stack that was ordered",
             m.Stub: "all accounted for",
         }
         if isinstance(ended, m.Dispensed | m.Stub) or (isinstance(ended, m.Loaded) and ended.count is not None):
             self._screen.line(f"{ended.count} cards; {count_text(self.view.left)} left")
-        said = "; ".join(wrong) or good.get(type(ended), "done")
-        self._screen.line(f"not as it should be: {said}" if wrong else said, "bold red" if wrong else "bold green")
+        verdict_text = "; ".join(wrong) or good.get(type(ended), "done")
+        self._screen.line(
+            f"not as it should be: {verdict_text}" if wrong else verdict_text, "bold red" if wrong else "bold green"
+        )
         return 1 if wrong else 0
 
     def _show_jam(self) -> None:

@@ -1,4 +1,4 @@
-"""`pitbox device shuffler`: its actions, a living picture of its card path, and what its answers look like."""
+"""`pitbox device shuffler`: the actions of a shuffler, a live picture of its card path, the text of its answers."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
 
 ACTIONS: Final = {
-    "status": "what it does and what it believes is inside",
+    "status": "its state and its count of cards inside",
     "sensors": "levels and margins of every sensor, currents of every motor",
     "transits": "how long cards take through each segment",
-    "findings": "what is missing from or extra in a rejected deck",
-    "shuffle": "run a cycle, with a living picture",
-    "eject": "give the deck out",
+    "findings": "missing and extra cards of a rejected deck",
+    "shuffle": "run a cycle, with a live picture",
+    "eject": "eject the deck",
     "stop": "stop all motion",
     "selftest": "test lamps, sensors and motors",
     "mode": "choose shuffle or sort (--to)",
-    "clear": "check that the path is clear and empty the compartments, after a jam or to take the cards out",
+    "clear": "check that the path is clear and empty the compartments, after a jam or to remove the cards",
     "jog": "turn one motor a little (--motor, --reverse), with nothing on the path",
     "reset": "restart the firmware",
-    "takein": "continuous: take the cards from the intake into the store",
-    "deliver": "continuous: bring cards from the store into the chute (--cards)",
-    "count": "continuous: bring every card out and in again, and count the whole set",
+    "takein": "continuous: move the cards from the intake into the store",
+    "deliver": "continuous: move cards from the store into the chute (--cards)",
+    "count": "continuous: cycle every card and count the whole set",
 }
-# What moves cards, and is stopped by Ctrl-C.
+# Actions that move cards; Ctrl-C stops them.
 MOVING: Final = ("shuffle", "eject", "selftest", "clear", "jog", "takein", "deliver", "count")
 # More cards than any model holds.
 MOST: Final = 400
@@ -57,18 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what cannot be meant, before anything is opened."""
+    """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action == "mode") != (args.to is not None):
-        raise UsageMistake("--to shuffle or --to sort goes with the action mode, and only with it")
+        raise UsageMistake("--to shuffle or --to sort belongs to the action mode, and is required there")
     if (args.action == "deliver") != (args.cards is not None):
-        raise UsageMistake("--cards N goes with the action deliver, and only with it")
+        raise UsageMistake("--cards N belongs to the action deliver, and is required there")
     check_jog(args)
     if args.expect is not None and not 1 <= args.expect <= MOST:
         raise UsageMistake(f"--expect takes a number of cards from 1 to {MOST}")
 
 
 class Session:
-    """One visit to a shuffler: folds its events into the view and shows it while a command runs."""
+    """One bench session with a shuffler: shows its card path while a command runs."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = ShufflerView()
@@ -77,7 +77,7 @@ class Session:
         self._expected: int = args.expect or DECK
 
     def take(self, event: DriverEvent) -> None:
-        """Show what the driver tells."""
+        """Show an event of the driver."""
         self.view = fold(self.view, event)
         if isinstance(event, m.Progress | m.Completed | m.Counted | m.Jam | m.Fault | m.Stopped | m.Incomplete):
             self._screen.path(self.view, self._expected)
@@ -86,7 +86,7 @@ class Session:
             self._expected = self._args.expect or (SIX_DECKS if many else DECK)
         elif isinstance(event, m.Cleared):
             gate = "an unknown number" if event.behind_gate is None else str(event.behind_gate)
-            self._screen.line(f"{event.emptied} cards came out of the compartments; {gate} lie behind the gate")
+            self._screen.line(f"{event.emptied} cards came out of the compartments; {gate} are behind the gate")
         elif isinstance(event, m.SelfTested):
             self._screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
         elif isinstance(event, m.Jogged):
@@ -99,12 +99,12 @@ class Session:
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: ShufflerDriver) -> None:
-        """Stop what moves, and say what that leaves."""
+        """Stop all motion and print what to do next."""
         await driver.stop(bench_command_id())
         self._screen.line("Stopped. Cards may be inside: clear the path, then have it emptied (clear).", "red")
 
     async def act(self, driver: ShufflerDriver) -> int:
-        """Do the one thing that was asked; return the exit code."""
+        """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
             case "status":
@@ -140,7 +140,7 @@ class Session:
 async def show_shuffle(
     driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> int:
-    """Run a cycle and judge what came out; exit code 1 unless it is a whole, shuffled deck."""
+    """Run a cycle and judge the deck; return exit code 1 unless it is complete and shuffled."""
     if not await _carried_out(driver.shuffle(command), screen, view, expected):
         return 1
     ended = view().ended
@@ -153,7 +153,7 @@ async def show_shuffle(
 async def show_count(
     driver: ShufflerDriver, command: int, screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> int:
-    """Count the whole set and judge it; exit code 1 unless it is complete."""
+    """Count the whole set; return exit code 1 unless it is complete."""
     if not await _carried_out(driver.count_all(command), screen, view, expected):
         return 1
     ended = view().ended
@@ -165,7 +165,7 @@ async def show_count(
 async def _carried_out(
     run: Awaitable[Settled], screen: Screen, view: Callable[[], ShufflerView], expected: int
 ) -> bool:
-    """Wait for what moves cards; say where and why it failed if it did."""
+    """Wait for a command that moves cards; if it failed, print where and why."""
     try:
         await run
     except CommandFailed as failed:
@@ -179,11 +179,11 @@ async def _carried_out(
 
 
 def _judge(view: ShufflerView, expected: int, screen: Screen, good: str, bad: str) -> int:
-    """Say what is wrong with the cards, or that nothing is; return the exit code."""
+    """Print what is wrong with the cards, or that they are complete; return the exit code."""
     assert view.ended is not None
     wrong = verdict(view.ended, expected)
     if view.inside is None:
-        wrong.append("the machine cannot tell whether a card is still inside")
+        wrong.append("the machine does not know whether a card is still inside")
     screen.line(f"{bad}: " + "; ".join(wrong) if wrong else good, "bold red" if wrong else "bold green")
     return 1 if wrong else 0
 
@@ -210,7 +210,7 @@ def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
         case m.TakenIn():
             return f"{event.count} cards taken in; {inside}, {count_text(event.outside)} outside"
         case m.Delivered():
-            low = "; too few cards to go on, bring the discards back" if event.low else ""
+            low = "; too few cards to continue, return the discards" if event.low else ""
             return f"{event.count} cards delivered; {inside}, {count_text(event.in_chute)} in the chute{low}"
         case m.Holds():
             why = f" ({code_of(event.reason)} {event.reason.name.lower()})" if event.reason else ""
@@ -250,6 +250,6 @@ def _findings(findings: m.Findings | m.BatchFindings | m.NoFindings) -> list[tup
 
 
 def _tally(tally: Any) -> str:
-    """Return a tally as people write it: 2 As, 1 Td (3 cards)."""
+    """Return a tally as text: 2 As, 1 Td (3 cards)."""
     named = [f"{count} {card_name(card)}" for card, count in zip(CARD_NUMBERS, tally, strict=True) if count]
     return f"{', '.join(named)} ({sum(tally)} cards)" if named else "none"

@@ -1,0 +1,211 @@
+"""Checks the words of the tree against docs/glossary.md and the rules for names and prose.
+
+python -m tools.words                  print every violation; exit 1 if there is one
+python -m tools.words --only names     only one of: glossary, names, classes, documents, columns
+
+glossary   every term is defined once, and its code name exists
+names      no banned word in the name of a file, class, function, parameter, variable or attribute
+classes    a class name is defined once in the product, except among the folders of the kinds of devices
+documents  every path, module, test, make target and command that a document names exists
+columns    Markdown prose has at most 100 columns; tables, code and the targets of links do not count
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from tools import ROOT
+from tools.doc_names import pages, unknown_arguments, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+PRODUCT: Final = ("firmware_bridge", "devices", "table_controller", "simulators")
+FOLDERS: Final = (*PRODUCT, "benchmarks", "examples", "tests", "tools")
+GLOSSARY: Final = "docs/glossary.md"
+COLUMNS: Final = 100
+# Words that no part of a name may have. Machines report, send, detect; programs record, publish, request.
+BANNED_PARTS: Final = (
+    "tell", "tells", "told", "telling", "say", "says", "said", "saying", "hear", "hears", "heard", "hearing", "want",
+    "wants", "wanted", "whoever", "whatever", "beside", "besides",
+)  # fmt: skip
+BANNED_PREFIX: Final = "believ"
+# Words that are too vague as a whole name; `house_way` and `not_found` are fine.
+BANNED_NAMES: Final = (
+    "way", "ways", "stand", "stands", "rest", "rests", "take", "takes", "against", "found", "made", "thing", "things",
+)  # fmt: skip
+# Folders with the same files and classes for every kind of device: a class may repeat within one of these groups.
+KIND_FOLDERS: Final = (
+    re.compile(r"devices/(?!conformance/)\w+/"),
+    re.compile(r"devices/conformance/kinds/"),
+    re.compile(r"table_controller/cli/kinds/"),
+    re.compile(r"table_controller/controller/kinds/"),
+    re.compile(r"simulators/kinds/"),
+)
+_PART: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_CODE: Final = re.compile(r"`([\w./]+)(?::([\w.]+))?`")
+_LINK_TARGET: Final = re.compile(r"\]\([^)]*\)|<https?:[^>]*>|https?:\S+")
+
+
+# --- glossary ---------------------------------------------------------------------------------------------------------
+
+
+def glossary(root: Path) -> Iterator[str]:
+    """Yield terms that are defined twice, and code names that do not exist."""
+    page = root / GLOSSARY
+    if not page.exists():
+        yield f"{GLOSSARY} does not exist"
+        return
+    lines: dict[str, int] = {}
+    for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if len(cells) < 4 or cells[0] in ("term", "---"):
+            continue
+        term, place = cells[0].casefold(), f"{GLOSSARY}:{number}"
+        if term in lines:
+            yield f"{place}: {cells[0]} is also defined in line {lines[term]}"
+        lines.setdefault(term, number)
+        yield from (f"{place}: {cells[0]}: {problem}" for problem in _code_problems(root, cells[3]))
+
+
+def _code_problems(root: Path, cell: str) -> Iterator[str]:
+    named = _CODE.search(cell)
+    if named is None:
+        yield "no code name"
+        return
+    path, name = root / named[1], named[2]
+    if not path.exists():
+        yield f"{named[1]} does not exist"
+    elif name and name.partition(".")[0] not in {each for each, _ in names_in(path)}:
+        yield f"{named[1]} does not define {name}"
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def is_banned(name: str) -> bool:
+    """Whether a name has a banned word, or is one."""
+    parts = [part.lower() for part in _PART.findall(name)]
+    if any(part in BANNED_PARTS or part.startswith(BANNED_PREFIX) for part in parts):
+        return True
+    return name.strip("_").lower() in BANNED_NAMES
+
+
+def names_in(path: Path) -> list[tuple[str, int]]:
+    """Return every name that a file defines, with its line."""
+    names: list[tuple[str, int]] = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names.append((node.name, node.lineno))
+            case ast.arg():
+                names.append((node.arg, node.lineno))
+            case ast.Name(ctx=ast.Store()):
+                names.append((node.id, node.lineno))
+            case ast.Attribute(ctx=ast.Store()):
+                names.append((node.attr, node.lineno))
+            case ast.alias() if node.asname:
+                names.append((node.asname, node.lineno))
+            case ast.MatchAs() | ast.MatchStar() | ast.ExceptHandler() if node.name:
+                names.append((node.name, node.lineno))
+            case _:
+                pass
+    return names
+
+
+def sources(root: Path, folders: tuple[str, ...] = FOLDERS) -> Iterator[tuple[str, Path]]:
+    """Yield the Python files of these folders, each with its path in the tree."""
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*.py")):
+            yield path.relative_to(root).as_posix(), path
+
+
+def names(root: Path) -> Iterator[str]:
+    """Yield every banned name: of files, and of what they define."""
+    for place, path in sources(root):
+        if is_banned(path.stem):
+            yield f"{place}: the file's name"
+        seen: set[str] = set()
+        for name, line in names_in(path):
+            if name not in seen and is_banned(name):
+                seen.add(name)
+                yield f"{place}:{line}: {name}"
+
+
+def classes(root: Path) -> Iterator[str]:
+    """Yield every public class name of the product that is defined more than once outside one group of kinds."""
+    defined: defaultdict[str, list[str]] = defaultdict(list)
+    for place, path in sources(root, PRODUCT):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                defined[node.name].append(place)
+    for name, places in sorted(defined.items()):
+        if len(places) > 1 and len({_group(place) for place in places}) > 1:
+            yield f"class {name} is defined in {', '.join(places)}"
+
+
+def _group(place: str) -> str:
+    return next((group.pattern for group in KIND_FOLDERS if group.match(place)), place)
+
+
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def documents(root: Path) -> Iterator[str]:
+    """Yield every name and command in a document that does not exist."""
+    for page in pages(root):
+        yield from (f"{line} does not exist" for line in wrong(root, page))
+        yield from unknown_arguments(root, page)
+
+
+def columns(root: Path) -> Iterator[str]:
+    """Yield every line of prose that is too long."""
+    for page in [*pages(root), root / GLOSSARY]:
+        if page.exists():
+            for number, line in prose_lines(page.read_text("utf-8")):
+                length = len(_LINK_TARGET.sub("]", line))
+                if length > COLUMNS:
+                    yield f"{page.relative_to(root).as_posix()}:{number}: {length} columns"
+
+
+def prose_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a Markdown text that are not code, tables, HTML or pictures."""
+    is_code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            is_code = not is_code
+        elif not is_code and not line.startswith(("    ", "|", "<", "![")) and not line.lstrip().startswith("|"):
+            yield number, line
+
+
+CHECKS: Final[dict[str, Callable[[Path], Iterator[str]]]] = {
+    "glossary": glossary, "names": names, "classes": classes, "documents": documents, "columns": columns,
+}  # fmt: skip
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Print every violation, and how many there are of each kind; return 1 if there is one."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.words", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=list(CHECKS), help="run one check")
+    only = parser.parse_args(arguments).only
+    counts = {}
+    for kind, check in CHECKS.items():
+        if only in (None, kind):
+            violations = list(check(root))
+            counts[kind] = len(violations)
+            for violation in violations:
+                print(f"{kind}: {violation}")
+    print("words: " + ", ".join(f"{kind} {count}" for kind, count in counts.items()))
+    return int(any(counts.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
