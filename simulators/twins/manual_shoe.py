@@ -8,7 +8,7 @@ from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.shoe_counts import UncountedBlock
-from simulators.twins.shoe_firmware import ShoeFirmware
+from simulators.twins.shoe_firmware import ShoeFirmwareBase
 
 if TYPE_CHECKING:
     from simulators.faults import Fault
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ORDERED: Final = (m.State.DEALING, m.State.COUNTING)
 
 
-class ManualShoeTwin(ShoeFirmware):
+class ManualShoeTwin(ShoeFirmwareBase):
     """The program of one manual shoe's counter."""
 
     _beyond = (m.Dispense, m.Jog)

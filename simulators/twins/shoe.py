@@ -12,7 +12,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.pace import Pace
 from simulators.twins.shoe_counts import ShoeCounts
-from simulators.twins.shoe_firmware import ShoeFirmware
+from simulators.twins.shoe_firmware import ShoeFirmwareBase
 from simulators.twins.watch import Pulse
 from simulators.world.shoe import Surface
 
@@ -34,7 +34,7 @@ _OUTWARD: Final = (m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING)
 _MOVING: Final = (m.State.LOADING, *_OUTWARD)
 
 
-class ShoeTwin(ShoeFirmware):
+class ShoeTwin(ShoeFirmwareBase):
     """The program of one automated shoe's controller board."""
 
     _beyond = (m.StartRound,)

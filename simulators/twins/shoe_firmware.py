@@ -31,7 +31,7 @@ PILES: Final = {m.Place.INTAKE: m.Sensor.INTAKE, m.Place.WELL: m.Sensor.WELL, m.
 HALTED: Final = (m.State.HALTED, m.State.DOUBTFUL)
 
 
-class ShoeFirmware:
+class ShoeFirmwareBase:
     """The part of a shoe's program that does not depend on motors. Models add the rest."""
 
     _beyond: ClassVar[tuple[type[Message], ...]]  # what this model cannot do
