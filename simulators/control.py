@@ -135,11 +135,11 @@ def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
 
 def running(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return the simulators that answer, with what they say of themselves."""
-    found = []
+    answering = []
     for path in sorted(folder.glob("*.sock")):
         with contextlib.suppress(SimulatorNotFound):
-            found.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
-    return found
+            answering.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
+    return answering
 
 
 class _Refused(ConfigurationError):

@@ -392,18 +392,18 @@ def check_word(text: str) -> None:
 def parse_fault(text: str, machine: str) -> Fault:
     """Read `name` or `name:detail=value,detail=value`; BadFault names what is wrong and what was probably meant."""
     known = vocabulary(machine)
-    name, _, rest = text.partition(":")
+    name, _, details_text = text.partition(":")
     kind = known.get(name)
     if kind is None:
         check_word(text)
         others = [other for other, words in OWN.items() if name in words]
         raise BadFault(f"{name} does not happen to a {machine}; it happens to: {', '.join(others)}")
     given: dict[str, str] = {}
-    for part in filter(None, rest.split(",")):
+    for part in filter(None, details_text.split(",")):
         detail, equals, value = part.partition("=")
         if not equals or detail not in kind.details:
-            takes = ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "no details"
-            raise BadFault(f"{name}: cannot read {part!r}{_near(detail, kind.details)}; it takes {takes}")
+            accepted = ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "no details"
+            raise BadFault(f"{name}: cannot read {part!r}{_near(detail, kind.details)}; it takes {accepted}")
         given[detail] = value
     return Fault(kind, given)
 

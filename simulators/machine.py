@@ -86,19 +86,19 @@ class Machine:
         self.firmware: Twin
         self._live_entropy = live_entropy
 
-    def assemble(self, twin: Twin, messages: Any, model: str, capabilities: list[str]) -> None:
+    def assemble(self, firmware: Twin, messages: Any, model: str, capabilities: list[str]) -> None:
         """Put the firmware on its board and switch the power on. `messages`: what the firmware understands."""
-        firmware = approved(self.kind)
+        listed = approved(self.kind)
         identity = DeviceHello(
-            self.kind, self.key.serial, model, firmware.version, firmware.digest, capabilities, 0, bytes(16)
+            self.kind, self.key.serial, model, listed.version, listed.digest, capabilities, 0, bytes(16)
         )
-        self.firmware = twin
-        self.board = twin.board = Board(
-            identity, self.key.key, messages, twin.handle, twin.boot, self.clock, Random(self.rng.random()),
+        self.firmware = firmware
+        self.board = firmware.board = Board(
+            identity, self.key.key, messages, firmware.handle, firmware.boot, self.clock, Random(self.rng.random()),
             os.urandom if self._live_entropy else Random(self.rng.random()).randbytes,
         )  # fmt: skip
-        self.board.on_halt = twin.power_lost
-        self.board.on_host = twin.host_came
+        self.board.on_halt = firmware.power_lost
+        self.board.on_host = firmware.host_came
         self.board.power_on()
 
     def truth(self) -> dict[str, int]:

@@ -63,5 +63,5 @@ MODELS: Final = {
 
 def make(model: str, slot: str, **options: Any) -> Machine:
     """Build a machine of a model for a slot."""
-    found = MODELS[model]
-    return found.machine(slot, **found.options, **options)
+    chosen = MODELS[model]
+    return chosen.machine(slot, **chosen.options, **options)

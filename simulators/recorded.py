@@ -57,15 +57,15 @@ def read_message(payload: bytes) -> Message | None:
     """Return a payload's message; None if there is none, it was blanked, or is not of this version."""
     try:
         tag, *_ = msgspec.msgpack.decode(payload)
-        found: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
+        message: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
     except (KeyError, TypeError, ValueError, *UNDECODABLE):
         return None
-    return found
+    return message
 
 
 def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
     """Cut one slot's frames into sessions. What was sent again, and what was blanked, is left out."""
-    found: list[Session] = []
+    split: list[Session] = []
     seen: set[tuple[bool, int, int]] = set()
     for packet in packets:
         frame = packet.frame
@@ -73,19 +73,19 @@ def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
         if message is None:
             continue
         if frame.type == fr.HANDSHAKE:
-            if isinstance(message, DeviceHello) and (not found or found[-1].said or found[-1].hello is None):
-                found.append(Session(message, []))
+            if isinstance(message, DeviceHello) and (not split or split[-1].said or split[-1].hello is None):
+                split.append(Session(message, []))
                 seen.clear()
             continue
         key = (packet.outgoing, frame.type, frame.seq)
         if frame.flags & fr.RETRANSMIT and key in seen:
             continue
         seen.add(key)
-        if not found:
-            found.append(Session(None, []))
+        if not split:
+            split.append(Session(None, []))
         at = (packet.time_ns - began_ns) / 1e9
-        found[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
-    return [session for session in found if session.said]
+        split[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
+    return [session for session in split if session.said]
 
 
 class RecordedMachine:
@@ -103,12 +103,12 @@ class RecordedMachine:
         self._port: Transport | None = None
         self._answers: dict[type[Message], list[tuple[Any, Message]]] = {}
         asked: dict[int, Message] = {}
-        for said in session.said:  # in their order: sequence numbers come again
-            if said.outgoing and said.type == fr.REQUEST:
-                asked[said.seq] = said.message
-            elif not said.outgoing and said.type == fr.REPLY and said.re in asked:
-                request = asked[said.re]
-                self._answers.setdefault(type(request), []).append((request, said.message))
+        for recorded in session.said:  # in their order: sequence numbers come again
+            if recorded.outgoing and recorded.type == fr.REQUEST:
+                asked[recorded.seq] = recorded.message
+            elif not recorded.outgoing and recorded.type == fr.REPLY and recorded.re in asked:
+                request = asked[recorded.re]
+                self._answers.setdefault(type(request), []).append((request, recorded.message))
 
     async def open(self) -> Transport:
         """Open the port; once, since a session does not come twice."""
@@ -147,22 +147,27 @@ class RecordedMachine:
         return Report(self._hello.boot_id, 0, 0, []) if isinstance(message, GetReport) else None
 
     def _settled(self, command: int) -> Message | None:
-        ends = [said.message for said in self._session.said if isinstance(said.message, Settled)]
+        ends = [recorded.message for recorded in self._session.said if isinstance(recorded.message, Settled)]
         return next((end for end in reversed(ends) if end.command == command), None)
 
     async def play(self, began: float, on_request: Callable[[Said], None]) -> None:
         """Say every event at its time; tell of every request of the recording, so that it can be made again."""
         loop = asyncio.get_running_loop()
-        for said in self._session.said:
-            wait = began + said.at - loop.time()
+        for recorded in self._session.said:
+            wait = began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
-            if said.outgoing and said.type == fr.REQUEST:
-                on_request(said)
-            elif not said.outgoing and said.type == fr.EVENT and self._link is not None and self._link.down is None:
+            if recorded.outgoing and recorded.type == fr.REQUEST:
+                on_request(recorded)
+            elif (
+                not recorded.outgoing
+                and recorded.type == fr.EVENT
+                and self._link is not None
+                and self._link.down is None
+            ):
                 if self._link.congested:  # the recording is played late; the other end acknowledges meanwhile
                     await asyncio.sleep(LAST)
-                self._link.event(said.message)
+                self._link.event(recorded.message)
         await asyncio.sleep(LAST)
 
     def unplug(self) -> None:

@@ -172,8 +172,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 except (SystemExit, KeyboardInterrupt):
                     raise
                 except BaseException as error:  # noqa: BLE001 - as every loop does: who fails is told of, the rest goes on
-                    told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
-                    self.call_exception_handler(told)
+                    failure = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
+                    self.call_exception_handler(failure)
 
     def _move_on(self) -> None:
         """Make the next timer ready and move the clock to it."""

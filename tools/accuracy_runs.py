@@ -74,7 +74,7 @@ class _Run:
         """Stand beside the machine: a card that clears the last sensor of a leg has arrived, whoever is told of it."""
         self._firmware(sensor, blocked)
         leg = self._last_sensors.get(sensor)
-        if leg is None or blocked or self.stand.machine.twin.state.name == "HALTED":
+        if leg is None or blocked or self.stand.machine.firmware.state.name == "HALTED":
             return
         self._arrived[leg] += 1
         if self.on_card is not None:
@@ -136,7 +136,7 @@ async def _happen(case: Case) -> Outcome:
     run = _Run(case)
     run.stand.supervisor.start()
     await run.stand.until_reported()
-    run.stand.machine.twin.hands_moved()
+    run.stand.machine.firmware.hands_moved()
     try:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()

@@ -34,9 +34,9 @@ class Attempts(msgspec.Struct):
     passed: int = 0
 
 
-def everything(house: House) -> Iterator[ev.Event]:
+def everything(casino: House) -> Iterator[ev.Event]:
     """Yield all that staff can send to go on without doing what is asked; the right answers are left out."""
-    state = house.controller.table.state
+    state = casino.controller.table.state
     people = (DEALER, FLOOR, TECHNICIAN)
     yield ev.OpenRound(DEALER)
     for who in people:
@@ -61,39 +61,39 @@ def everything(house: House) -> Iterator[ev.Event]:
     yield ev.OpenRound(DEALER)
 
 
-async def make(house: House, attempts: Attempts) -> None:
+async def make(casino: House, attempts: Attempts) -> None:
     """Try everything once."""
-    for event in list(everything(house)):
-        decisions = await _sent(house, event)
+    for event in list(everything(casino)):
+        decisions = await _sent(casino, event)
         refused = any(isinstance(decision, Refused) for decision in decisions)
         moved = any(isinstance(d, Command) or d == Moved("round", mc.BETTING) for d in decisions)
         attempts.made += 1
         attempts.passed += not refused or moved
 
 
-async def _sent(house: House, event: ev.Event) -> list[Decision]:
+async def _sent(casino: House, event: ev.Event) -> list[Decision]:
     """Send an event to the box; return what was decided, once that is durable."""
-    at = len(house.log)
-    house.controller.submit(event)
-    await house.until(lambda: any(each is event for each, _ in house.log[at:]))
-    return next(decisions for each, decisions in house.log[at:] if each is event)
+    at = len(casino.log)
+    casino.controller.submit(event)
+    await casino.until(lambda: any(each is event for each, _ in casino.log[at:]))
+    return next(decisions for each, decisions in casino.log[at:] if each is event)
 
 
-async def ignore_the_light(house: House) -> Attempts:
+async def ignore_the_light(casino: House) -> Attempts:
     """The shuffler stops with a red light. Staff look away and try to go on, again and again, and nobody answers."""
     tried = Attempts()
-    people = house.people
+    people = casino.people
     people.ignoring = True
-    house.controller.submit(ev.OpenRound(DEALER))
+    casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(1.0)
-    house.controller.submit(ev.NoMoreBets(DEALER))
-    await house.until_held()
+    casino.controller.submit(ev.NoMoreBets(DEALER))
+    await casino.until_held()
     for _ in range(TIMES):
-        await make(house, tried)
+        await make(casino, tried)
         await asyncio.sleep(60.0)
-    assert house.controller.table.state.holds, "the irregularity went away by itself"
+    assert casino.controller.table.state.holds, "the irregularity went away by itself"
     people.heed()
-    await house.rest()
+    await casino.rest()
     return tried
 
 
@@ -113,26 +113,26 @@ class LateBets(msgspec.Struct, frozen=True):
     dealt: bool  # the round was dealt after all
 
 
-async def late_bets(house: House) -> LateBets:
+async def late_bets(casino: House) -> LateBets:
     """Players lay chips before, at and after the call of no more bets; then the round is played to its end."""
-    sensors = {seat: house.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
-    house.seats = tuple(LANDINGS)
-    before = house.chips_in_tray(sensors[1])
+    sensors = {seat: casino.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
+    casino.seats = tuple(LANDINGS)
+    before = casino.chips_in_tray(sensors[1])
     loop = asyncio.get_running_loop()
-    house.controller.submit(ev.OpenRound(DEALER))
+    casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(2.0)
     for seat, when in LANDINGS.items():
         loop.call_later(1.0 + when, sensors[seat].inject, "place_bet")
     await asyncio.sleep(1.0)
-    house.controller.submit(ev.NoMoreBets(DEALER))
-    at = len(house.log)
-    await house.rest()
-    decided = [decision for _, decisions in house.log[at - 1 :] for decision in decisions]
+    casino.controller.submit(ev.NoMoreBets(DEALER))
+    at = len(casino.log)
+    await casino.rest()
+    decided = [decision for _, decisions in casino.log[at - 1 :] for decision in decisions]
     lit = [d.slot for d in decided if isinstance(d, Command) and d.act == "light"]  # the light follows the acceptance
-    late = {event.seat for event, _ in house.log[at - 1 :] if isinstance(event, ev.LateBet)}
-    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in house.log[at:])
+    late = {event.seat for event, _ in casino.log[at - 1 :] if isinstance(event, ev.LateBet)}
+    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in casino.log[at:])
     accepted = tuple(sorted(int(slot.rpartition(".")[2]) for slot in lit))
-    collected = house.chips_in_tray(sensors[1]) - before
+    collected = casino.chips_in_tray(sensors[1]) - before
     return LateBets(accepted, collected, tuple(sorted(late)), tuple(LANDINGS), dealt)
 
 
@@ -148,13 +148,13 @@ class Rogue(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]  # what stood against it
 
 
-async def rogue(house: House, slot: str, seconds: float = 600.0) -> Rogue:
+async def rogue(casino: House, slot: str, seconds: float = 600.0) -> Rogue:
     """Switch everything on with a rogue device in one slot, bring a deck, and try to open a round."""
-    house.box.connect()
+    casino.box.connect()
     await asyncio.sleep(seconds)
-    await house.bring("blue")
-    decisions = await _sent(house, ev.OpenRound(DEALER))
+    await casino.bring("blue")
+    decisions = await _sent(casino, ev.OpenRound(DEALER))
     keys = tuple(reason.key for d in decisions if isinstance(d, Refused) for reason in d.reasons)
-    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in house.log)
-    opened = any(Moved("round", mc.BETTING) in decided for _, decided in house.log)
-    return Rogue(getattr(house.slots[slot].cause, "code", ""), served, opened, keys)
+    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in casino.log)
+    opened = any(Moved("round", mc.BETTING) in decided for _, decided in casino.log)
+    return Rogue(getattr(casino.slots[slot].cause, "code", ""), served, opened, keys)

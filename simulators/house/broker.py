@@ -50,22 +50,22 @@ def own_broker(folder: Path) -> Iterator[tuple[str, int]]:
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port = int(probe.getsockname()[1])
-    config, said = folder / "mosquitto.conf", folder / "mosquitto.log"
+    config, log_file = folder / "mosquitto.conf", folder / "mosquitto.log"
     config.write_text(f"user root\nlistener {port} {LOOPBACK}\nallow_anonymous true\n", "ascii")
-    with said.open("wb") as log:
+    with log_file.open("wb") as log:
         process = subprocess.Popen([program, "-c", str(config)], stdin=subprocess.DEVNULL, stdout=log, stderr=log)  # noqa: S603
     try:
-        _listening(process, port, said)
+        _listening(process, port, log_file)
         yield LOOPBACK, port
     finally:
         process.terminate()
         process.wait(_PATIENCE)
 
 
-def _listening(process: subprocess.Popen[bytes], port: int, said: Path) -> None:
+def _listening(process: subprocess.Popen[bytes], port: int, log_file: Path) -> None:
     until = time.monotonic() + _PATIENCE
     while process.poll() is None and time.monotonic() < until:
         with suppress(OSError), socket.create_connection((LOOPBACK, port), 1.0):
             return
         time.sleep(0.02)
-    raise ConfigurationError(f"mosquitto does not start: {said.read_text('utf-8', 'replace').strip()}")
+    raise ConfigurationError(f"mosquitto does not start: {log_file.read_text('utf-8', 'replace').strip()}")

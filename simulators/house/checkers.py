@@ -52,29 +52,29 @@ class Checkers:
     """All checkers of one table. `step` sees what is durable; `round_over` looks at a table at rest. `broken`: what
     was found."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.broken: list[Broken] = []
         self.figures: Counter[str] = Counter()
         self.clauses: Counter[str] = Counter()
-        self.decks = DeckChecker(house)
-        self.money = MoneyChecker(house)
-        self.rounds = RoundChecker(house)
-        self.machines = MachineChecker(house)
+        self.decks = DeckChecker(casino)
+        self.money = MoneyChecker(casino)
+        self.rounds = RoundChecker(casino)
+        self.machines = MachineChecker(casino)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one durable step; after a power cut first those that were on disk before anybody was told."""
         if isinstance(event, ev.BoxStarted):
             for unseen in self._untold(event):
                 if _DEALING in unseen.decisions:
-                    back = self.house.truth.backs("shoe.1")
-                    self.house.dealt_rounds.append((self.rounds.number, back, self.house.whole(back)))
+                    back = self.casino.truth.backs("shoe.1")
+                    self.casino.dealt_rounds.append((self.rounds.number, back, self.casino.whole(back)))
                 self._step(unseen.event, unseen.decisions)
         self._step(event, decisions)
 
     def _untold(self, started: ev.BoxStarted) -> list[rec.Step]:
         """Return the steps on disk before a start that were durable when the power went, and were never told."""
-        on_disk = [record for record in getattr(self.house.disk, "records", ()) if record.kind == rec.STEP]
+        on_disk = [record for record in getattr(self.casino.disk, "records", ()) if record.kind == rec.STEP]
         for at in range(len(on_disk) - 1, self.figures["steps"] - 1, -1):
             if rec.decode_step(on_disk[at].body).event == started:
                 return [rec.decode_step(record.body) for record in on_disk[self.figures["steps"] : at]]
@@ -97,7 +97,7 @@ class Checkers:
         """Look at a table at rest; raise what was found, here or before."""
         if not self.broken:
             try:
-                self.house.world.check()
+                self.casino.world.check()
             except AssertionError as error:
                 raise Broken("one place", str(error)) from error
             self.decks.at_rest()
@@ -117,11 +117,11 @@ _CHECKS: Final = ("face_check", "cards_together", "deck_counted", "count_deck", 
 class DeckChecker:
     """No hand is dealt from a deck after a check that was able to see that it is wrong; the book's counts hold."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.seen: dict[str, str] = {}  # decks that a check has, or could have, found wrong: which check
         self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
-        self._whole = house.edition.cards.count
+        self._whole = casino.edition.cards.count
         self.since: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
         self.before: dict[
             str, list[int]
@@ -144,7 +144,7 @@ class DeckChecker:
                 self._asked[decision.id] = decision
             elif decision == _DEALING:
                 self._out = 0
-        for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
+        for number, deck, whole in self.casino.dealt_rounds[self._dealt :]:
             self._dealt += 1
             if not whole and deck in self.seen:
                 raise Broken("bad deck", f"round {number} is dealt from {deck}, which {self.seen[deck]} found wrong")
@@ -160,9 +160,9 @@ class DeckChecker:
 
         From one shoe many rounds are dealt: what hands have lifted out of it meanwhile is not missing.
         """
-        places = (RACK, LAYOUT, TABLE_TRAY) if self.house.edition.shuffle_after == "shoe" else (RACK, LAYOUT)
-        lying = [card for place in places for card in self.house.world.at(place) if card.back == deck]
-        return self.house.in_well() + sum(card.face >= 0 for card in lying) != self._whole
+        places = (RACK, LAYOUT, TABLE_TRAY) if self.casino.edition.shuffle_after == "shoe" else (RACK, LAYOUT)
+        lying = [card for place in places for card in self.casino.world.at(place) if card.back == deck]
+        return self.casino.in_well() + sum(card.face >= 0 for card in lying) != self._whole
 
     def _listed(self, finding: Finding) -> None:
         """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
@@ -179,13 +179,15 @@ class DeckChecker:
             case ev.ShuffleEnded() if event.count is not None:
                 real = self._real(event.slot, gate=True)
                 self._checked(
-                    self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
+                    self.casino.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
                     good=event.shuffled,
                 )  # fmt: skip
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
-                real -= self.house.world.playing_cards(f"{event.slot}/slot")  # came out before, and hands left it there
-                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+                real -= self.casino.world.playing_cards(
+                    f"{event.slot}/slot"
+                )  # came out before, and hands left it there
+                self._checked(self.casino.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
             case ev.StackOut():
                 self._out += event.count
             case ev.Answer() if event.prompt in self._asked:
@@ -196,7 +198,7 @@ class DeckChecker:
             self._out += 1  # it is dealt from the stub, by hand
         if prompt.kind not in _CHECKS:
             return
-        deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
+        deck = prompt.deck or self.casino.truth.backs("shoe.1") or self.casino.controller.table.state.round.deck or ""
         if prompt.kind == "face_check":
             self.unseen.pop(deck, None)
         elif event.number is None:
@@ -211,24 +213,26 @@ class DeckChecker:
         self.before[deck] = (self.since.get(deck) or self.before.get(deck, [])) if hands else []
         self.since[deck] = []
 
-    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True, hands: bool = False) -> None:
+    def _checked(
+        self, deck: str, reported: int, real: int, check: str, *, good: bool = True, hands: bool = False
+    ) -> None:
         """A deck was counted; a cycle that is no shuffle is no good check, whatever it counted."""
-        if told == self._whole and good:
+        if reported == self._whole and good:
             self._good(deck, hands=hands)
-        if told == real == self._whole:
+        if reported == real == self._whole:
             self.seen.pop(deck, None)
         elif deck:
             self.seen[deck] = check
 
     def _real(self, slot: str, *, gate: bool) -> int:
         """The truth: how many playing cards a machine has to count; those behind its shelves were not counted out."""
-        world = self.house.world
+        world = self.casino.world
         places = [p for p in world.census() if p.startswith(f"{slot}/") and (not gate or "behind_shelves" not in p)]
         return sum(world.playing_cards(place) for place in places)
 
     def at_rest(self) -> None:
         """The accounts of every deck sum to what it was received with, and a belief about a machine is its content."""
-        state = self.house.controller.table.state
+        state = self.casino.controller.table.state
         for deck, accounts in state.book.held.items():
             if sum(accounts.values()) != self._whole:
                 raise Broken("card book", f"the accounts of {deck} do not sum to {self._whole}: {accounts}")
@@ -243,12 +247,12 @@ class DeckChecker:
 class MoneyChecker:
     """Chips, latches and the meter: every chip in the tray is a bet that counts, and the meter is what they add."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.accepted: Counter[tuple[int, int]] = Counter()
         self.returned: Counter[tuple[int, int]] = Counter()
         self.settled: set[tuple[int, int]] = set()
-        rules = house.controller.table.context.meter
+        rules = casino.controller.table.context.meter
         self.told = None if rules is None else ToldMoney(rules)  # the same money, told by what people did
         self.reconciled = 0  # rounds after which everything was the same
         self._accounts: Counter[str] = Counter()
@@ -259,7 +263,7 @@ class MoneyChecker:
         """Take what money did."""
         if self.told is not None:
             self.told.take(event, decisions)
-        number = self.house.controller.table.state.round.number
+        number = self.casino.controller.table.state.round.number
         if isinstance(event, ev.Answer) and event.prompt in self._asked and event.choice == "bet":
             self._decided.add((number, self._asked[event.prompt].seat or 0))
         for decision in decisions:
@@ -282,7 +286,7 @@ class MoneyChecker:
         self.accepted[key] += 1
         if self.accepted[key] > 1 + self.returned[key]:
             raise Broken("counted twice", f"the bet of seat {bet.seat} in round {bet.round}")
-        machine: Any = self.house.machines[f"bet_sensor.{bet.seat}"]
+        machine: Any = self.casino.machines[f"bet_sensor.{bet.seat}"]
         latched = any(latch.round == bet.round and lying for latch, lying in machine.latched[-6:])
         if not latched and key not in self._decided:
             raise Broken(
@@ -291,28 +295,30 @@ class MoneyChecker:
 
     def at_rest(self) -> None:
         """Chips, bets and meter after a round."""
-        house = self.house
-        rules = house.controller.table.context.meter
+        casino = self.casino
+        rules = casino.controller.table.context.meter
         if rules is None:
             return
         kept = self.accepted - self.returned
-        tray = len(house.chips.at(TRAY))
+        tray = len(casino.chips.at(TRAY))
         if tray != kept.total():
             raise Broken("chips and bets", f"{tray} chips in the tray, {kept.total()} bets that count")
-        left = [slot for slot in house.machines if house.chips.at(f"{slot}/spot")]
+        left = [slot for slot in casino.machines if casino.chips.at(f"{slot}/spot")]
         if left:
             raise Broken("chips and bets", f"chips were left on {', '.join(left)}")
         self._hits()
-        booked = {account: amount for account, amount in house.controller.table.state.money.book.held.items() if amount}
+        booked = {
+            account: amount for account, amount in casino.controller.table.state.money.book.held.items() if amount
+        }
         if booked != {account: amount for account, amount in self._accounts.items() if amount}:
             raise Broken("meter", "the book holds other amounts than the decisions moved")
         self.reconciled += 1
 
     def _hits(self) -> None:
         """Every account, and what was handed out for hits and envy, is what people did comes to."""
-        book, people, told = self.house.controller.table.state.money.book, self.house.people, self.told
-        assert told is not None
-        for account, right in told.accounts().items() if book.entries else ():
+        book, people, oracle = self.casino.controller.table.state.money.book, self.casino.people, self.told
+        assert oracle is not None
+        for account, right in oracle.accounts().items() if book.entries else ():
             if book.at(account) != right:
                 raise Broken(
                     "meter", f"{account} holds {book.at(account)} micro-dollars; what people did makes {right}"
@@ -320,12 +326,12 @@ class MoneyChecker:
         if isinstance(people, Winners):
             if people.paid_twice:
                 raise Broken("hits", f"paid twice, in two amounts: {people.paid_twice}")
-            if told.paid != people.paid:
-                wrong = sorted(set(told.paid.items()) ^ set(people.paid.items()))
+            if oracle.paid != people.paid:
+                wrong = sorted(set(oracle.paid.items()) ^ set(people.paid.items()))
                 raise Broken("hits", f"what was booked and what was handed out differ: {wrong}")
-            if told.envy != people.envy:
-                raise Broken("hits", f"envy was booked as {told.envy} and handed out as {people.envy}")
-            for key, paid in told.paid.items():
+            if oracle.envy != people.envy:
+                raise Broken("hits", f"envy was booked as {oracle.envy} and handed out as {people.envy}")
+            for key, paid in oracle.paid.items():
                 if paid.hand != people.hand_of(*key):
                     raise Broken("hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand")
 
@@ -336,8 +342,8 @@ class MoneyChecker:
 class RoundChecker:
     """A void round returns what it must and settles nothing."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.voids: dict[int, tuple[str, ...]] = {}  # with the wagers that are settled all the same
         self.complete: set[int] = set()
         self.opened = 0
@@ -365,8 +371,8 @@ class RoundChecker:
         for number in self.voids:
             if number in self.complete:
                 raise Broken("void round", f"round {number} was void, and is complete")
-            kept = [slot for _, slot in self.house.people.collected.get(number, [])]
-            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.house.people.stand]
+            kept = [slot for _, slot in self.casino.people.collected.get(number, [])]
+            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.casino.people.stand]
             if "progressive" not in self.voids[number] and left:
                 raise Broken("void round", f"round {number} was void, and its chips are in the tray")
 
@@ -381,14 +387,14 @@ _UNNOTICED: Final = 15.0
 class MachineChecker:
     """A slot that is in service has a machine that lives; what is believed to be inside a shuffler is inside."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self._loop = asyncio.get_running_loop()
         self._dead: dict[str, float] = {}  # machines without power, and since when that was seen
 
     def look(self) -> None:
         """See which machines have power."""
-        for name, machine in self.house.machines.items():
+        for name, machine in self.casino.machines.items():
             if not machine.board.alive:
                 self._dead.setdefault(name, self._loop.time())
             elif self._dead:
@@ -397,13 +403,13 @@ class MachineChecker:
     def at_rest(self) -> None:
         """Compare what is believed of every machine in service with what it is."""
         self.look()
-        for name, slot in self.house.controller.table.state.slots.items():
+        for name, slot in self.casino.controller.table.state.slots.items():
             if slot.state != "in_service":
                 continue
             if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
                 raise Broken("service", f"{name} is believed in service and has had no power for {_UNNOTICED:g} s")
-            inside = getattr(self.house.slots[name].view, "inside", None)
+            inside = getattr(self.casino.slots[name].view, "inside", None)
             if inside is not None and name.startswith("shuffler."):
-                real = self.house.machines[name].mechanics.inside()  # type: ignore[attr-defined]
+                real = self.casino.machines[name].mechanics.inside()  # type: ignore[attr-defined]
                 if inside != real:
                     raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")

@@ -92,16 +92,16 @@ class _Outcome:
         self.failed: int | None = None  # the first that failed so far
         self._on_table = on_table
         self._came: dict[int, tuple[Day, Failure | None]] = {}
-        self._told = 0
+        self._reported = 0
 
     def take(self, at: int, day: Day, failure: Failure | None) -> None:
         """A table has ended."""
         self._came[at] = (day, failure)
         if failure is not None and (self.failed is None or at < self.failed):
             self.failed = at
-        while self._told in self._came and self._came[self._told][1] is None:
-            self._on_table(self._told)
-            self._told += 1
+        while self._reported in self._came and self._came[self._reported][1] is None:
+            self._on_table(self._reported)
+            self._reported += 1
 
     def needless(self, at: int) -> bool:
         """Tell whether a table would not be told of: an earlier one failed."""
@@ -148,11 +148,11 @@ class _Crew:
         while self._at:
             ready: list[Any] = connection.wait(list(self._at))
             for near in ready:
-                told = self._hear(near, sittings)
-                if told is None:
+                result = self._receive(near, sittings)
+                if result is None:
                     on_round()
                     continue
-                outcome.take(self._at.pop(near), *told)
+                outcome.take(self._at.pop(near), *result)
                 if outcome.failed is None:
                     self._hand_out(near, coming)
             for near, at in list(self._at.items()):
@@ -165,17 +165,17 @@ class _Crew:
             near.send(sitting)
             self._at[near] = at
 
-    def _hear(self, near: Connection, sittings: Sequence[Sitting]) -> tuple[Day, Failure | None] | None:
+    def _receive(self, near: Connection, sittings: Sequence[Sitting]) -> tuple[Day, Failure | None] | None:
         """Return what a process says: nothing but that a round is over, or a table's end."""
         sitting = sittings[self._at[near]]
         try:
-            told: tuple[Day, Failure | None] | str | None = near.recv()
+            result: tuple[Day, Failure | None] | str | None = near.recv()
         except EOFError:
             self._processes[near].join()
-            told = f"its process ended with {self._processes[near].exitcode}"
-        if not isinstance(told, str):
-            return told
-        raise RuntimeError(f"{sitting.game}, seed {sitting.seed}: {told}")
+            result = f"its process ended with {self._processes[near].exitcode}"
+        if not isinstance(result, str):
+            return result
+        raise RuntimeError(f"{sitting.game}, seed {sitting.seed}: {result}")
 
     def end(self) -> None:
         """End every process, wherever it is: all that it has is in its memory."""
@@ -197,11 +197,11 @@ def _work(far: Connection, others: Sequence[Connection]) -> None:
         while True:
             sitting: Sitting = far.recv()
             try:
-                told: Any = _play(sitting, lambda: far.send(None))
+                result: Any = _play(sitting, lambda: far.send(None))
             except OSError:
                 raise
             except Exception:  # noqa: BLE001 - whatever it is: it is told where somebody sees it
-                told = format_exc()
-            far.send(told)
+                result = format_exc()
+            far.send(result)
     except (EOFError, OSError):
         return

@@ -63,11 +63,11 @@ class FarSlot:
 class FarBox:
     """The box as its people see it: a table that follows what the box says is on disk. `powered`: it answers."""
 
-    def __init__(self, house: FarTable, table: Table) -> None:
-        self.house = house
+    def __init__(self, casino: FarTable, table: Table) -> None:
+        self.casino = casino
         self.table = table
         self.controller = self
-        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in house.machines.items()}
+        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
         self.powered = False
         self.seq = 0
         self.client: BoxClient | None = None
@@ -87,43 +87,43 @@ class FarBox:
         for credential in BENCH_PEOPLE:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
-        told = await self.client.request("follow", told=True)
-        for record in reader.read(journal, self.seq + 1, told["seq"]):
+        reply = await self.client.request("follow", told=True)
+        for record in reader.read(journal, self.seq + 1, reply["seq"]):
             if record.kind == rec.STEP:
                 self._step(record.body)
-        assert self.table.snapshot() == msgspec.convert(told["state"], bytes), "the box's state is not its journal's"
-        self.seq, self.powered = told["seq"], True
+        assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), "the box's state is not its journal's"
+        self.seq, self.powered = reply["seq"], True
         early, self._early = self._early, []
         for push in early:
-            self._take(push)
-        self.house.people.look_again()
+            self._apply_push(push)
+        self.casino.people.look_again()
 
     async def _watch(self, client: BoxClient) -> None:
         await client.gone.wait()
         self.powered = False
 
-    def _pushed(self, told: dict[str, Any]) -> None:
+    def _pushed(self, push: dict[str, Any]) -> None:
         if self.powered:
-            self._take(told)
+            self._apply_push(push)
         else:
-            self._early.append(told)
+            self._early.append(push)
 
-    def _take(self, told: dict[str, Any]) -> None:
-        if "step" in told:
-            self.seq = told["step"]["seq"]
-            self._step(msgspec.json.encode(told["step"]))
-        elif "told" in told:
-            slot = told["told"]["slot"]
-            event = lively(slot.partition(".")[0], told["told"])
+    def _apply_push(self, push: dict[str, Any]) -> None:
+        if "step" in push:
+            self.seq = push["step"]["seq"]
+            self._step(msgspec.json.encode(push["step"]))
+        elif "told" in push:
+            slot = push["told"]["slot"]
+            event = lively(slot.partition(".")[0], push["told"])
             if event is not None:
                 self.slots[slot].take(event)
-                self.house.people.told(slot, event)
+                self.casino.people.told(slot, event)
 
     def _step(self, body: bytes) -> None:
         step = rec.decode_step(body)
         decided = self.table.step(step.event)
         assert decided == step.decisions, "the box decides otherwise than its own core"
-        self.house.stepped(step.event, step.decisions)
+        self.casino.stepped(step.event, step.decisions)
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -139,16 +139,16 @@ class FarBox:
         """Somebody says something to the box."""
         if self.powered:
             self._unanswered += 1
-            self._go(self._say(event))
+            self._go(self._submit(event))
 
-    async def _say(self, event: ev.Event) -> None:
-        said = msgspec.to_builtins(event)
-        by = said.pop("who")["credential"]
-        second = said.pop("second", None)
+    async def _submit(self, event: ev.Event) -> None:
+        body = msgspec.to_builtins(event)
+        by = body.pop("who")["credential"]
+        second = body.pop("second", None)
         assert self.client is not None
         try:
             more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("say", event=said, by=by, **more)
+            answer = await self.client.request("say", event=body, by=by, **more)
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -173,8 +173,8 @@ class FarBox:
         """Somebody goes a step of a dossier's way back, or asks how far it has come."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        told: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
-        return told
+        reply: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
+        return reply
 
     def keep(self) -> None:
         """Nothing of the box is in this process."""

@@ -79,32 +79,32 @@ class Replay(msgspec.Struct, frozen=True):
         """How it went, in words."""
         if self.told:
             return self.told
-        said = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
-        return said + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
+        text = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
+        return text + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
 
 
 def _shuffler(fault: str) -> Callable[[House], None]:
     """Let something happen to the shuffler with the next deck that it gets."""
 
-    def happen(house: House) -> None:
-        house.machines["shuffler.1"].inject(fault)
+    def happen(casino: House) -> None:
+        casino.machines["shuffler.1"].inject(fault)
 
     return happen
 
 
-def _lose_from_rack(house: House) -> None:
+def _lose_from_rack(casino: House) -> None:
     """A card of the deck that was just dealt falls under the rail before it goes back into the machine."""
-    house.on_collect = house.lose_one
+    casino.on_collect = casino.lose_one
 
 
-def _swap_in_rack(house: House) -> None:
+def _swap_in_rack(casino: House) -> None:
     """One card is replaced by a copy of another: the count stays right."""
-    house.on_collect = house.swap_one
+    casino.on_collect = casino.swap_one
 
 
-def _cover_swapped(house: House) -> None:
+def _cover_swapped(casino: House) -> None:
     """A playing card is used as the cover card: it stays aside when the deck goes back."""
-    house.on_collect = lambda back: house.lose_one(back, "set_aside")
+    casino.on_collect = lambda back: casino.lose_one(back, "set_aside")
 
 
 _COUNTS_ONLY: Final = (
@@ -136,77 +136,77 @@ INCIDENTS: Final = (
 
 async def replay(incident: Incident, seed: int = 1) -> Replay:
     """Play an incident from before it happens until the box has noticed and the table plays on, or cannot."""
-    house = House(incident.game, seed=seed, models=incident.models, choices=incident.choices)
+    casino = House(incident.game, seed=seed, models=incident.models, choices=incident.choices)
     tried = attempts.Attempts()
     try:
-        await house.open(*incident.decks)
+        await casino.open(*incident.decks)
         for _ in range(BEFORE):
-            await house.round()
-        mark = len(house.log)
-        incident.happens(house)
+            await casino.round()
+        mark = len(casino.log)
+        incident.happens(casino)
         if incident.found is not None:
-            tried = await incident.found(house)
+            tried = await incident.found(casino)
         spare = iter(("green", "white", "grey"))
         for _ in range(AFTER):
-            await house.round()
-            if _complete(house, mark, incident):
+            await casino.round()
+            if _complete(casino, mark, incident):
                 break
-            if any(deck.state == mc.REMOVED for deck in house.controller.table.state.decks.values()):
-                await _replace(house, spare)
-        await house.round()
-        return _judge(house, mark, incident, tried)
+            if any(deck.state == mc.REMOVED for deck in casino.controller.table.state.decks.values()):
+                await _replace(casino, spare)
+        await casino.round()
+        return _judge(casino, mark, incident, tried)
     finally:
-        await house.close()
+        await casino.close()
 
 
-async def _replace(house: House, spare: Any) -> None:
+async def _replace(casino: House, spare: Any) -> None:
     """A new deck comes for each one that was removed."""
-    state = house.controller.table.state
+    state = casino.controller.table.state
     here = [deck for deck in state.decks.values() if deck.state != mc.REMOVED]
     if len(here) < 2 and state.round.state == mc.IDLE and not state.holds:
-        await house.bring(next(spare))
+        await casino.bring(next(spare))
 
 
-def _findings(house: House, mark: int) -> list[Finding]:
-    return [d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding)]
+def _findings(casino: House, mark: int) -> list[Finding]:
+    return [d for _, decisions in casino.log[mark:] for d in decisions if isinstance(d, Finding)]
 
 
-def _found(house: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
-    found = (d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Found))
-    return next((d for d in found if d.trigger in triggers), None)
+def _find_trigger(casino: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
+    triggers_found = (d for _, decisions in casino.log[mark:] for d in decisions if isinstance(d, Found))
+    return next((d for d in triggers_found if d.trigger in triggers), None)
 
 
-def _complete(house: House, mark: int, incident: Incident) -> bool:
+def _complete(casino: House, mark: int, incident: Incident) -> bool:
     """Tell whether everything was noticed that there was to notice."""
-    kinds = {finding.kind for finding in _findings(house, mark)}
-    return _found(house, mark, incident.sees) is not None and kinds >= set(incident.findings)
+    kinds = {finding.kind for finding in _findings(casino, mark)}
+    return _find_trigger(casino, mark, incident.sees) is not None and kinds >= set(incident.findings)
 
 
-def _dealt_when_found(house: House, mark: int, triggers: tuple[str, ...]) -> int:
+def _dealt_when_found(casino: House, mark: int, triggers: tuple[str, ...]) -> int:
     """Return the number of the last round that was dealt when it was found."""
     dealt = 0
-    numbers = [number for number, _, _ in house.dealt_rounds]
-    for at, (_, decisions) in enumerate(house.log):
+    numbers = [number for number, _, _ in casino.dealt_rounds]
+    for at, (_, decisions) in enumerate(casino.log):
         dealt += decisions.count(Moved("round", mc.DEALING))
         if at >= mark and any(isinstance(d, Found) and d.trigger in triggers for d in decisions):
             return numbers[dealt - 1] if dealt else 0
     return 0
 
 
-def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts) -> Replay:
-    bad = [number for number, _, whole in house.dealt_rounds if not whole]
-    found = _found(house, mark, incident.sees)
-    first = _dealt_when_found(house, mark, incident.sees)
-    kept = _findings(house, mark)
+def _judge(casino: House, mark: int, incident: Incident, tried: attempts.Attempts) -> Replay:
+    bad = [number for number, _, whole in casino.dealt_rounds if not whole]
+    finding = _find_trigger(casino, mark, incident.sees)
+    first = _dealt_when_found(casino, mark, incident.sees)
+    kept = _findings(casino, mark)
     return Replay(
-        incident.id, incident.what, incident.theirs, len(house.dealt_rounds),
+        incident.id, incident.what, incident.theirs, len(casino.dealt_rounds),
         before=tuple(n for n in bad if n <= first),
-        after=tuple(n for n in bad if n > first or not found),
+        after=tuple(n for n in bad if n > first or not finding),
         listed=tuple((f.deck or "", f.rounds) for f in kept if f.kind == "affected_rounds"),
-        truth=tuple(house.truth.wrong),
+        truth=tuple(casino.truth.wrong),
         linked=tuple(sorted({f.deck or "" for f in kept if f.kind == "migrated"})),
-        clauses=found.clauses if found else (),
-        noticed=_complete(house, mark, incident),
+        clauses=finding.clauses if finding else (),
+        noticed=_complete(casino, mark, incident),
         attempts=tried.made, passed=tried.passed,
         findings=tuple(sorted({f.kind for f in kept})),
         limit=incident.limit,
@@ -218,30 +218,32 @@ def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts
 
 async def replay_late_bet(seed: int = 1) -> Replay:
     """Chips land around the call of no more bets: those that count are collected, the others go back."""
-    house = House("face_up_pai_gow", seed=seed)
+    casino = House("face_up_pai_gow", seed=seed)
     try:
-        await house.open("blue", "red")
-        went = await attempts.late_bets(house)
+        await casino.open("blue", "red")
+        went = await attempts.late_bets(casino)
         right = went.collected == len(went.accepted) and sorted(went.accepted + went.returned) == list(went.placed)
-        told = f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
-        return Replay("late_bet", LATE_BET, "-", len(house.dealt_rounds), noticed=bool(went.returned) and went.dealt,
-                      passed=int(not right), attempts=len(went.placed), told=told)  # fmt: skip
+        result = (
+            f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
+        )
+        return Replay("late_bet", LATE_BET, "-", len(casino.dealt_rounds), noticed=bool(went.returned) and went.dealt,
+                      passed=int(not right), attempts=len(went.placed), told=result)  # fmt: skip
     finally:
-        await house.close()
+        await casino.close()
 
 
 async def replay_rogue(seed: int = 1) -> Replay:
     """A shuffler with another key, then one with firmware that nobody approved, stands at the table."""
-    said, passed = [], 0
+    results, passed = [], 0
     for wrong in ("key", "firmware"):
-        house = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
+        casino = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
         try:
-            went = await attempts.rogue(house, "shuffler.1")
+            went = await attempts.rogue(casino, "shuffler.1")
         finally:
-            await house.close()
-        said.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
+            await casino.close()
+        results.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
         passed += went.served or went.opened or "shuffler_missing" not in went.reasons
-    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(said))
+    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(results))
 
 
 def _distrust(seed: int, wrong: str) -> Trust:

@@ -40,8 +40,8 @@ LOOK: Final = 0.5
 class Hands(People):
     """People who do what the box asks for with their hands; `found` is what they would say. `silent`: and do not."""
 
-    def __init__(self, house: House) -> None:
-        super().__init__(house)
+    def __init__(self, casino: House) -> None:
+        super().__init__(casino)
         self.silent = True
         self.found: dict[int, ev.Answer] = {}
 
@@ -56,8 +56,8 @@ class Hands(People):
 class HouseBench:
     """The machines of a simulated table, for the bench view."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, casino: House) -> None:
+        self._casino = casino
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
         """Return the faults that each machine knows, those of its own kind first, with their meaning."""
@@ -67,22 +67,22 @@ class HouseBench:
                 for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
                 if not word.name.startswith("usb_")
             ]
-            for slot, machine in self._house.machines.items()
+            for slot, machine in self._casino.machines.items()
         }
 
     def inject(self, slot: str, fault: str) -> str:
         """Let a fault happen to a machine, or hands do something; return a sentence about it."""
-        machine = self._house.machines.get(slot)
+        machine = self._casino.machines.get(slot)
         if machine is None:
             raise BadFault(f"there is no machine in {slot}")
         return machine.inject(fault)
 
     def hints(self) -> dict[str, str]:
         """Return what the hands at the table found, by question: what a person who stands there would know."""
-        people = self._house.people
+        people = self._casino.people
         if not isinstance(people, Hands):
             return {}
-        open_ = self._house.controller.table.state.prompts
+        open_ = self._casino.controller.table.state.prompts
         return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
 
 
@@ -95,35 +95,35 @@ def _typed(name: str, details: dict[str, str]) -> str:
 
 
 def _hint(answer: ev.Answer) -> str:
-    said = [answer.choice.replace("_", " ")]
+    parts = [answer.choice.replace("_", " ")]
     if answer.number is not None:
-        said.append(str(answer.number))
+        parts.append(str(answer.number))
     if answer.seats:
-        said.append("seats " + ", ".join(map(str, answer.seats)))
-    return ", ".join(said)
+        parts.append("seats " + ", ".join(map(str, answer.seats)))
+    return ", ".join(parts)
 
 
 def silent_house(game: str, file: Path | None = None, **options: Any) -> tuple[House, Hands]:
     """Return a table whose people answer nothing by themselves. `file`: who may sign on at its box."""
     checker = None if file is None else Checker(file, clock=asyncio.get_running_loop().time)
-    house = House(game, people=Hands, credentials=checker, **options)
-    hands = house.people
+    casino = House(game, people=Hands, credentials=checker, **options)
+    hands = casino.people
     assert isinstance(hands, Hands)
-    return house, hands
+    return casino, hands
 
 
-async def tend(house: House, bets: tuple[int, ...] = ()) -> None:
+async def tend(casino: House, bets: tuple[int, ...] = ()) -> None:
     """Do what hands do although nobody asks: decks into the shuffler, and players who bet. Until cancelled."""
     round_ = 0
     while True:
-        house.feed()
-        state = house.controller.table.state
+        casino.feed()
+        state = casino.controller.table.state
         if bets and state.round.state == mc.BETTING and state.round.number != round_:
             round_ = state.round.number
             for seat in bets:
-                if f"bet_sensor.{seat}" in house.machines:
-                    house.machines[f"bet_sensor.{seat}"].inject("place_bet")
-        await asyncio.sleep(LOOK * house.pace)
+                if f"bet_sensor.{seat}" in casino.machines:
+                    casino.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await asyncio.sleep(LOOK * casino.pace)
 
 
 def people_file(folder: Path) -> Path:
@@ -135,7 +135,7 @@ def people_file(folder: Path) -> Path:
 
 
 async def show(
-    house: House,
+    casino: House,
     *,
     port: int = 0,
     name: str = "Table 7",
@@ -146,12 +146,12 @@ async def show(
 
     `folder`: where its box keeps dossiers and wear, if anywhere.
     """
-    box = house.box
+    box = casino.box
     if folder is not None and box.dossiers is None:
         box.dossiers = Dossiers(box, folder / DOSSIERS)
         box.supervise("wear", partial(keep_wear, box, folder))
     config = PanelConfig(True, "127.0.0.1", port, None, None)
     await serve(
-        config, box, box.check_person, name=name, bench=HouseBench(house), on_ready=on_ready, data=folder,
+        config, box, box.check_person, name=name, bench=HouseBench(casino), on_ready=on_ready, data=folder,
         unverified=box.plan.development,
     )  # fmt: skip

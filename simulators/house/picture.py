@@ -134,8 +134,8 @@ def _devices(table: Table, views: Mapping[str, Any]) -> Grid:
         style = _GOOD if slot.state == IN_SERVICE else _BAD
         grid.add_row(Text(name, _QUIET), Text(plain(slot.state), style), _path(table, view))
     for state, seats in many.items():
-        said = Text(plain(state), _GOOD if state == IN_SERVICE else _BAD)
-        grid.add_row(Text("bet sensors", _QUIET), said, Text(", ".join(seats), _QUIET))
+        label = Text(plain(state), _GOOD if state == IN_SERVICE else _BAD)
+        grid.add_row(Text("bet sensors", _QUIET), label, Text(", ".join(seats), _QUIET))
     return grid
 
 
@@ -167,8 +167,8 @@ def _locked(table: Table) -> Text:
     hold = holds[0]
     more = f"   and {len(holds) - 1} more" if len(holds) > 1 else ""
     about = " ".join(part for part in (hold.slot, hold.deck and f"deck {hold.deck}") if part)
-    said = f"LOCKED  {plain(hold.trigger)} {about}".rstrip()
-    return Text(f"{said}   {', '.join(hold.clauses)}   {hold.acknowledges} clears it{more}", _BAD, no_wrap=True)
+    text = f"LOCKED  {plain(hold.trigger)} {about}".rstrip()
+    return Text(f"{text}   {', '.join(hold.clauses)}   {hold.acknowledges} clears it{more}", _BAD, no_wrap=True)
 
 
 def _asked(table: Table) -> Text:

@@ -163,7 +163,7 @@ class PlainMoney(msgspec.Struct):
         rows += [(each.claim.life, each.fixed + each.share, each.stake) for each in self.kept]
         by = {life: sum(amount for of, amount, _ in rows if of == life) for life in ("open", "table", "hand")}
         staked = self.staked + sum(bet.stake for bet in (*self.bets, *self.spent))
-        found = {
+        balances = {
             accounts.METER: micro(owed.meter),
             accounts.RESERVE: micro(owed.reserve),
             accounts.SEED: -micro(owed.seeded),
@@ -176,7 +176,7 @@ class PlainMoney(msgspec.Struct):
             accounts.CORRECTIONS: -self.corrections,
             accounts.OVERFLOW: self.overflow + sum(bet.over for bet in (*self.bets, *self.spent)),
         }
-        return found | {accounts.HOUSE: -sum(found.values())}  # whatever came in and is nowhere else
+        return balances | {accounts.HOUSE: -sum(balances.values())}  # whatever came in and is nowhere else
 
     def _line(self, hand: str) -> Line:
         return next(line for line in TABLES[self.table].lines if line.hand == hand)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def svg(console: Console, title: str) -> str:
     """Return the recorded output. Rich's template fetches a web font; ours uses what the viewer has."""
-    before, _, rest = CONSOLE_SVG_FORMAT.partition("@font-face")
-    after = rest[rest.rindex("}}", 0, rest.index(".{unique_id}-matrix")) + 2 :]
+    before, _, tail = CONSOLE_SVG_FORMAT.partition("@font-face")
+    after = tail[tail.rindex("}}", 0, tail.index(".{unique_id}-matrix")) + 2 :]
     template = (before + after).replace("<!-- Generated with Rich https://www.textualize.io -->", "")
     return console.export_svg(title=title, code_format=template, unique_id="pitbox")

@@ -46,8 +46,8 @@ class RemoteHouse(FarTable):
 
     async def _boot(self) -> None:
         """Start the service and wait until it answers; what it said instead is the error."""
-        said = self.folder / "service.log"
-        with said.open("ab") as log:
+        log_path = self.folder / "service.log"
+        with log_path.open("ab") as log:
             self._service = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -58,7 +58,7 @@ class RemoteHouse(FarTable):
         ended.cancel()
         if not meeting.done():
             meeting.cancel()
-            raise NoBox(f"the box does not start: {said.read_text('utf-8', 'replace').strip()}")
+            raise NoBox(f"the box does not start: {log_path.read_text('utf-8', 'replace').strip()}")
         meeting.result()
 
     def cut(self) -> None:

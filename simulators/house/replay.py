@@ -53,7 +53,7 @@ def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
     slots: dict[str, list[Packet]] = {}
     for packet in packets:
         slots.setdefault(packet.slot, []).append(packet)
-    return {slot: found for slot, mine in slots.items() if (found := sessions(mine, began))}
+    return {slot: split for slot, mine in slots.items() if (split := sessions(mine, began))}
 
 
 def packets_of(dossier: Dossier) -> list[Packet]:
@@ -61,11 +61,11 @@ def packets_of(dossier: Dossier) -> list[Packet]:
     begins = max((kept.before_ms for kept in dossier.frames), default=0)
     opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
     frames = [_packet(dossier, kept.before_ms, kept) for kept in dossier.frames]
-    found = [packet for packet in (*opening, *frames) if packet is not None]
-    messages = [read_message(packet.frame.payload) for packet in found]
+    packets = [packet for packet in (*opening, *frames) if packet is not None]
+    messages = [read_message(packet.frame.payload) for packet in packets]
     if not any(isinstance(message, DeviceHello) for message in messages):
-        found[:0] = _hello_of(dossier, begins, messages)
-    return found
+        packets[:0] = _hello_of(dossier, begins, messages)
+    return packets
 
 
 def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
@@ -99,9 +99,9 @@ def kind_of(slot: str, played: list[Session]) -> str:
         return slot.partition(".")[0]
     own = {message: machine.KIND for machine in MACHINES for message in members(machine.Event)}
     for session in played:
-        for said in session.said:
-            if type(said.message) in own:
-                return str(own[type(said.message)])
+        for recorded in session.said:
+            if type(recorded.message) in own:
+                return str(own[type(recorded.message)])
     raise BadCapture(f"nothing in the frames of {slot} tells what kind of machine it is")
 
 
@@ -118,8 +118,8 @@ async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
 class _Player:
     """One slot's recording."""
 
-    def __init__(self, slot: str, played: list[Session], tell: Tell, began: float) -> None:
-        self._slot, self._sessions, self._tell, self._began = slot, played, tell, began
+    def __init__(self, slot: str, played: list[Session], on_event: Tell, began: float) -> None:
+        self._slot, self._sessions, self._on_event, self._began = slot, played, on_event, began
         self._kind = kind_named(kind_of(slot, played))
         self._rng = Random(slot)
         self._machine: RecordedMachine | None = None
@@ -135,7 +135,12 @@ class _Player:
         approved = frozenset(ApprovedFirmware(h.kind, h.firmware, h.digest) for h in hellos if h is not None)
         keys = {h.serial: DeviceKey(h.serial, h.kind, key.key) for h in hellos if h is not None}
         slot: Slot[Any, Any] = Slot(
-            self._slot, self._kind, self._open, Trust(self._kind.name, keys, approved), self._take, jitter=self._rng
+            self._slot,
+            self._kind,
+            self._open,
+            Trust(self._kind.name, keys, approved),
+            self._on_driver_event,
+            jitter=self._rng,
         )
         slot.start()
         try:
@@ -144,7 +149,7 @@ class _Player:
                 await self._session(session, session.hello, keys[session.hello.serial], slot)
             view, service = slot.view, slot.service.state
         finally:
-            self._tell = _silent
+            self._on_event = _silent
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -172,16 +177,16 @@ class _Player:
                 await self._reported.wait()
         except TimeoutError:
             return  # it never reported in the recording either
-        first = [said for said in session.said if isinstance(said.message, GetReport)][:1]
-        await machine.play(self._began, lambda said: None if said in first else self._again(said, slot))
+        first = [recorded for recorded in session.said if isinstance(recorded.message, GetReport)][:1]
+        await machine.play(self._began, lambda recorded: None if recorded in first else self._again(recorded, slot))
 
-    def _again(self, said: Said, slot: Slot[Any, Any]) -> None:
+    def _again(self, recorded: Said, slot: Slot[Any, Any]) -> None:
         """Have the driver do what it did then: commands and reports; other questions change nothing."""
-        command = getattr(said.message, "command", None)
-        if isinstance(said.message, GetReport):
+        command = getattr(recorded.message, "command", None)
+        if isinstance(recorded.message, GetReport):
             work = self._quietly(slot.driver.report())
-        elif command is not None and isinstance(said.message, self._kind.messages.Actuation):
-            work = self._quietly(self._command(said.message, command, slot.driver))
+        elif command is not None and isinstance(recorded.message, self._kind.messages.Actuation):
+            work = self._quietly(self._command(recorded.message, command, slot.driver))
         else:
             return
         task = asyncio.get_running_loop().create_task(work)
@@ -199,12 +204,12 @@ class _Player:
         try:
             await work
         except PitboxError as error:
-            self._tell(asyncio.get_running_loop().time() - self._began, self._slot, error)
+            self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, error)
 
-    def _take(self, event: Any) -> None:
+    def _on_driver_event(self, event: Any) -> None:
         if isinstance(event, Reported):
             self._reported.set()
-        self._tell(asyncio.get_running_loop().time() - self._began, self._slot, event)
+        self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, event)
 
     async def _folded(self) -> Played:
         """Fold what machines said, without a link."""
@@ -215,15 +220,15 @@ class _Player:
         for event in started:
             view = self._kind.fold(view, event)
             service.take(self._kind.trigger(event), unsettled=False)
-        for said in (each for session in self._sessions for each in session.said):
-            if said.outgoing or said.type != fr.EVENT:
+        for recorded in (each for session in self._sessions for each in session.said):
+            if recorded.outgoing or recorded.type != fr.EVENT:
                 continue
-            wait = self._began + said.at - loop.time()
+            wait = self._began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
-            view = self._kind.fold(view, said.message)
-            service.take(self._kind.trigger(said.message), unsettled=bool(view.unsettled))
-            self._tell(said.at, self._slot, said.message)
+            view = self._kind.fold(view, recorded.message)
+            service.take(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
+            self._on_event(recorded.at, self._slot, recorded.message)
         return Played(self._slot, self._kind.name, view, service.state, False, ())
 
 

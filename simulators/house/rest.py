@@ -19,8 +19,8 @@ class Rest:
     """One wait. Somebody looks more than a hundred times a round, and nearly every look only leads to the next one:
     those are callbacks of the loop, and whoever waits is woken for the one that may be the last."""
 
-    def __init__(self, house: House, seconds: float) -> None:
-        self._house = house
+    def __init__(self, casino: House, seconds: float) -> None:
+        self._casino = casino
         self._looks = round(seconds / EVERY)
         self._quiet = 0
         self._loop = asyncio.get_running_loop()
@@ -40,21 +40,21 @@ class Rest:
 
     def _look(self) -> bool:
         """Do what is to be done; tell whether there is nothing more."""
-        house = self._house
-        state = house.controller.table.state
+        casino = self._casino
+        state = casino.controller.table.state
         if not self._looks:
             raise TimeoutError(f"the table does not come to rest: {state.prompts}")
         self._looks -= 1
-        if house.dark:
+        if casino.dark:
             return True
-        house.feed()
-        asked = house.is_awaited() or state.prompts or state.progressive.state == mc.LOCKING
-        busy = house.people.busy or state.commands or asked
-        self._quiet = 0 if busy or house.people.mend() else self._quiet + 1
-        return self._quiet > QUIET and not house.ask_again()
+        casino.feed()
+        asked = casino.is_awaited() or state.prompts or state.progressive.state == mc.LOCKING
+        busy = casino.people.busy or state.commands or asked
+        self._quiet = 0 if busy or casino.people.mend() else self._quiet + 1
+        return self._quiet > QUIET and not casino.ask_again()
 
     def _wait(self) -> None:
-        self._timer = self._loop.call_later(EVERY * self._house.pace, self._due)
+        self._timer = self._loop.call_later(EVERY * self._casino.pace, self._due)
 
     def _due(self) -> None:
         """Look after whatever else happens at this instant, as a task that is woken would."""
@@ -67,7 +67,7 @@ class Rest:
         """Look, knowing that it is not the last time; what ends the wait all the same is seen by whoever waits."""
         if self._woken.done():
             return
-        if self._house.dark or not self._looks:
+        if self._casino.dark or not self._looks:
             self._woken.set_result(None)
             return
         try:

@@ -46,17 +46,17 @@ _EVERY: Final = 0.1
 class ShownTable(Table):
     """One table of a soak that is also shown; power leaves a real box by killing its process."""
 
-    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], house: House, show: Show) -> None:
-        super().__init__(game, seed, mishaps, lambda *_, **__: house)
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], casino: House, show: Show) -> None:
+        super().__init__(game, seed, mishaps, lambda *_, **__: casino)
         self._show = show
 
-    def _happen(self, house: House, mishap: Mishap) -> None:
+    def _happen(self, casino: House, mishap: Mishap) -> None:
         self._show.happens(mishap)
-        if isinstance(house, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
+        if isinstance(casino, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
             self.day.mishaps["box_power_cut"] += 1
-            house.cut()
+            casino.cut()
         else:
-            super()._happen(house, mishap)
+            super()._happen(casino, mishap)
 
 
 # What a short show with some faults is about: round, second of it, where, what.
@@ -79,32 +79,32 @@ def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
 class Show:
     """Watches one table and draws it: a living picture on a terminal, a line for whatever matters elsewhere."""
 
-    def __init__(self, house: House, screen: Screen, title: str) -> None:
-        self._house = house
+    def __init__(self, casino: House, screen: Screen, title: str) -> None:
+        self._casino = casino
         self._screen = screen
         self._title = title
         self._recent: list[Text] = []
         self._drawing: asyncio.Task[None] | None = None
         self._holds: dict[int, str] = {}
-        house.watchers.append(self._step)
+        casino.watchers.append(self._step)
 
     def happens(self, mishap: Mishap) -> None:
         """Say what goes wrong, before the box knows."""
         where = "at the table" if mishap.slot == HOUSE_SLOT else f"in {mishap.slot}"
-        self._say(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
+        self._add_line(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
 
     def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
         for line in self._lines(event, decisions):
-            self._say(line)
+            self._add_line(line)
 
-    def _say(self, line: Text) -> None:
+    def _add_line(self, line: Text) -> None:
         line.no_wrap = True
         self._recent = [*self._recent, line][-EVENTS:]
         if not self._screen.lives:
             self._screen.line(line.plain, str(line.style))
 
     def _lines(self, event: ev.Event, decisions: list[Decision]) -> Iterator[Text]:
-        number = self._house.controller.table.state.round.number
+        number = self._casino.controller.table.state.round.number
         if isinstance(event, ev.BoxStarted):
             yield Text(f"the box starts (boot {event.boot}); nothing moves before everything has reported", "cyan")
         for decision in decisions:
@@ -151,8 +151,8 @@ class Show:
 
     def picture(self) -> Any:
         """Return the table as it stands."""
-        views = {name: slot.view for name, slot in self._house.slots.items()}
-        return draw(self._house.controller.table, views, self._recent, self._title)
+        views = {name: slot.view for name, slot in self._casino.slots.items()}
+        return draw(self._casino.controller.table, views, self._recent, self._title)
 
     async def end(self) -> None:
         """Draw once more, and leave that standing."""
@@ -162,8 +162,13 @@ class Show:
             self._screen.show(self.picture(), last=True)
 
 
-def _about(found: Found) -> str:
-    parts = [plain(found.trigger), found.slot, found.deck and f"deck {found.deck}", found.seat and f"seat {found.seat}"]
+def _about(finding: Found) -> str:
+    parts = [
+        plain(finding.trigger),
+        finding.slot,
+        finding.deck and f"deck {finding.deck}",
+        finding.seat and f"seat {finding.seat}",
+    ]
     return " ".join(str(part) for part in parts if part)
 
 

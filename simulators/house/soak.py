@@ -108,69 +108,69 @@ class Table:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
-        house = self._make(
+        casino = self._make(
             self._game, seed=self._seed, choices=choices(self._game, self._seed), people=self._people,
             models=keypad_and_sign(self._game) if self._seed % JOINED == 0 else None,
         )  # fmt: skip
-        house.people.thorough, house.patience = True, PATIENCE
-        checkers = Checkers(house)
-        house.watchers.append(checkers.step)
+        casino.people.thorough, casino.patience = True, PATIENCE
+        checkers = Checkers(casino)
+        casino.watchers.append(checkers.step)
         whole = False
         try:
-            await house.open("blue", "red")
+            await casino.open("blue", "red")
             while checkers.rounds.opened < rounds:
-                await self._round(house, checkers)
+                await self._round(casino, checkers)
                 if on_round is not None:
                     on_round()
             whole = True
         finally:
             for timer in self._timers:
                 timer.cancel()
-            self._note(house, checkers)
+            self._note(casino, checkers)
             with nullcontext() if whole else suppress(AssertionError):  # what broke before says more than how it ends
-                await house.close()
+                await casino.close()
             self.day.seconds = process_time() - began
             self.day.virtual = loop.time()
         return self.day
 
-    def _people(self, house: House) -> People:
+    def _people(self, casino: House) -> People:
         """Who sits and works at the table: where there is a meter, now and then somebody wins."""
-        return Winners(house, self._seed, WINS) if house.submission.wagers else People(house)
+        return Winners(casino, self._seed, WINS) if casino.submission.wagers else People(casino)
 
-    async def _round(self, house: House, checkers: Checkers) -> None:
+    async def _round(self, casino: House, checkers: Checkers) -> None:
         """Open a round and play it to its end, whatever happens; then look at everything."""
         self.round += 1
         rng = Random(f"{self._seed} {self.round}")
         loop = asyncio.get_running_loop()
         for mishap in self._mishaps.get(self.round, ()):
-            self._timers.append(loop.call_later(mishap.moment * house.pace, self._happen, house, mishap))
+            self._timers.append(loop.call_later(mishap.moment * casino.pace, self._happen, casino, mishap))
         opened = checkers.rounds.opened
         for _ in range(TRIES):
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7)
-            await self._try(house, checkers, bets if house.controller.table.context.progressive else ())
+            await self._try(casino, checkers, bets if casino.controller.table.context.progressive else ())
             if checkers.rounds.opened > opened:
                 break
         else:
-            raise Broken("stuck", f"no round opens any more: {_why(house)}")
+            raise Broken("stuck", f"no round opens any more: {_why(casino)}")
         self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
 
-    async def _try(self, house: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
+    async def _try(self, casino: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
         opened = checkers.rounds.opened
         try:
-            await house.round(bets)
-            await lead_on(house)
+            await casino.round(bets)
+            await lead_on(casino)
         except TimeoutError as late:
-            raise Broken("stuck", f"{late}; {_why(house)}") from late
+            raise Broken("stuck", f"{late}; {_why(casino)}") from late
         finally:
             self._raised()  # says more than that nobody goes on, which may be all that is seen of it
         if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
-            house.controller.table.state.round.number
+            casino.controller.table.state.round.number
         }:
-            _take_back(house)
+            _take_back(casino)
         checkers.round_over()
         for seat in BETTORS if bets else ():
-            if not house.chips.at(hand(f"bet_sensor.{seat}")):
-                house.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
+            if not casino.chips.at(hand(f"bet_sensor.{seat}")):
+                casino.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
 
     def _raised(self) -> None:
         """Tell what was raised where nobody waits for it: in the box, or by whoever works at the table."""
@@ -178,15 +178,15 @@ class Table:
             error = context.get("exception")
             raise Broken("crash", f"{context['message']}: {error!r}") from error
 
-    def _happen(self, house: House, mishap: Mishap) -> None:
+    def _happen(self, casino: House, mishap: Mishap) -> None:
         word = mishap.fault.partition(":")[0]
-        self.day.mishaps[word if happen(house, mishap) else "(could not happen)"] += 1
+        self.day.mishaps[word if happen(casino, mishap) else "(could not happen)"] += 1
 
-    def _note(self, house: House, checkers: Checkers) -> None:
+    def _note(self, casino: House, checkers: Checkers) -> None:
         day = self.day
         day.rounds, day.voids = checkers.rounds.opened, len(checkers.rounds.voids)
         day.steps, day.irregularities = checkers.figures["steps"], checkers.figures["irregularities"]
-        day.clauses, day.cuts = checkers.clauses, house.disk.cuts
+        day.clauses, day.cuts = checkers.clauses, casino.disk.cuts
         day.bets, day.reconciled = checkers.money.accepted.total(), checkers.money.reconciled
         day.hits = 0 if checkers.money.told is None else checkers.money.told.claims
         day.bad_before = len(checkers.decks.bad_rounds)
@@ -201,58 +201,58 @@ def choices(game: str, seed: int) -> dict[str, Any]:
     return {} if game == "dj_wild" and seed % 3 == 0 else progressive(game, seed)
 
 
-def _take_back(house: House) -> None:
+def _take_back(casino: House) -> None:
     """No round was opened, or it was void: players take back what they laid on a sensor that takes no bets."""
-    for slot, machine in house.machines.items():
-        chips = house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
+    for slot, machine in casino.machines.items():
+        chips = casino.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
         if chips:
             machine.inject(f"take_bet:chips={len(chips)}")
 
 
-async def lead_on(house: House) -> None:
+async def lead_on(casino: House) -> None:
     """People bring the table to rest: power comes back, a round that stood open is played, new decks come."""
     for _ in range(TRIES):
-        if house.dark:
-            await house.power_up()
-        await house.rest()
-        if house.dark:
+        if casino.dark:
+            await casino.power_up()
+        await casino.rest()
+        if casino.dark:
             continue
-        if house.controller.table.state.round.state == mc.BETTING:
-            await house.round()
+        if casino.controller.table.state.round.state == mc.BETTING:
+            await casino.round()
             continue
-        if house.controller.table.state.round.state == mc.IDLE and not await _new_deck(house) and not house.dark:
+        if casino.controller.table.state.round.state == mc.IDLE and not await _new_deck(casino) and not casino.dark:
             return
-    if house.dark or house.controller.table.state.round.state != mc.IDLE:
-        raise Broken("stuck", f"the round stays {house.controller.table.state.round.state}; {_why(house)}")
+    if casino.dark or casino.controller.table.state.round.state != mc.IDLE:
+        raise Broken("stuck", f"the round stays {casino.controller.table.state.round.state}; {_why(casino)}")
 
 
-async def _new_deck(house: House) -> bool:
+async def _new_deck(casino: House) -> bool:
     """Take a deck away that has been in use for too long, and bring one for it; tell whether there was one."""
-    decks = house.controller.table.state.decks
-    for name in sorted(house.people.expired):
-        house.people.expired.discard(name)
+    decks = casino.controller.table.state.decks
+    for name in sorted(casino.people.expired):
+        casino.people.expired.discard(name)
         if name in decks and decks[name].state != mc.REMOVED:
-            house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
+            casino.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
             return True
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
     names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
-    await house.bring(next(name for name in names if name not in decks))
+    await casino.bring(next(name for name in names if name not in decks))
     return True
 
 
-def _why(house: House) -> str:
+def _why(casino: House) -> str:
     """What the table waits for, as far as its screen shows."""
-    if house.dark:
+    if casino.dark:
         return "the box has no power"
-    table = house.controller.table
+    table = casino.controller.table
     reasons = [reason.key for reason in table.permit("open_bets")]
     kinds = [prompt.kind for prompt in table.state.prompts.values()]
     slots = {name: slot.state for name, slot in table.state.slots.items() if slot.state != "in_service"}
     decks = {deck.name: (deck.state, deck.place) for deck in table.state.decks.values() if deck.state != mc.REMOVED}
     holds = [hold.trigger for hold in table.state.holds.values()]
     return (
-        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {house.notes[-3:]}"
+        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {casino.notes[-3:]}"
     )
 
 
@@ -283,8 +283,8 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
     """
 
     def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:
-        _, found = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
-        return found if found is not None and found.promise == failure.promise else None
+        _, smaller = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
+        return smaller if smaller is not None and smaller.promise == failure.promise else None
 
     least, parts = failure, 2
     nothing = fails([])
@@ -292,18 +292,18 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
         return nothing
     for back in _BACK:
         late = [mishap for mishap in failure.mishaps if mishap.round > failure.rounds - back]
-        found = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
+        smaller = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
         tries -= 1
-        if found is not None:
-            least = found
+        if smaller is not None:
+            least = smaller
             break
     while tries > 0 and len(least.mishaps) > 1:
         size = -(-len(least.mishaps) // parts)
         for start in range(0, len(least.mishaps), size):
             tries -= 1
-            found = fails(least.mishaps[:start] + least.mishaps[start + size :])
-            if found is not None:
-                least, parts = found, max(2, parts - 1)
+            smaller = fails(least.mishaps[:start] + least.mishaps[start + size :])
+            if smaller is not None:
+                least, parts = smaller, max(2, parts - 1)
                 break
         else:
             if size == 1:
@@ -313,9 +313,9 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
         sooner = least.mishaps[0].round - first
         if sooner > 0:
             moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
-            found = fails(moved, least.rounds - sooner + 1)
-            if found is not None:
-                return found
+            smaller = fails(moved, least.rounds - sooner + 1)
+            if smaller is not None:
+                return smaller
     return least
 
 

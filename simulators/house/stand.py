@@ -49,7 +49,13 @@ class Stand(Generic[M, D, V]):
         self.events: list[Any] = []
         self.trust = trust or trust_in(machine)
         self.slot = Slot(
-            machine.slot, kind, open_port, self.trust, self._take, capture=capture, jitter=Random(machine.seed)
+            machine.slot,
+            kind,
+            open_port,
+            self.trust,
+            self._on_driver_event,
+            capture=capture,
+            jitter=Random(machine.seed),
         )
         self.driver: D = self.slot.driver
         self._on_event = on_event
@@ -71,7 +77,7 @@ class Stand(Generic[M, D, V]):
         """Who keeps the link."""
         return self.slot.supervisor
 
-    def _take(self, event: Any) -> None:
+    def _on_driver_event(self, event: Any) -> None:
         self.events.append(event)
         for fits, future in self._watchers:
             if not future.done() and fits(event):

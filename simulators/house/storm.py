@@ -173,41 +173,41 @@ _OWN: Final[dict[str, Any]] = {
 }
 
 
-def happen(house: House, mishap: Mishap) -> bool:
+def happen(casino: House, mishap: Mishap) -> bool:
     """Let one thing go wrong; tell whether it could: hands cannot reach what is inside a machine."""
     if mishap.slot == HOUSE_SLOT:
-        _at_table(house, parse_fault(mishap.fault, HOUSE_KIND))
+        _at_table(casino, parse_fault(mishap.fault, HOUSE_KIND))
         return True
     try:
-        house.machines[mishap.slot].inject(mishap.fault)
+        casino.machines[mishap.slot].inject(mishap.fault)
     except BadFault:
         return False
     return True
 
 
-def _at_table(house: House, fault: Fault) -> None:
+def _at_table(casino: House, fault: Fault) -> None:
     match fault.kind.name:
         case "box_power_cut":
             ahead, at = fault.whole("points"), _POINTS[fault.one_of("at", _POINTS)]
             if at == "sync":
-                house.disk.cut_at = house.disk.points + ahead
+                casino.disk.cut_at = casino.disk.points + ahead
             else:
-                house.mains.cut_at, house.mains.before = house.mains.writes + ahead, at == "before"
+                casino.mains.cut_at, casino.mains.before = casino.mains.writes + ahead, at == "before"
         case "clock_step":
             minutes = fault.whole("minutes") * (-1, 1)[fault.one_of("to", ("back", "ahead"))]
-            house.clock.ahead_ns += minutes * 60_000_000_000
+            casino.clock.ahead_ns += minutes * 60_000_000_000
         case "card_falls":
-            house.on_collect = house.lose_one
+            casino.on_collect = casino.lose_one
         case "card_aside":
-            house.on_collect = lambda back: house.lose_one(back, "set_aside")
+            casino.on_collect = lambda back: casino.lose_one(back, "set_aside")
         case "card_swapped":
-            house.on_collect = house.swap_one
+            casino.on_collect = casino.swap_one
         case "miscount":
             by = fault.whole("by") * (1, -1)[fault.one_of("way", ("more", "less"))]
-            house.people.slips[fault.text("question")] = by
+            casino.people.slips[fault.text("question")] = by
         case "answer_twice":
-            house.people.twice = True
-        case "open_again" if not house.dark:
-            house.controller.submit(ev.OpenRound(DEALER))
-        case "call_again" if not house.dark:
-            house.controller.submit(ev.NoMoreBets(DEALER))
+            casino.people.twice = True
+        case "open_again" if not casino.dark:
+            casino.controller.submit(ev.OpenRound(DEALER))
+        case "call_again" if not casino.dark:
+            casino.controller.submit(ev.NoMoreBets(DEALER))

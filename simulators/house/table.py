@@ -129,7 +129,7 @@ class House:
         """People see what the box shows and what its machines do."""
         if box.controller is not None:
             box.controller.followers.append(self._follow)
-            box.on_told.append(self._told)
+            box.on_told.append(self._on_device_event)
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[DiskStore, DiskWriter]:
         store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
@@ -188,7 +188,7 @@ class House:
         await self.box.stop()
         self.mains.switch_off()
 
-    def _told(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: Any) -> None:
         if not self.dark:
             self.people.told(slot, event)
 
@@ -224,8 +224,8 @@ class House:
             return False
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
-        rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
-        return sorted([*faces, *(card.face for card in rest)]) == printed and {
+        discarded = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
+        return sorted([*faces, *(card.face for card in discarded)]) == printed and {
             c.back for c in cards if c.face >= 0
         } <= {back}
 

@@ -41,8 +41,8 @@ _SERVICE_IDS: Final = 1 << 62
 class Technician(ABC):
     """Part of `People`: whoever goes to a machine."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.thorough = False  # who looks into a machine finds what no sensor sees
         self._ids = count(_SERVICE_IDS)
         self._one_technician = asyncio.Lock()
@@ -58,61 +58,61 @@ class Technician(ABC):
         """Have somebody go about something."""
 
     def _cover(self, slot: str) -> None:
-        if self.house.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
+        if self.casino.machines[slot].mechanics.lid_on:  # type: ignore[attr-defined]
             return
-        self.house.machines[slot].inject("pick_up")
-        self.house.machines[slot].inject("lid:to=on")
+        self.casino.machines[slot].inject("pick_up")
+        self.casino.machines[slot].inject("lid:to=on")
 
     async def _go_back(self, slot: str) -> None:
         """Go the steps that a box with dossiers asks for before a machine is returned; other houses ask for none."""
-        known = self.house.controller.table.state.slots.get(slot)
+        known = self.casino.controller.table.state.slots.get(slot)
         if known is None or known.way is None:
             return
-        box: Any = self.house.box  # one behind a socket: only such a box keeps dossiers
+        box: Any = self.casino.box  # one behind a socket: only such a box keeps dossiers
         async with self._one_technician:
             try:
-                await Walk(self.house, box, slot).go()
+                await Walk(self.casino, box, slot).go()
             except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+                self.casino.notes.append(f"{slot}: the technician: {failed.code} {failed}")
 
     async def _look_at(self, prompt: Prompt) -> None:
         """Whoever says that a machine's path is clear has looked at the machine, and has set right what was wrong."""
         await self._go_back(prompt.slot or "")
         if (prompt.slot or "").startswith("bet_sensor."):  # one that did not do as it was told: what lies on it is seen
-            self.house.machines[prompt.slot or ""].inject("mend")
-            self.house.machines[prompt.slot or ""].inject("take_object")
+            self.casino.machines[prompt.slot or ""].inject("mend")
+            self.casino.machines[prompt.slot or ""].inject("take_object")
         if "path_clear" not in prompt.evidence or not (prompt.slot or "").startswith("shuffler."):
             return
-        machine: Any = self.house.machines[prompt.slot or ""]
+        machine: Any = self.casino.machines[prompt.slot or ""]
         machine.inject("mend")
         if machine.firmware.mode is Mode.SORT:
             with suppress(PitboxError):  # one that cannot be told is the technician's
-                await self.house.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
+                await self.casino.slots[prompt.slot or ""].driver.set_mode(next(self._ids), Mode.SHUFFLE)
 
     async def _close_door(self, prompt: Prompt) -> None:
         """A machine gives nothing out while its door is open, nor what it has not drawn in: hands take that back."""
         slot = prompt.slot or "shuffler.1"
         with suppress(BadFault):
-            self.house.machines[slot].inject("door:to=closed")
-        self.house.empty_intake(slot)
+            self.casino.machines[slot].inject("door:to=closed")
+        self.casino.empty_intake(slot)
 
     async def _service(self, prompt: Prompt) -> None:
         slot = prompt.slot or ""
-        await self._clear(slot, self.house.machines[slot])
+        await self._clear(slot, self.casino.machines[slot])
 
     def mend(self) -> bool:
         """A machine does not serve and no question is open about it: the technician goes there. Tell whether one is."""
-        state = self.house.controller.table.state
+        state = self.casino.controller.table.state
         named = {hold.slot for hold in state.holds.values()}
         for name, slot in state.slots.items():
             self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
-            wanted = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            needs_visit = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
             if slot.kind == "bet_sensor" and state.round.state != IDLE:
                 continue  # its latch stands until the round is over
             if self._doubted[name] > LONG and not state.holds and not self.busy and self._report(name, slot.kind):
                 self._doubted[name] = 0
                 return True
-            if wanted and name not in named and not self.busy:
+            if needs_visit and name not in named and not self.busy:
                 self._doubted[name] = 0
                 self._go(self._mend(name))
                 return True
@@ -123,51 +123,51 @@ class Technician(ABC):
 
         In a round the dealer reports the machine; before it the floorperson orders another shuffle of what lies there.
         """
-        state = self.house.controller.table.state
+        state = self.casino.controller.table.state
         inside = [deck for deck in state.decks.values() if deck.place.partition("/")[0] == slot]
         if state.round.state not in (IDLE, COMPLETE) and kind in ("shoe", "shuffler", "shaker"):
-            self.house.controller.submit(ev.Declared(f"{kind}_fault", DEALER, slot=slot))
+            self.casino.controller.submit(ev.Declared(f"{kind}_fault", DEALER, slot=slot))
             return True
         ready = [deck.name for deck in inside if deck.state in (SHUFFLED, READY)]
         if ready:
-            self.house.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=ready[0]))
+            self.casino.controller.submit(ev.Ordered("reshuffle", FLOOR, deck=ready[0]))
         return bool(ready)
 
     async def _mend(self, slot: str) -> None:
-        await self._clear(slot, self.house.machines[slot])
-        if not self.house.dark and self.house.controller.table.state.slots[slot].state == FAULTED:
-            self.house.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
+        await self._clear(slot, self.casino.machines[slot])
+        if not self.casino.dark and self.casino.controller.table.state.slots[slot].state == FAULTED:
+            self.casino.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
         await self._go_back(slot)
-        await self.house.wait(PACE)
-        if self.house.dark:
+        await self.casino.wait(PACE)
+        if self.casino.dark:
             return
-        state = self.house.controller.table.state.slots[slot].state
-        if state == CLEARED or (state == UNVERIFIED and self.house.slots[slot].view.connected):  # it reports once more
-            self.house.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
+        state = self.casino.controller.table.state.slots[slot].state
+        if state == CLEARED or (state == UNVERIFIED and self.casino.slots[slot].view.connected):  # it reports once more
+            self.casino.controller.submit(ev.SlotOrdered(slot, "acknowledge", FLOOR))
 
     async def _clear(self, slot: str, machine: Any) -> None:
         """Clear a machine by the book: path, compartments, a look inside, a self-test. One after the other."""
-        take = "take_deck" if slot.startswith("shuffler.") else "take"
+        take_out = "take_deck" if slot.startswith("shuffler.") else "take"
         if not slot.startswith(("shuffler.", "shoe.")):
             await self._repair(slot, machine)
             return
         async with self._one_technician:
-            driver = self.house.slots[slot].driver
+            driver = self.casino.slots[slot].driver
             await self._hands_off(machine)
             try:
                 machine.inject("mend")
                 self._empty_intake(slot, machine)
                 machine.inject("clear_path")
                 await driver.clear_jam(next(self._ids))
-                if slot.startswith("shuffler.") and self.house.world.count(f"{slot}/gate"):
+                if slot.startswith("shuffler.") and self.casino.world.count(f"{slot}/gate"):
                     await driver.eject(next(self._ids))
                 with suppress(BadFault):  # a manual shoe has no slot to take from
-                    machine.inject(take)
+                    machine.inject(take_out)
                 self._search(slot)
                 machine.inject("clear_path")
                 await driver.self_test(next(self._ids))
             except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+                self.casino.notes.append(f"{slot}: the technician: {failed.code} {failed}")
 
     async def _repair(self, slot: str, machine: Any) -> None:
         """Set right a machine that moves no cards, and have it test itself."""
@@ -178,40 +178,40 @@ class Technician(ABC):
                     await self._free_spot(slot, machine)
                 elif slot.startswith("shaker."):
                     self._cover(slot)
-                await self.house.slots[slot].driver.self_test(next(self._ids))
+                await self.casino.slots[slot].driver.self_test(next(self._ids))
             except PitboxError as failed:
-                self.house.notes.append(f"{slot}: the technician: {failed.code} {failed}")
+                self.casino.notes.append(f"{slot}: the technician: {failed.code} {failed}")
 
     async def _free_spot(self, slot: str, machine: Any) -> None:
         """Between rounds a sensor is tested on an empty spot, without the latch of the last one."""
         machine.inject("take_object")
-        chips = len(self.house.chips.at(f"{slot}/spot"))
+        chips = len(self.casino.chips.at(f"{slot}/spot"))
         if chips:
             machine.inject(f"take_bet:chips={chips}")
-        latch = machine.twin.memory.latch
+        latch = machine.firmware.memory.latch
         if latch is not None:
-            await self.house.slots[slot].driver.unlock(next(self._ids), latch.lock_id)
+            await self.casino.slots[slot].driver.unlock(next(self._ids), latch.lock_id)
 
     async def _hands_off(self, machine: Any) -> None:
         """Nobody works at a shoe while a hand draws from it."""
         for _ in range(LONG):
             if not getattr(machine.mechanics, "drawing", False):
                 return
-            await self.house.wait(PACE)
+            await self.casino.wait(PACE)
 
     def _search(self, slot: str) -> None:
         """A look behind shelves and well, if somebody looks there: what is found goes to the rest of its deck."""
         if not self.thorough:
             return
-        decks = self.house.controller.table.state.decks
-        for card in [*self.house.world.at(f"{slot}/behind_shelves"), *self.house.world.at(f"{slot}/behind_well")]:
+        decks = self.casino.controller.table.state.decks
+        for card in [*self.casino.world.at(f"{slot}/behind_shelves"), *self.casino.world.at(f"{slot}/behind_well")]:
             gone = card.back not in decks or decks[card.back].state == REMOVED
-            self.house.world.move(card, QUARANTINE if gone else TRAY)
+            self.casino.world.move(card, QUARANTINE if gone else TRAY)
 
     def _empty_intake(self, slot: str, machine: Any) -> None:
         """What was put in and not drawn in is taken out again, and out of a manual shoe everything."""
-        for card in self.house.world.at(f"{slot}/intake"):
-            self.house.world.move(card, TRAY)
+        for card in self.casino.world.at(f"{slot}/intake"):
+            self.casino.world.move(card, TRAY)
         machine.firmware.hands_moved()
         with suppress(BadFault):  # only a manual shoe has a well that hands reach
             machine.inject("lift")

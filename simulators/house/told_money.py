@@ -56,7 +56,7 @@ class ToldMoney:
     def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
         """Take one step."""
         if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
-            self._said(self._asked[event.prompt], event)
+            self._apply_answer(self._asked[event.prompt], event)
         if isinstance(event, ev.MeterCorrected) and Refused not in map(type, decisions):
             self.plain.correct(event.amount)
         back = [decision.seat for decision in decisions if isinstance(decision, BetReturned)]
@@ -76,7 +76,7 @@ class ToldMoney:
                 self.plain.end_round()
                 self._round, self._hits, self._seen, self._paid_for = 0, {}, {}, {}
 
-    def _said(self, prompt: Prompt, answer: ev.Answer) -> None:
+    def _apply_answer(self, prompt: Prompt, answer: ev.Answer) -> None:
         seat = prompt.seat or 0
         match prompt.kind:
             case "progressive" if answer.choice != NO_WIN:
@@ -95,12 +95,12 @@ class ToldMoney:
     def _hit(self, seat: int) -> int:
         return next(id_ for id_, (of, _) in self._hits.items() if of == seat)
 
-    def _pay(self, id_: int, way: str) -> None:
+    def _pay(self, id_: int, method: str) -> None:
         seat, hand = self._hits[id_]
         amount = self.plain.amount_of(id_)
-        self.plain.pay(id_, "table" if way == "table" else "hand")
+        self.plain.pay(id_, "table" if method == "table" else "hand")
         assert (self._round, seat) not in self.paid, f"round {self._round}, seat {seat}: paid twice"
-        self.paid[self._round, seat] = Payment(hand, way, amount)
+        self.paid[self._round, seat] = Payment(hand, method, amount)
 
     def _fall(self, id_: int) -> None:
         """One claim falls by a person's answer, and the envy that its hand brought with it."""

@@ -27,8 +27,8 @@ class Truth:
     `before`: those before that check, where hands made it: hands err, and another check has to find the same.
     """
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.since: dict[str, list[int]] = {}
         self.before: dict[str, list[int]] = {}
         self.unseen: dict[str, list[int]] = {}  # the same, after the last look at its faces
@@ -38,9 +38,9 @@ class Truth:
 
     def backs(self, slot: str) -> str:
         """Return the back of most cards in a machine."""
-        world = self.house.world
-        found = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
-        return found.most_common(1)[0][0] if found else ""
+        world = self.casino.world
+        backs = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
+        return backs.most_common(1)[0][0] if backs else ""
 
     def take(self, event: ev.Event, decisions: list[Decision]) -> None:
         """See one step of the table."""
@@ -53,34 +53,34 @@ class Truth:
                 self._dispensed = 0
                 back = self.backs("shoe.1")
                 for kept in (self.since, self.unseen):
-                    kept.setdefault(back, []).append(self.house.controller.table.state.round.number)
+                    kept.setdefault(back, []).append(self.casino.controller.table.state.round.number)
 
     def _check(self, event: ev.Event) -> None:
-        whole = self.house.edition.cards.count
+        whole = self.casino.edition.cards.count
         match event:
             case ev.ShuffleEnded() if event.count is not None and event.shuffled:
-                self._found(self.backs(event.slot), right=event.count == whole and not event.rejected)
+                self._record_check(self.backs(event.slot), right=event.count == whole and not event.rejected)
             case ev.ShoeLoaded() if event.count is not None and event.count != whole:
-                self._found(self.backs(event.slot), right=False)
+                self._record_check(self.backs(event.slot), right=False)
             case ev.StackOut():
                 self._dispensed += event.count
             case ev.Answer() if event.prompt in self._asked:
                 self._answered(event, self._asked[event.prompt], whole)
 
     def _answered(self, event: ev.Answer, prompt: Prompt, whole: int) -> None:
-        deck = prompt.deck or self.house.controller.table.state.round.deck or self.backs("shoe.1")
+        deck = prompt.deck or self.casino.controller.table.state.round.deck or self.backs("shoe.1")
         match prompt.kind:
             case "stub" | "stub_recount" if event.number is not None and event.number + self._dispensed == whole:
-                self._found(self.backs("shoe.1") or deck, right=True, hands=True)
+                self._record_check(self.backs("shoe.1") or deck, right=True, hands=True)
             case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
-                self._found(deck, right=event.number == whole, hands=True)
+                self._record_check(deck, right=event.number == whole, hands=True)
             case "face_check":
                 rounds = self.unseen.pop(deck, [])
-                self._found(deck, right=event.choice == "whole", rounds=rounds)
+                self._record_check(deck, right=event.choice == "whole", rounds=rounds)
             case "collected" if event.choice == "not_full":
-                self._found(deck, right=False)
+                self._record_check(deck, right=False)
 
-    def _found(self, deck: str, *, right: bool, rounds: list[int] | None = None, hands: bool = False) -> None:
+    def _record_check(self, deck: str, *, right: bool, rounds: list[int] | None = None, hands: bool = False) -> None:
         before, since = self.before.get(deck, []), self.since.get(deck, [])
         if right:
             self.before[deck] = (since or before) if hands else []

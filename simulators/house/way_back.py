@@ -25,19 +25,19 @@ _PACE: Final = 0.5
 class Walk:
     """One way back to service. `go` ends when the box holds no step open, or gave up asking."""
 
-    def __init__(self, house: House, box: FarBox, slot: str) -> None:
-        self._house, self._box, self._slot = house, box, slot
-        self._machine: Any = house.machines[slot]
-        self._cards = house.edition.cards.count
+    def __init__(self, casino: House, box: FarBox, slot: str) -> None:
+        self._casino, self._box, self._slot = casino, box, slot
+        self._machine: Any = casino.machines[slot]
+        self._cards = casino.edition.cards.count
 
     async def go(self) -> None:
         """Do whichever step is next, until none is."""
         for _ in range(_MOST):
-            way = self._house.controller.table.state.slots[self._slot].way
-            if way is None or self._house.dark:
+            procedure = self._casino.controller.table.state.slots[self._slot].way
+            if procedure is None or self._casino.dark:
                 break
-            await getattr(self, f"_{way.step.partition(':')[0]}")(way.dossier)
-            await self._house.wait(_PACE)
+            await getattr(self, f"_{procedure.step.partition(':')[0]}")(procedure.dossier)
+            await self._casino.wait(_PACE)
         self._put_away()
 
     async def _dossier(self, _: int) -> None:
@@ -80,7 +80,7 @@ class Walk:
     async def _through(self, cards: int) -> None:
         """Send test cards through the machine, and take them out again."""
         await self._empty()
-        world = self._house.world
+        world = self._casino.world
         mine = [card for card in world.at(TOOLBOX) if card.back == _BACK]
         if not mine:
             whole = tuple(range(53)) if self._cards == 53 else tuple(range(52)) * (self._cards // 52)
@@ -94,7 +94,7 @@ class Walk:
         if not shuffler:
             await self._order("load")
             await self._order("count_stub")
-        elif self._house.submission.shuffler == "continuous":
+        elif self._casino.submission.shuffler == "continuous":
             await self._order("count_all")
             await self._order("clear_jam")
         else:
@@ -103,24 +103,24 @@ class Walk:
 
     async def _empty(self) -> None:
         """Nothing lies in the machine's intake, gate or slot; test cards go back to the toolbox."""
-        world = self._house.world
+        world = self._casino.world
         if self._slot.startswith("shuffler.") and world.count(self._machine.mechanics.gate):
             await self._order("eject")
         self._put_away()
 
     def _empty_intake(self) -> None:
         """Cards that were put in and not drawn in lie on the tray again."""
-        self._take(f"{self._slot}/intake")
+        self._move_out(f"{self._slot}/intake")
         self._machine.firmware.hands_moved()
 
     def _put_away(self) -> None:
         for place in ("intake", "presented", "slot"):
-            self._take(f"{self._slot}/{place}")
+            self._move_out(f"{self._slot}/{place}")
         self._machine.firmware.hands_moved()
 
-    def _take(self, place: str) -> None:
-        for card in self._house.world.at(place):
-            self._house.world.move(card, TOOLBOX if card.back == _BACK else TRAY)
+    def _move_out(self, place: str) -> None:
+        for card in self._casino.world.at(place):
+            self._casino.world.move(card, TOOLBOX if card.back == _BACK else TRAY)
 
     async def _order(self, call: str, **arguments: Any) -> None:
         await self._box.order(self._slot, call, arguments)

@@ -38,8 +38,8 @@ class Payment(NamedTuple):
 class Winners(People):
     """Everybody at one table. `paid` and `envy` are what really was handed out, by round and seat."""
 
-    def __init__(self, house: House, seed: int, wins: float = WINS) -> None:
-        super().__init__(house)
+    def __init__(self, casino: House, seed: int, wins: float = WINS) -> None:
+        super().__init__(casino)
         self.seed, self.wins = seed, wins
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[tuple[int, int], tuple[int, ...]] = {}  # whose hand, and which seats were paid for it
@@ -72,7 +72,7 @@ class Winners(People):
             hit = self._hit(prompt)
             return "winning" if hit is not None and hit.hand == self.hand_of(number, seat) else "not_winning"
         if prompt.kind == "hit_light":
-            spot: Any = self.house.machines[f"bet_sensor.{seat}"]
+            spot: Any = self.casino.machines[f"bet_sensor.{seat}"]
             return "lit" if spot.spot.light is Light.ACCEPTED else "dark"
         if prompt.kind == "hit_validate":
             refuses = self._rng("refuses", prompt.id).random() < REFUSES
@@ -99,20 +99,20 @@ class Winners(People):
 
     @property
     def _rules(self) -> Any:
-        rules = self.house.controller.table.context.meter
+        rules = self.casino.controller.table.context.meter
         assert rules is not None
         return rules
 
     def _here(self, prompt: Prompt) -> tuple[int, int]:
-        return self.house.controller.table.state.round.number, prompt.seat or 0
+        return self.casino.controller.table.state.round.number, prompt.seat or 0
 
     def _hit(self, prompt: Prompt) -> Hit | None:
         """The hit as the screen shows it."""
-        return self.house.controller.table.state.money.hit_of(prompt.seat)
+        return self.casino.controller.table.state.money.hit_of(prompt.seat)
 
     def _bettors(self) -> list[int]:
         """Who has a bet in this round: whose chip went to the tray."""
-        number = self.house.controller.table.state.round.number
+        number = self.casino.controller.table.state.round.number
         return sorted(int(slot.rpartition(".")[2]) for _, slot in self.collected.get(number, []))
 
     def _named(self, prompt: Prompt, truth: str) -> str:
@@ -131,11 +131,11 @@ class Winners(People):
         self._hand_out(prompt, "hand")
         return self.documents.setdefault(self._here(prompt), next(self._slip))
 
-    def _hand_out(self, prompt: Prompt, way: str) -> None:
+    def _hand_out(self, prompt: Prompt, method: str) -> None:
         """Pay what the screen says. Whoever was paid before a power cut is not paid again."""
         hit = self._hit(prompt)
         if hit is not None:
-            now, key = Payment(hit.hand, way, hit.amount), self._here(prompt)
+            now, key = Payment(hit.hand, method, hit.amount), self._here(prompt)
             if self.paid.setdefault(key, now) != now:
                 self.paid_twice.append(key)
 
@@ -144,7 +144,7 @@ class Winners(People):
 
     async def _take_back(self, prompt: Prompt) -> None:
         """A void round: what was paid comes back, and so do the chips; but what an attendant has documented stands."""
-        state = self.house.controller.table.state
+        state = self.casino.controller.table.state
         number = state.round.number
         for key in [key for key in self.paid if key[0] == number]:
             hit = state.money.hit_of(key[1])

@@ -20,6 +20,7 @@ class SimulatedButton(Machine):
     """A mat on the bench, its button in front of the dealer, where play begins."""
 
     kind = m.KIND
+    firmware: ButtonTwin
 
     def __init__(
         self,
@@ -33,13 +34,13 @@ class SimulatedButton(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mat = ButtonMat(Random(self.rng.random()))
-        self.twin = ButtonTwin(self.mat, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-B7", [m.LOCATES])
+        self.firmware = ButtonTwin(self.mat, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-B7", [m.LOCATES])
 
     def summary(self) -> list[str]:
         """Where the buttons really are."""
-        said = [f"a button at place {b.place}" + _way(b.share, b.toward) for b in self.mat.buttons]
-        return said or ["no button lies on the layout"]
+        lines = [f"a button at place {b.place}" + _slide_text(b.share, b.toward) for b in self.mat.buttons]
+        return lines or ["no button lies on the layout"]
 
     def machine_fault(self, fault: Fault) -> None:
         """Let something happen to magnet, sensors or surroundings."""
@@ -62,5 +63,5 @@ class SimulatedButton(Machine):
         return super().hands(fault)
 
 
-def _way(share: float, toward: int) -> str:
+def _slide_text(share: float, toward: int) -> str:
     return f", {share:.0%} of the way to {toward}" if share else ""

@@ -24,6 +24,7 @@ class SimulatedKeypad(Machine):
     """A keypad on the bench, its key switch on DEALER."""
 
     kind = m.KIND
+    firmware: KeypadTwin
 
     def __init__(
         self,
@@ -38,8 +39,8 @@ class SimulatedKeypad(Machine):
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = KeypadMechanics()
         self.mechanics.switch = m.Switch.DEALER
-        self.twin = KeypadTwin(self.mechanics, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-K1", [m.DISPLAY])
+        self.firmware = KeypadTwin(self.mechanics, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-K1", [m.DISPLAY])
 
     def truth(self) -> dict[str, int]:
         """How often each key was really pressed."""

@@ -19,6 +19,7 @@ class SimulatedMeterSign(Machine):
     """A meter sign on the bench."""
 
     kind = m.KIND
+    firmware: MeterSignTwin
 
     def __init__(
         self,
@@ -34,8 +35,8 @@ class SimulatedMeterSign(Machine):
         del speed
         super().__init__(slot, seed=seed, live_entropy=live_entropy, key=key, world=world)
         self.glass = Glass()
-        self.twin = MeterSignTwin(self.glass, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-M1", [m.READS_BACK])
+        self.firmware = MeterSignTwin(self.glass, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-M1", [m.READS_BACK])
 
     def truth(self) -> dict[str, int]:
         """There is nothing to count."""

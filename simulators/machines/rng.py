@@ -21,6 +21,7 @@ class SimulatedRng(Machine):
     """A generator on the bench, its display blank."""
 
     kind = m.KIND
+    firmware: RngTwin
 
     def __init__(
         self,
@@ -36,8 +37,8 @@ class SimulatedRng(Machine):
         seeded = Random(self.rng.random()).randbytes
         self.noise = Noise(os.urandom if live_entropy else seeded, Random(self.rng.random()))
         self.display = Display()
-        self.twin = RngTwin(self.noise, self.display, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-N7", [m.DISPLAYS])
+        self.firmware = RngTwin(self.noise, self.display, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-N7", [m.DISPLAYS])
 
     def reads(self) -> int | None:
         """What people read off the display; None if it is no number."""

@@ -21,6 +21,7 @@ class SimulatedShaker(Machine):
     """A shaker on the bench, its lid on, three dice inside."""
 
     kind = m.KIND
+    firmware: ShakerTwin
 
     def __init__(
         self,
@@ -34,8 +35,8 @@ class SimulatedShaker(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = ShakerMechanics(DeviceClock(speed), Random(self.rng.random()), slot)
-        self.twin = ShakerTwin(self.mechanics, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-D3", [m.READS])
+        self.firmware = ShakerTwin(self.mechanics, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-D3", [m.READS])
 
     def truth(self) -> dict[str, int]:
         """Where the dice really are."""

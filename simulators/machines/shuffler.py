@@ -43,14 +43,14 @@ class SimulatedShuffler(Machine):
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
         self.mechanics: ShufflerMechanics
-        self.twin: EveryShufflerTwin
+        self.firmware: EveryShufflerTwin
         self._build(batch=batch, identifies=identifies)
         self._rng = Random(self.rng.random())
 
     def _build(self, *, batch: bool, identifies: bool) -> None:
         """Make the parts, print the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.twin = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
+        self.firmware = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
         if self.alone:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
         if self.alone and batch:
@@ -58,7 +58,7 @@ class SimulatedShuffler(Machine):
         named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True, m.JOGS: self._jogs}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
         understands = m.ToCycling if self._jogs else without(m.ToCycling, m.Jog)
-        self.assemble(self.twin, understands, model, [name for name, has in named.items() if has])
+        self.assemble(self.firmware, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
         """How many cards are really inside."""
@@ -67,15 +67,15 @@ class SimulatedShuffler(Machine):
     def machine_fault(self, fault: Fault) -> None:
         """Let something happen to the mechanics, or to the switches that the firmware reads."""
         if fault.kind.name in ("sort_mode", "door"):
-            self.twin.inject(fault)
+            self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
         """Let hands do something with the cards or the path."""
-        said = self._hands(fault)
-        self.twin.hands_moved()
-        return said
+        result = self._hands(fault)
+        self.firmware.hands_moved()
+        return result
 
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:
@@ -114,9 +114,9 @@ class SimulatedShuffler(Machine):
         raise BadFault("the deck is inside the machine; hands cannot reach it")
 
     def _clear_path(self) -> str:
-        self.twin.door(is_open=True)
+        self.firmware.door(is_open=True)
         taken = self.mechanics.clear_path(TRAY)
-        self.twin.door(is_open=False)
+        self.firmware.door(is_open=False)
         return f"{taken} card{'s' * (taken != 1)} taken off the path by hand"
 
     def _take_from_gate(self, to: str) -> int:

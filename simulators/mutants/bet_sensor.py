@@ -19,18 +19,18 @@ R: Final = m.Reason
 
 def lets(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
     """Let a command happen that is refused, where it fits."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.NONE if isinstance(message, command) and fits(message) else found
+        real_reason = real(message)
+        return R.NONE if isinstance(message, command) and fits(message) else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 def remembers(machine: SimulatedBetSensor, **fields: Any) -> None:
     """Write into the firmware's memory."""
-    machine.twin.memory = replaced(machine.twin.memory, **fields)
+    machine.firmware.memory = replaced(machine.firmware.memory, **fields)
 
 
 def at_boot(machine: SimulatedBetSensor, around: Callable[[Callable[[], None]], None]) -> None:
@@ -42,24 +42,24 @@ def at_latch(machine: SimulatedBetSensor, change: Callable[[m.Latch], m.Latch]) 
     """Latch something else."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock) -> Any:
-        before, answer = machine.twin.memory.latch, real(message)
+        before, answer = machine.firmware.memory.latch, real(message)
         if isinstance(answer, m.Locked) and before is None:
             remembers(machine, latch=change(answer.latch))
             return m.Locked(change(answer.latch))
         return answer
 
-    wrap(machine.twin, "_lock", lock)
+    wrap(machine.firmware, "_lock", lock)
 
 
 def at_lock(machine: SimulatedBetSensor, around: Callable[..., Any]) -> None:
     """Change what a lock does; `around` gets the real one, the message, and the memory before it."""
-    wrap(machine.twin, "_lock", lambda real, message: around(real, message, machine.twin.memory))
+    wrap(machine.firmware, "_lock", lambda real, message: around(real, message, machine.firmware.memory))
 
 
 @WORKSHOP.mutant("PL-12", also="BS-01 BS-13")
 def health_is_status(machine: SimulatedBetSensor) -> None:
     """Asked for its health it tells its state."""
-    answers(machine, m.GetHealth, lambda _: machine.twin.handle(m.GetStatus()))
+    answers(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("BS-01")
@@ -71,7 +71,7 @@ def coil_without_noise(machine: SimulatedBetSensor) -> None:
 @WORKSHOP.mutant("BS-02")
 def lights_without_a_bet(machine: SimulatedBetSensor) -> None:
     """Its lights burn while no bets are taken."""
-    lets(machine, m.SetLight, lambda _: machine.twin.state is S.NONE)
+    lets(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
 
 
 @WORKSHOP.mutant("BS-02", also="BS-15")
@@ -79,7 +79,7 @@ def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
     """A lock stands though no bets were taken."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
-        if machine.twin.state is S.NONE:
+        if machine.firmware.state is S.NONE:
             remembers(machine, open=True, round=message.round)
         return real(message)
 
@@ -141,7 +141,7 @@ def stays_open(machine: SimulatedBetSensor) -> None:
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
         if isinstance(answer, m.LockRefused):
-            machine.twin.memory = before
+            machine.firmware.memory = before
         return answer
 
     at_lock(machine, lock)
@@ -163,19 +163,19 @@ def forgets_locks(machine: SimulatedBetSensor) -> None:
 @WORKSHOP.mutant("BS-09")
 def opens_a_latched_round(machine: SimulatedBetSensor) -> None:
     """A round that was latched can be opened again."""
-    lets(machine, m.Open, lambda message: 0 < message.round == machine.twin.memory.ended)
+    lets(machine, m.Open, lambda message: 0 < message.round == machine.firmware.memory.ended)
 
 
 @WORKSHOP.mutant("BS-10")
 def any_lock_unlocks(machine: SimulatedBetSensor) -> None:
     """A latch is ended by whoever asks."""
-    lets(machine, m.Unlock, lambda _: machine.twin.state is S.LOCKED)
+    lets(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
 
 
 @WORKSHOP.mutant("BS-11")
 def tests_in_a_round(machine: SimulatedBetSensor) -> None:
     """It tests itself while bets are taken."""
-    lets(machine, m.SelfTest, lambda _: machine.twin.state is S.AWAITING)
+    lets(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
 
 
 @WORKSHOP.mutant("BS-12")
@@ -206,7 +206,7 @@ def open_after_restart(machine: SimulatedBetSensor) -> None:
     """It goes on taking bets after a restart, whatever happened in the dark."""
 
     def boot(real: Callable[[], None]) -> None:
-        was_open = machine.twin.memory.open
+        was_open = machine.firmware.memory.open
         real()
         remembers(machine, open=was_open)
 

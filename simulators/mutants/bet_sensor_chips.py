@@ -21,7 +21,7 @@ def at_change(machine: SimulatedBetSensor, after: Callable[[Any], None]) -> None
     """Do something after every look at the coil; it gets the memory as it was before."""
 
     def on_change(real: Callable[[], None]) -> None:
-        before = machine.twin.memory
+        before = machine.firmware.memory
         real()
         after(before)
 
@@ -63,8 +63,8 @@ def taken_bet_is_gone(machine: SimulatedBetSensor) -> None:
     """A bet that is taken after the latch is not latched any more."""
 
     def after(_: Any) -> None:
-        latch = machine.twin.memory.latch
-        if latch is not None and machine.twin.memory.lies is m.Lies.EMPTY:
+        latch = machine.firmware.memory.latch
+        if latch is not None and machine.firmware.memory.lies is m.Lies.EMPTY:
             remembers(machine, latch=replaced(latch, lies=m.Lies.EMPTY))
 
     at_change(machine, after)
@@ -81,7 +81,7 @@ def late_chip_counts(machine: SimulatedBetSensor) -> None:
     """A chip laid after the latch moves the latch."""
 
     def after(_: Any) -> None:
-        spot = machine.twin.memory
+        spot = machine.firmware.memory
         if spot.latch is not None and spot.lies is m.Lies.CHIP:
             remembers(machine, latch=replaced(spot.latch, last=spot.sequence, lies=spot.lies))
 
@@ -119,7 +119,7 @@ def closes_a_moment_later(machine: SimulatedBetSensor) -> None:
         return answer
 
     def close() -> None:
-        if machine.twin.memory.latch is not None:
+        if machine.firmware.memory.latch is not None:
             remembers(machine, open=False)
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
@@ -127,7 +127,7 @@ def closes_a_moment_later(machine: SimulatedBetSensor) -> None:
         return real(message)
 
     at_lock(machine, lock)
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("BS-26", also="BS-27 BS-30")
@@ -155,13 +155,17 @@ def change_in_the_dark_has_no_number(machine: SimulatedBetSensor) -> None:
 @WORKSHOP.mutant("BS-28")
 def acknowledges_any_number(machine: SimulatedBetSensor) -> None:
     """Its acknowledged light does not look at the number."""
-    lets(machine, m.SetLight, lambda message: machine.twin.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED)
+    lets(
+        machine,
+        m.SetLight,
+        lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED,
+    )
 
 
 @WORKSHOP.mutant("BS-28")
 def accepts_before_the_latch(machine: SimulatedBetSensor) -> None:
     """Its accepted light burns for a bet that may still be withdrawn."""
-    lets(machine, m.SetLight, lambda message: machine.twin.state is S.PLACED and message.light is m.Light.ACCEPTED)
+    lets(machine, m.SetLight, lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACCEPTED)
 
 
 @WORKSHOP.mutant("BS-29")
@@ -175,7 +179,7 @@ def accepts_any_number(machine: SimulatedBetSensor) -> None:
     """Its accepted light does not look at the number."""
 
     def fits(message: Any) -> bool:
-        latch = machine.twin.memory.latch
+        latch = machine.firmware.memory.latch
         return latch is not None and latch.lies is m.Lies.CHIP and message.light is m.Light.ACCEPTED
 
     lets(machine, m.SetLight, fits)
@@ -186,7 +190,7 @@ def lights_a_late_chip(machine: SimulatedBetSensor) -> None:
     """Its accepted light burns for the chip that lies there, latched or not."""
 
     def fits(message: Any) -> bool:
-        spot = machine.twin.memory
+        spot = machine.firmware.memory
         late = spot.state is S.LOCKED and spot.lies is m.Lies.CHIP and message.sequence == spot.sequence
         return late and message.light is m.Light.ACCEPTED
 
@@ -215,7 +219,7 @@ def accepts_what_is_unclear(machine: SimulatedBetSensor) -> None:
     """Its accepted light burns for what is not clearly a bet."""
 
     def fits(message: Any) -> bool:
-        latch = machine.twin.memory.latch
+        latch = machine.firmware.memory.latch
         unclear = latch is not None and latch.lies not in (m.Lies.EMPTY, m.Lies.CHIP)
         return unclear and message.light is m.Light.ACCEPTED
 

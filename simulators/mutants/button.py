@@ -21,11 +21,11 @@ def guesses(machine: SimulatedButton, reason: m.Reason, guess: Callable[[list[in
     """Guess a place from the levels where there is none for a reason; None leaves it as it is."""
 
     def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
-        found = real()
-        place = guess(machine.mat.levels()) if found[1] is reason else None
-        return (place, R.NONE) if place is not None else found
+        judged = real()
+        place = guess(machine.mat.levels()) if judged[1] is reason else None
+        return (place, R.NONE) if place is not None else judged
 
-    wrap(machine.twin, "_judge", judge)
+    wrap(machine.firmware, "_judge", judge)
 
 
 def strongest(levels: list[int]) -> int:
@@ -35,13 +35,13 @@ def strongest(levels: list[int]) -> int:
 
 def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any], None]) -> None:
     """Change how it starts; `around` gets the real start and the firmware."""
-    wrap(machine.board, "_on_boot", lambda real: around(real, machine.twin))
+    wrap(machine.board, "_on_boot", lambda real: around(real, machine.firmware))
 
 
 @WORKSHOP.mutant("PL-12", also="FB-01 FB-05")
 def levels_are_status(machine: SimulatedButton) -> None:
     """Asked for its levels it tells its state."""
-    answers(machine, m.GetSensors, lambda _: machine.twin.handle(m.GetStatus()))
+    answers(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("FB-01", also="FB-05")
@@ -53,13 +53,13 @@ def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
 @WORKSHOP.mutant("FB-02")
 def chatters(machine: SimulatedButton) -> None:
     """It tells where the button lies though it was not moved."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def handle(real: Callable[[Any], Any], message: Any) -> Any:
         status, session = real(message), machine.board._link
 
         def again() -> None:
-            if machine.board._link is session and (twin._place, twin._moves) == (status.place, status.moves):
+            if machine.board._link is session and (firmware._place, firmware._moves) == (status.place, status.moves):
                 machine.board.emit(m.Moved(status.place, status.place, R.NONE))
 
         if isinstance(message, m.GetStatus) and status.place is not None:
@@ -85,9 +85,9 @@ def tests_while_testing(machine: SimulatedButton) -> None:
 def blind_until_moved(machine: SimulatedButton) -> None:
     """After a restart it does not see the button until somebody moves it."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
+    def boot(real: Callable[[], None], firmware: Any) -> None:
         real()
-        twin._place, twin._reason = None, R.NO_BUTTON
+        firmware._place, firmware._reason = None, R.NO_BUTTON
 
     at_boot(machine, boot)
 
@@ -112,7 +112,7 @@ def places_run_the_other_way(machine: SimulatedButton) -> None:
         place, reason = real()
         return (9 - place if place and place > 1 else place), reason
 
-    wrap(machine.twin, "_judge", judge)
+    wrap(machine.firmware, "_judge", judge)
 
 
 @WORKSHOP.mutant("FB-11", also="FB-14 FB-16")
@@ -139,7 +139,7 @@ def stronger_of_two(machine: SimulatedButton) -> None:
 @WORKSHOP.mutant("FB-13")
 def lies_where_it_lay(machine: SimulatedButton) -> None:
     """A button that was taken away is still where it lay."""
-    guesses(machine, R.NO_BUTTON, lambda _: machine.twin._before)
+    guesses(machine, R.NO_BUTTON, lambda _: machine.firmware._before)
 
 
 @WORKSHOP.mutant("FB-14")
@@ -153,8 +153,8 @@ def last_place_while_moving(machine: SimulatedButton) -> None:
     """While the button moves its status tells where it lay."""
 
     def change(status: m.Status) -> m.Status:
-        moving = status.reason is R.MOVING and machine.twin._before is not None
-        return replaced(status, place=machine.twin._before, reason=R.NONE) if moving else status
+        moving = status.reason is R.MOVING and machine.firmware._before is not None
+        return replaced(status, place=machine.firmware._before, reason=R.NONE) if moving else status
 
     answers(machine, m.GetStatus, change)
 
@@ -162,13 +162,13 @@ def last_place_while_moving(machine: SimulatedButton) -> None:
 @WORKSHOP.mutant("FB-16")
 def counts_every_landing(machine: SimulatedButton) -> None:
     """A button that comes back to its own place counts as a move."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def steady(real: Callable[[], None]) -> None:
         real()
-        twin._moves += twin._place is not None and twin._place == twin._before
+        firmware._moves += firmware._place is not None and firmware._place == firmware._before
 
-    wrap(twin, "_steady", steady)
+    wrap(firmware, "_steady", steady)
 
 
 @WORKSHOP.mutant("FB-16")
@@ -193,8 +193,8 @@ def guesses_without_a_sensor(machine: SimulatedButton) -> None:
 def restart_mends_the_mat(machine: SimulatedButton) -> None:
     """A restart makes it forget that a sensor was dead."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
-        twin._faulty = False
+    def boot(real: Callable[[], None], firmware: Any) -> None:
+        firmware._faulty = False
         real()
 
     at_boot(machine, boot)
@@ -204,9 +204,9 @@ def restart_mends_the_mat(machine: SimulatedButton) -> None:
 def counts_over_restarts(machine: SimulatedButton) -> None:
     """Its count of moves goes on after a restart."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
-        count = twin._moves
+    def boot(real: Callable[[], None], firmware: Any) -> None:
+        count = firmware._moves
         real()
-        twin._moves = count
+        firmware._moves = count
 
     at_boot(machine, boot)

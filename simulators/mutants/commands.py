@@ -61,11 +61,11 @@ def counts_hellos(machine: Machine) -> None:
     """Every hello counts as a visit."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], *hello: Any) -> None:
+        def handle(real: Callable[..., None], *hello: Any) -> None:
             machine.board._bench_visits += 1
             real(*hello)
 
-        wrap(greeter, "_take_hello", take)
+        wrap(greeter, "_take_hello", handle)
 
     each_boot(machine, spoil)
 

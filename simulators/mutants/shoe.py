@@ -25,13 +25,13 @@ def says(machine: SimulatedShoe, change: Callable[[m.Status], m.Status]) -> None
 
 def refuses(machine: SimulatedShoe, command: type[Any], state: m.State, reason: m.Reason) -> None:
     """Give another reason to a command in a state."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return reason if isinstance(message, command) and twin.state is state and found else found
+        real_reason = real(message)
+        return reason if isinstance(message, command) and firmware.state is state and real_reason else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------
@@ -89,11 +89,11 @@ def shoe_stop_at_rest_is_told(machine: SimulatedShoe) -> None:
     """A stop at rest is told as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        if isinstance(message, m.Stop) and machine.twin.state in (S.IDLE, S.READY):
+        if isinstance(message, m.Stop) and machine.firmware.state in (S.IDLE, S.READY):
             machine.board.emit(m.Stopped(message.command, m.Phase.LOADING, 0, 0, 0, R.STOPPED))
         return real(message)
 
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SO-05")
@@ -105,7 +105,7 @@ def shoe_no_test_result(machine: SimulatedShoe) -> None:
 @WORKSHOP.mutant("SO-08")
 def shoe_jogs_one_way(machine: SimulatedShoe) -> None:
     """Whatever way a motor should turn, it is turned forward."""
-    tells(machine, m.Jogged, lambda told: [replaced(told, reverse=False)])
+    tells(machine, m.Jogged, lambda event: [replaced(event, reverse=False)])
 
 
 @WORKSHOP.mutant("SO-06")
@@ -116,10 +116,10 @@ def shoe_testing_needs_clearing(machine: SimulatedShoe) -> None:
 
 def _deaf_to_stop(machine: SimulatedShoe, state: m.State) -> None:
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not state:
+        if machine.firmware.state is not state:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SO-07")
@@ -175,14 +175,14 @@ def stack_counted_too_far(machine: SimulatedShoe) -> None:
 @WORKSHOP.mutant("SO-14")
 def one_card_too_many(machine: SimulatedShoe) -> None:
     """Every stack has a card more than was ordered."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         ended = real(message)
-        twin._wanted += isinstance(message, m.Dispense)
+        firmware._ordered_cards += isinstance(message, m.Dispense)
         return ended
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SO-15")
@@ -248,7 +248,7 @@ def silent_about_faces(machine: SimulatedShoe) -> None:
 @WORKSHOP.mutant("SO-27")
 def cover_is_a_card(machine: SimulatedShoe) -> None:
     """A cover card counts as a card of the block and of the stack."""
-    wrap(machine.twin, "_arrived", lambda real, *, cover: real(cover=False))  # noqa: ARG005
+    wrap(machine.firmware, "_arrived", lambda real, *, cover: real(cover=False))  # noqa: ARG005
 
 
 @WORKSHOP.mutant("SO-28")

@@ -32,15 +32,15 @@ def shoe_door_is_busy(machine: SimulatedShoe) -> None:
 @mutant("SO-31", also="SO-25")
 def door_without_doubt(machine: SimulatedShoe) -> None:
     """A door that was open on cards raises no doubt."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def door(real: Callable[..., None], *, is_open: bool) -> None:
-        sure, ready = twin._counts.sure, twin.state is S.READY
+        sure, ready = firmware._counts.sure, firmware.state is S.READY
         real(is_open=is_open)
         if ready:
-            twin._counts.sure = sure
+            firmware._counts.sure = sure
 
-    wrap(twin, "door", door)
+    wrap(firmware, "door", door)
 
 
 @mutant("SO-32")
@@ -48,10 +48,10 @@ def shoe_deaf_to_stop(machine: SimulatedShoe) -> None:
     """A stack that was begun is dealt to its end, stopped or not."""
 
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not S.DISPENSING or reason is not R.STOPPED:
+        if machine.firmware.state is not S.DISPENSING or reason is not R.STOPPED:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @mutant("SO-32")
@@ -67,13 +67,13 @@ def stop_loses_a_card(machine: SimulatedShoe) -> None:
 @mutant("SO-32", also="SO-41")
 def last_word_without_the_card_under_way(machine: SimulatedShoe) -> None:
     """What it tells before it halts leaves out the card that is on its way."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
-    def tell(real: Callable[[], None]) -> None:
-        twin._left_then = twin._counts.left
+    def report(real: Callable[[], None]) -> None:
+        firmware._left_then = firmware._counts.left
         real()
 
-    wrap(twin, "_tell_rest", tell)
+    wrap(firmware, "_report_last_progress", report)
 
 
 @mutant("SO-33")
@@ -85,7 +85,7 @@ def shoe_halted_is_busy(machine: SimulatedShoe) -> None:
 @mutant("SO-34")
 def shoe_test_ends_doubt(machine: SimulatedShoe) -> None:
     """Any self-test that passes ends every doubt."""
-    counts: Any = machine.twin._counts
+    counts: Any = machine.firmware._counts
 
     def tested(real: Callable[[], bool]) -> bool:
         counts._looked |= not counts.sure
@@ -97,7 +97,7 @@ def shoe_test_ends_doubt(machine: SimulatedShoe) -> None:
 @mutant("SO-35")
 def door_is_called_stop(machine: SimulatedShoe) -> None:
     """A stack that the door ended is called stopped."""
-    wrap(machine.twin, "_stop", lambda real, _: real(R.STOPPED))
+    wrap(machine.firmware, "_stop", lambda real, _: real(R.STOPPED))
 
 
 # --- cards that stick, and two as one -------------------------------------------------------------------------------
@@ -130,21 +130,21 @@ def shoe_blocked_needs_clearing(machine: SimulatedShoe) -> None:
 @mutant("SO-43")
 def two_cards_without_doubt(machine: SimulatedShoe) -> None:
     """After two cards at once it still knows its counts."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def fault(real: Callable[..., None], pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
         if pulse is Pulse.TWO:
-            twin._halt_with(R.DOUBLE_FEED, segment, phase)
+            firmware._halt_with(R.DOUBLE_FEED, segment, phase)
         else:
             real(pulse, segment, phase)
 
-    wrap(twin, "_fault", fault)
+    wrap(firmware, "_fault", fault)
 
 
 @mutant("SO-44")
 def never_compares(machine: SimulatedShoe) -> None:
     """It never compares what came out with what went in."""
-    wrap(machine.twin._counts, "agree", lambda _, *, empty: True)  # noqa: ARG005
+    wrap(machine.firmware._counts, "agree", lambda _, *, empty: True)  # noqa: ARG005
 
 
 @mutant("SO-50", also="CM-17 CM-18")
@@ -177,14 +177,14 @@ def round_one_short(machine: SimulatedManualShoe) -> None:
 @by_hand("SO-62")
 def rounds_without_end(machine: SimulatedManualShoe) -> None:
     """A round that the next one ends is not told."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         if isinstance(message, m.StartRound):
-            twin._opened = None
+            firmware._opened = None
         return real(message)
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 @by_hand("SO-63")
@@ -208,4 +208,4 @@ def lifted_is_a_stub(machine: SimulatedManualShoe) -> None:
 @by_hand("SO-66")
 def sure_after_a_jam(machine: SimulatedManualShoe) -> None:
     """It is sure of its counts though hands can take what sticks."""
-    setattr(machine.twin, "_reach_in", lambda: None)  # noqa: B010 - a method of this one machine
+    setattr(machine.firmware, "_reach_in", lambda: None)  # noqa: B010 - a method of this one machine

@@ -25,14 +25,14 @@ def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> 
 
 def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reason: m.Reason) -> None:
     """Give another reason to a command in a state: NONE lets it happen."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        meant = isinstance(message, command) and twin.state is state and found is not R.DOOR_OPEN
-        return reason if meant else found
+        real_reason = real(message)
+        meant = isinstance(message, command) and firmware.state is state and real_reason is not R.DOOR_OPEN
+        return reason if meant else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------
@@ -41,8 +41,8 @@ def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reas
 @WORKSHOP.mutant("PL-12", also="SH-18")
 def findings_are_status(machine: SimulatedShuffler) -> None:
     """Asked for findings it tells its state."""
-    twin: Any = machine.twin
-    answers(machine, m.GetFindings, lambda _: twin._status())
+    firmware: Any = machine.firmware
+    answers(machine, m.GetFindings, lambda _: firmware._status())
 
 
 @WORKSHOP.mutant("SH-01", also="SH-20 SH-24 SH-51")
@@ -68,11 +68,11 @@ def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
     """A stop at rest is told as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        if isinstance(message, m.Stop) and machine.twin.state is S.IDLE:
+        if isinstance(message, m.Stop) and machine.firmware.state is S.IDLE:
             machine.board.emit(m.Stopped(message.command, 0, 0, R.STOPPED))
         return real(message)
 
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SH-04")
@@ -84,7 +84,7 @@ def no_test_result(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-08")
 def stalled_is_done(machine: SimulatedShuffler) -> None:
     """A motor that did not turn is told, and its jog is called done."""
-    tells(machine, m.Jogged, lambda told: [replaced(told, turned=False)])
+    tells(machine, m.Jogged, lambda event: [replaced(event, turned=False)])
 
 
 @WORKSHOP.mutant("SH-09")
@@ -92,10 +92,10 @@ def jogs_into_cards(machine: SimulatedShuffler) -> None:
     """The motor that draws cards in is jogged while cards lie there."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.NONE if found is R.CARDS_IN_REACH else found
+        real_reason = real(message)
+        return R.NONE if real_reason is R.CARDS_IN_REACH else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("SH-05")
@@ -106,10 +106,10 @@ def mode_while_testing(machine: SimulatedShuffler) -> None:
 
 def _deaf_to_stop(machine: SimulatedShuffler, state: m.State) -> None:
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not state:
+        if machine.firmware.state is not state:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SH-06")
@@ -121,14 +121,14 @@ def test_cannot_be_stopped(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-07")
 def mode_survives(machine: SimulatedShuffler) -> None:
     """It starts in the mode in which it ended."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
-        mode = twin.mode
+        mode = firmware.mode
         real()
-        twin.mode = mode
+        firmware.mode = mode
 
-    wrap(twin, "_forget", forget)
+    wrap(firmware, "_forget", forget)
 
 
 # --- a cycle ----------------------------------------------------------------------------------------------------------
@@ -227,26 +227,26 @@ def occupied_is_busy(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-21")
 def test_forgets_the_gate(machine: SimulatedShuffler) -> None:
     """A self-test makes it forget how many cards lie behind the gate."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def tested(real: Callable[[int], None], command: int) -> None:
-        if twin._at_rest is S.READY:
-            twin._behind_gate = None
+        if firmware._at_rest is S.READY:
+            firmware._behind_gate = None
         real(command)
 
-    wrap(twin, "_tested", tested)
+    wrap(firmware, "_tested", tested)
 
 
 @WORKSHOP.mutant("SH-22")
 def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
     """The gate opens to its end, stopped or not."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if twin._at_rest is not S.READY:
+        if firmware._at_rest is not S.READY:
             real(reason)
 
-    wrap(twin, "_stop", stop)
+    wrap(firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SH-23")
@@ -258,23 +258,23 @@ def remembers_the_gate(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-24")
 def gate_never_empty(machine: SimulatedShuffler) -> None:
     """What it gave out still lies behind its gate."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def ejected(real: Callable[[int], None], command: int) -> None:
-        behind = twin._behind_gate
+        behind = firmware._behind_gate
         real(command)
-        twin._behind_gate = behind
+        firmware._behind_gate = behind
 
-    wrap(twin, "_ejected", ejected)
+    wrap(firmware, "_ejected", ejected)
 
 
 @WORKSHOP.mutant("SH-25")
 def empty_is_busy(machine: SimulatedShuffler) -> None:
     """With an empty intake it says that it is busy."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
         return R.BUSY if reason is R.NOTHING_LOADED else reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)

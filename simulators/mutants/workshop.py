@@ -145,10 +145,10 @@ def allows(machine: Any, command: type[Any], reason: int, instead: int = 0) -> N
     """Where a command is refused for a reason, give another one: 0 lets it happen."""
 
     def refusal(real: Callable[[Any], int], message: Any) -> int:
-        found = real(message)
-        return instead if isinstance(message, command) and found == reason else found
+        real_reason = real(message)
+        return instead if isinstance(message, command) and real_reason == reason else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 def replaced(message: Any, **fields: Any) -> Any:

@@ -97,7 +97,7 @@ class ButtonTwin:
         if self._place is not None:
             self._before = self._place
         if self._reason is not m.Reason.MOVING:
-            self._tell(None, m.Reason.MOVING)
+            self._report_place(None, m.Reason.MOVING)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._clock.after(STEADY, self._steady)
@@ -109,7 +109,7 @@ class ButtonTwin:
         place, reason = self._judge()
         if place is not None and place != self._before:
             self._moves += 1
-        self._tell(place, reason)
+        self._report_place(place, reason)
 
     def _judge(self) -> tuple[int | None, m.Reason]:
         """Return the place, or the reason why there is none."""
@@ -119,12 +119,12 @@ class ButtonTwin:
             return None, m.Reason.SENSOR_DEAD
         if any(ABSENT < level < PRESENT for level in levels):
             return None, m.Reason.BETWEEN_PLACES
-        found = [place for place, level in enumerate(levels, 1) if level >= PRESENT]
-        if len(found) > 1:
+        places = [place for place, level in enumerate(levels, 1) if level >= PRESENT]
+        if len(places) > 1:
             return None, m.Reason.MORE_THAN_ONE
-        return (found[0], m.Reason.NONE) if found else (None, m.Reason.NO_BUTTON)
+        return (places[0], m.Reason.NONE) if places else (None, m.Reason.NO_BUTTON)
 
-    def _tell(self, place: int | None, reason: m.Reason) -> None:
+    def _report_place(self, place: int | None, reason: m.Reason) -> None:
         self._place, self._reason = place, reason
         self.board.emit(m.Moved(self._before, place, reason))
 

@@ -111,7 +111,7 @@ class CardMover(ABC):
         if self.stalled:
             return
         if not self._mechanics.blocked(m.Sensor.INTAKE):
-            self._tell_rest()
+            self._report_last_progress()
             self._note_intake()
             self._fed()
         elif self._counts.entered >= self._size.most:
@@ -141,14 +141,14 @@ class CardMover(ABC):
             self._mechanics.unload(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
-        self._tell_rest()
-        self._rest()
+        self._report_last_progress()
+        self._stop_motion()
         if self.state is m.State.CLEARING:
             self._cleared()
         else:
             self._emptied_out()
 
-    def _rest(self) -> None:
+    def _stop_motion(self) -> None:
         """Nothing is on its way: motors off."""
         self._watch.stop()
         self._mechanics.halt()
@@ -229,9 +229,9 @@ class CardMover(ABC):
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
         """Stop all motion, say why, and that the command has failed."""
-        self._tell_rest()
+        self._report_last_progress()
         self._trail.halt(self._watch.waited, self._mechanics.currents())
-        self._rest()
+        self._stop_motion()
         self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason
         self.board.emit(event)
@@ -250,7 +250,7 @@ class CardMover(ABC):
         if self._pace.arrived():
             self._progress()
 
-    def _tell_rest(self) -> None:
+    def _report_last_progress(self) -> None:
         """A phase ends, well or not: the last counts told are those of the last card that arrived."""
         if self._pace.settled():
             self._progress()

@@ -37,7 +37,7 @@ class ContinuousTwin(EveryShufflerTwin):
         super().__init__(mechanics, rng, size)
         self._set = CountedSet()
         self._look_at_chute()
-        self._wanted = 0  # cards to deliver
+        self._ordered_cards = 0  # cards to deliver
         self._counting = False
         self._came_out: int | None = None  # in a count, once everything is out: how many that were
         mechanics.on_draw = self._drawn
@@ -91,7 +91,7 @@ class ContinuousTwin(EveryShufflerTwin):
                 self._counting, self._came_out = isinstance(message, m.CountAll), None
                 self._feed_all()
             case m.Deliver():
-                self._wanted = message.cards
+                self._ordered_cards = message.cards
                 self.state = m.State.DELIVERING
                 self._begin_phase(m.Phase.DELIVERING)
                 self._deliver_next()
@@ -105,7 +105,7 @@ class ContinuousTwin(EveryShufflerTwin):
     # --- taking in and counting --------------------------------------------------------------------------------
 
     def _fed(self) -> None:
-        self._rest()
+        self._stop_motion()
         command, counts = self._command, self._counts
         if self._came_out is not None:
             self._end_count(self._came_out)
@@ -161,13 +161,13 @@ class ContinuousTwin(EveryShufflerTwin):
         if self.stalled:
             return
         counts = self._counts
-        if counts.left < self._wanted:
+        if counts.left < self._ordered_cards:
             (self._shelf,) = self._rng.choices(range(self._size.compartments), counts.stored)
             self._mechanics.deliver(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
-        self._tell_rest()
-        self._rest()
+        self._report_last_progress()
+        self._stop_motion()
         self._set.give(counts.left)
         self.state = self._at_rest = m.State.IDLE
         self.board.emit(
@@ -200,7 +200,7 @@ class ContinuousTwin(EveryShufflerTwin):
         delivering = self.state is m.State.DELIVERING
         self._set.open()
         if delivering:
-            self._tell_rest()
+            self._report_last_progress()
             self.board.emit(m.Holds(self._counts.inside, self._in_chute, m.Reason.NONE))
         super()._break_off(reason, event)
 

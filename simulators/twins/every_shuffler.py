@@ -81,7 +81,7 @@ class EveryShufflerTwin(CardMover):
             case GetTrail():
                 return self._trail.message()
             case m.GetFindings():
-                return self._found()
+                return self._findings_reply()
             case _:
                 return self.board.once(message, self._refusal, self._begin)
 
@@ -91,7 +91,7 @@ class EveryShufflerTwin(CardMover):
             self._counts.inside, self._behind_gate, self._cycles, self._reason,
         )  # fmt: skip
 
-    def _found(self) -> m.Findings | m.BatchFindings | m.NoFindings:
+    def _findings_reply(self) -> m.Findings | m.BatchFindings | m.NoFindings:
         return m.NoFindings(m.Reason.NOT_A_FINDING)
 
     def _begin(self, message: Any) -> bool:
@@ -192,7 +192,7 @@ class EveryShufflerTwin(CardMover):
         if self.state not in _BUSY:
             return
         if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
-            self._rest()
+            self._stop_motion()
             self.state = self._at_rest
             self.board.settle(self._command, Outcome.FAILED, reason)
         else:
@@ -242,7 +242,7 @@ class EveryShufflerTwin(CardMover):
         match fault.kind.name:
             case "stall":
                 self.stalled = True
-                self._rest()
+                self._stop_motion()
             case "hasty":
                 segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
                 if segment is m.Segment.UNLOAD:

@@ -196,16 +196,16 @@ class KeypadTwin:
     def _turned(self) -> None:
         if self.board.alive and not self.stalled:
             switch = self._mechanics.switch
-            self._tell(lambda press, age, at: m.Turned(press, age, at, switch))
+            self._report_press(lambda press, age, at: m.Turned(press, age, at, switch))
 
     def _pressed(self, key: m.Key) -> None:
         switch = self._mechanics.switch
         if key is m.Key.LOCK_OUT:  # whatever the switch, whatever is going on
-            self._tell(lambda press, age, at: m.Pressed(press, age, at, key, switch))
+            self._report_press(lambda press, age, at: m.Pressed(press, age, at, key, switch))
         elif self._testing or switch not in (m.Switch.DEALER, m.Switch.FLOOR):
             return
         elif key is m.Key.START_GAME:
-            self._tell(lambda press, age, at: m.Pressed(press, age, at, key, switch))
+            self._report_press(lambda press, age, at: m.Pressed(press, age, at, key, switch))
         elif self._prompt is m.Prompt.SEATS:
             self._seat_key(key)
         elif self._prompt:
@@ -241,9 +241,9 @@ class KeypadTwin:
         """An entry is made: nothing is asked any more, so it is made once."""
         self._prompt, self._lines, self._asked_last = m.Prompt.NOTHING, [], False
         self._mechanics.write([])
-        self._tell(make)
+        self._report_press(make)
 
-    def _tell(self, make: Callable[[int, int, int], m.Act]) -> None:
+    def _report_press(self, make: Callable[[int, int, int], m.Act]) -> None:
         """Number what a person did, remember it, and tell the host if there is one."""
         now = self._clock.now
         self._press += 1

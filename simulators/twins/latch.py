@@ -99,8 +99,8 @@ def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.Lock
 
 def unlocking_refused(spot: Spot, lock_id: int) -> m.Reason:
     """Why a latch cannot be ended: only the lock that stands can be named."""
-    stands = spot.latch is not None and spot.latch.lock_id == lock_id
-    return m.Reason.NONE if stands else m.Reason.OTHER_LOCK
+    matches = spot.latch is not None and spot.latch.lock_id == lock_id
+    return m.Reason.NONE if matches else m.Reason.OTHER_LOCK
 
 
 def unlocked(spot: Spot) -> Spot:

@@ -36,12 +36,12 @@ class Line:
         self._byte_time = 0.0
         self._worse = False  # than a good line
         self._free_at = [0.0, 0.0]  # when each direction's line is free again
-        self._rest = b""
+        self._partial_frame = b""
 
     def plug(self, inner: Transport) -> None:
         """Lead the line to a port."""
         self._inner = inner
-        self._rest = b""
+        self._partial_frame = b""
         inner.on_bytes = self._from_box
         inner.on_lost = self._lost
 
@@ -93,10 +93,10 @@ class Line:
         self._worse = bool(self._rates or self._next or self._split or self._byte_time)
 
     def _from_box(self, data: bytes) -> None:
-        if not self._worse and not self._rest:
+        if not self._worse and not self._partial_frame:
             self.on_bytes(data)
             return
-        *frames, self._rest = (self._rest + data).split(b"\0")
+        *frames, self._partial_frame = (self._partial_frame + data).split(b"\0")
         for frame in frames:
             for piece in self._impair(frame + b"\0"):
                 self._carry(piece, 1, self._to_machine)

@@ -41,7 +41,7 @@ class MeterSignTwin:
         self.state = m.State.BLANK
         self._sequence = 0
         self._rows = dict.fromkeys(m.Row, NOTHING)
-        self._told_at = self._clock.now
+        self._updated_at = self._clock.now
         self._limit_ms = FIRST_LIMIT_MS
         self._before_test = m.State.BLANK
         self._watch: Any = None
@@ -113,7 +113,7 @@ class MeterSignTwin:
 
     def _show(self, message: m.Show) -> bool:
         """Drive the glass and read it; what cannot be read there was not shown."""
-        self._sequence, self._told_at = message.sequence, self._clock.now
+        self._sequence, self._updated_at = message.sequence, self._clock.now
         amounts = (message.value, message.pending, message.won)
         self._rows = {row: _digits(cents) for row, cents in zip(m.Row, amounts, strict=True)}
         self.state = m.State.SHOWING
@@ -147,27 +147,27 @@ class MeterSignTwin:
     def _drive(self) -> None:
         self._glass.write(self._rows, stale=self.state is m.State.STALE)
 
-    def _wrong(self, wanted: dict[m.Row, str]) -> list[int]:
+    def _wrong(self, expected: dict[m.Row, str]) -> list[int]:
         """Return the digits of each row that are not as they should be, a bit each."""
         return [
-            sum(1 << place for place in range(m.DIGITS) if read[-1 - place] != wanted[row][-1 - place])
+            sum(1 << place for place in range(m.DIGITS) if read[-1 - place] != expected[row][-1 - place])
             for row, read in ((row, self._glass.read(row)) for row in m.Row)
         ]
 
     # --- age -------------------------------------------------------------------------------------------------------
 
     def _age_ms(self) -> int:
-        return min(0xFFFF_FFFF, round((self._clock.now - self._told_at) * 1000))
+        return min(0xFFFF_FFFF, round((self._clock.now - self._updated_at) * 1000))
 
     def _expect(self) -> None:
         """Grow stale when the limit has passed since the last Show."""
         if self._watch is not None:
             self._watch.cancel()
-        left = self._told_at + self._limit_ms / 1000 - self._clock.now
+        left = self._updated_at + self._limit_ms / 1000 - self._clock.now
         self._watch = self._clock.after(max(0.0, left), self._grow_old)
 
     def _grow_old(self) -> None:
-        old = self._clock.now >= self._told_at + self._limit_ms / 1000
+        old = self._clock.now >= self._updated_at + self._limit_ms / 1000
         if self.state is m.State.SHOWING and old and not self.stalled:
             self.state = m.State.STALE
             self._drive()

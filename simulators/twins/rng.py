@@ -161,12 +161,12 @@ class RngTwin:
     def _read_back(self) -> None:
         """Compare the resting display with what it should show."""
         if self.state is m.State.SHOWING and self._shown is not None:
-            wanted = m.SEGMENTS[self._shown]
+            expected = m.SEGMENTS[self._shown]
         elif self.state is m.State.IDLE:
-            wanted = m.BLANK
+            expected = m.BLANK
         else:
             return
-        if self._display.lit != wanted and not self.stalled:
+        if self._display.lit != expected and not self.stalled:
             self._fail(m.Reason.DISPLAY_FAULT)
 
     def _clear(self, command: int) -> bool:
@@ -233,6 +233,6 @@ class RngTwin:
             raise BadFault("lie: nothing has been drawn to lie about")
         command, number = next(reversed(self._draws.items()))
         other = number % 7 + 1
-        told = {"zero": (0, m.BLANK), "eight": (8, m.ALL_SEGMENTS), "display": (number, m.SEGMENTS[other]),
+        fields = {"zero": (0, m.BLANK), "eight": (8, m.ALL_SEGMENTS), "display": (number, m.SEGMENTS[other]),
                 "second": (other, m.SEGMENTS[other])}[how]  # fmt: skip
-        self.board.emit(m.Drawn(command, *told))
+        self.board.emit(m.Drawn(command, *fields))

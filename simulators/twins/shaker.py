@@ -253,7 +253,7 @@ class ShakerTwin:
         self._openings += is_open
         if is_open and self.state in _OPEN:
             self._end(None, m.Reason.DOOR_OPEN)
-        self._tell_dice()
+        self._report_dice()
 
     def _stir(self) -> None:
         """The reader sees movement: after a reading that still lies open, the dice are not as they were read."""
@@ -263,9 +263,9 @@ class ShakerTwin:
         read = last is not None and last.values is not None and not self._mechanics.lid_on
         if (read and not self._disturbed) or self._count_dice() != self._dice:
             self._disturbed = self._disturbed or read
-            self._tell_dice()
+            self._report_dice()
 
-    def _tell_dice(self) -> None:
+    def _report_dice(self) -> None:
         self._dice = self._count_dice()
         self.board.emit(m.Dice(self._mechanics.door_open, self._dice, self._disturbed))
 

@@ -45,7 +45,7 @@ class ShoeTwin(ShoeFirmwareBase):
 
     def _forget(self) -> None:
         super()._forget()
-        self._wanted = 0
+        self._ordered_cards = 0
         self._face_up = 0  # cards of this phase that lie face up
         self._cover_at: int | None = None  # how many cards were loaded before the cover card
         self._feeds_cover = False
@@ -74,7 +74,7 @@ class ShoeTwin(ShoeFirmwareBase):
                 self._feed_next()
             case m.Dispense():
                 self._start(message.command, m.Phase.DISPENSING)
-                self._wanted = message.cards
+                self._ordered_cards = message.cards
                 self._draw_next()
             case m.CountStub():
                 self._start(message.command, m.Phase.STUB)
@@ -137,7 +137,7 @@ class ShoeTwin(ShoeFirmwareBase):
     def _draw_next(self) -> None:
         if self.stalled:
             return
-        done = self._phase is m.Phase.DISPENSING and self._moved == self._wanted
+        done = self._phase is m.Phase.DISPENSING and self._moved == self._ordered_cards
         if done or not self._lies_in(m.Place.WELL):
             self._finish()
         else:
@@ -149,7 +149,7 @@ class ShoeTwin(ShoeFirmwareBase):
         """The block is in, a stack is complete, or the well is empty: compare counts and well, tell, settle."""
         command, counts, failed = self._command, self._counts, m.Reason.NONE
         assert command is not None
-        self._tell_rest()
+        self._report_last_progress()
         self._watch.stop()
         self._mechanics.halt()
         drawn = counts.drawn if counts.sure else None
@@ -165,9 +165,9 @@ class ShoeTwin(ShoeFirmwareBase):
                 self.board.emit(m.Cleared(command, self._moved, self._delivered))
             case m.Phase.STUB:
                 self.board.emit(m.Stub(command, self._moved, drawn, counts.left))
-            case _ if self._moved < self._wanted:
+            case _ if self._moved < self._ordered_cards:
                 failed = self._reason = m.Reason.SHORT_STACK
-                self.board.emit(m.ShortStack(command, self._wanted, self._moved, counts.left))
+                self.board.emit(m.ShortStack(command, self._ordered_cards, self._moved, counts.left))
             case _:
                 self._stacks += 1
                 self.board.emit(m.Dispensed(command, self._moved, self._face_up, counts.left))
@@ -242,7 +242,7 @@ class ShoeTwin(ShoeFirmwareBase):
         if self._pace.arrived():
             self._progress()
 
-    def _tell_rest(self) -> None:
+    def _report_last_progress(self) -> None:
         """A phase ends, well or not: the last counts told are those of the last card that arrived."""
         if self._pace.settled():
             self._progress()
@@ -253,7 +253,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self.board.emit(m.Progress(self._command, self._phase, self._moved, self._left_then, bits), droppable=True)
 
     def _halt(self, reason: m.Reason) -> None:
-        self._tell_rest()
+        self._report_last_progress()
         super()._halt(reason)
 
     # --- hands and doors -------------------------------------------------------------------------------------

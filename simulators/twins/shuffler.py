@@ -39,8 +39,8 @@ class ShufflerTwin(EveryShufflerTwin):
 
     # --- messages --------------------------------------------------------------------------------------------
 
-    def _found(self) -> m.Findings | m.BatchFindings | m.NoFindings:
-        return self._findings or super()._found()
+    def _findings_reply(self) -> m.Findings | m.BatchFindings | m.NoFindings:
+        return self._findings or super()._findings_reply()
 
     def _begin(self, message: Any) -> bool:
         match message:

@@ -57,8 +57,8 @@ class Throat:
             self._began(again)
         elif sensor is Sensor.EXIT and not blocked and self.under_way:
             self.clear()
-            way = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
-            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / way, USUAL))
+            travel_time = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
+            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / travel_time, USUAL))
 
     def clear(self) -> None:
         """Expect nothing any more: the card is out, or hands have taken it."""

@@ -80,7 +80,7 @@ class UsbIpServer:
 
     def find(self, busid: str) -> tuple[UsbDevice, Exported] | None:
         """Return a device by its bus id."""
-        return next((found for found in self._devices.values() if found[1].busid == busid), None)
+        return next((entry for entry in self._devices.values() if entry[1].busid == busid), None)
 
     def came(self, session: _Session) -> None:
         """Note a client."""
@@ -107,7 +107,7 @@ class _Session(asyncio.Protocol):
         self._buffer = bytearray()
         self._devid = 0
         self._waiting: dict[int, Urb] = {}
-        self._take: Callable[[], bool] = self._take_op
+        self._handle_next: Callable[[], bool] = self._handle_op
 
     # --- asyncio's callbacks -----------------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class _Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         try:
-            while not self._transport.is_closing() and self._take():
+            while not self._transport.is_closing() and self._handle_next():
                 pass
         except BadPacket as error:
             self.cut(str(error))
@@ -154,7 +154,7 @@ class _Session(asyncio.Protocol):
     def _have(self, size: int) -> bytes | None:
         return bytes(self._buffer[:size]) if len(self._buffer) >= size else None
 
-    def _take_op(self) -> bool:
+    def _handle_op(self) -> bool:
         head = self._have(packets.OP.size)
         if head is None:
             return False
@@ -176,19 +176,19 @@ class _Session(asyncio.Protocol):
         return True
 
     def _import(self, busid: str) -> None:
-        found = self._server.find(busid)
-        if found is None or found[0].attached:
-            status = packets.NO_DEVICE if found is None else packets.DEVICE_BUSY
+        entry = self._server.find(busid)
+        if entry is None or entry[0].attached:
+            status = packets.NO_DEVICE if entry is None else packets.DEVICE_BUSY
             self._transport.write(packets.pack_op(packets.REP_IMPORT, status))
             self._transport.close()
             return
-        self.device, exported = found
+        self.device, exported = entry
         self.device.attach()
         self._devid = exported.devid
-        self._take = self._take_command
+        self._handle_next = self._handle_command
         self._transport.write(packets.pack_op(packets.REP_IMPORT) + packets.pack_device(exported))
 
-    def _take_command(self) -> bool:
+    def _handle_command(self) -> bool:
         header = self._have(packets.HEADER.size)
         if header is None:
             return False

@@ -65,17 +65,17 @@ class End(NamedTuple):
 
 
 # From the first sign to the end, about (cards), of those that age.
-_TAKES: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
+_WEAR_CARDS: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
 
 
 def life(kind: str, seed: int, machine: str = "shuffler") -> Life:
     """Return what the machine of one seed has before it."""
     layout = LAYOUTS[machine]
     rng = Random(f"{machine} {kind} {seed}")
-    begins, takes = rng.randrange(1_500, 5_000), rng.randrange(*_TAKES.get(kind, (1, 2)))
+    begins, lasts = rng.randrange(1_500, 5_000), rng.randrange(*_WEAR_CARDS.get(kind, (1, 2)))
     return Life(
-        kind, begins, takes, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
-        rng.uniform(1.0, 2.2), begins + 2 * takes if kind in _TAKES else rng.randrange(9_000, 13_000),
+        kind, begins, lasts, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
+        rng.uniform(1.0, 2.2), begins + 2 * lasts if kind in _WEAR_CARDS else rng.randrange(9_000, 13_000),
         (rng.uniform(0.01, 0.05), rng.uniform(3_000, 9_000), rng.uniform(0, 2 * pi)),
         tuple(rng.uniform(0.6, 1.4) for _ in layout.segments), rng.uniform(0.0, 0.03),
         (rng.randrange(2_000, 9_000), rng.choice((0, rng.randrange(300, 1_500))), rng.uniform(0.02, 0.06),
@@ -159,5 +159,5 @@ class AgeingShoe(Ageing, ShoeMechanics):
 
 def ageing(machine: str, world: World, clock: DeviceClock, rng: Random) -> Ageing:
     """Return a machine of one kind, as new."""
-    made = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
-    return made(world, clock, rng, f"{machine}.1")
+    machine_class = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
+    return machine_class(world, clock, rng, f"{machine}.1")

@@ -62,7 +62,7 @@ class Layout(NamedTuple):
 
     def leg(self, segment: int) -> int:
         """Return which leg of the path a segment belongs to."""
-        return sum(segment > rest for rest in self.rests)
+        return sum(segment > last for last in self.rests)
 
 
 class Fate(Enum):
@@ -166,10 +166,10 @@ class CardPath:
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
         read = self._noise.light
-        told = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
+        readings = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
         return [
             SensorLevel(dark, read(sensor, self._level(sensor), THRESHOLD, blocked=dark), THRESHOLD)
-            for sensor, dark in told
+            for sensor, dark in readings
         ]
 
     def pattern(self) -> int:
@@ -308,7 +308,7 @@ class CardPath:
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
-            self._after(passing, self._rest, cards, arrive, sensor)
+            self._after(passing, self._come_to_rest, cards, arrive, sensor)
             self._edge(sensor, True)
             return
         # The next stretch decides whether the trailing edge still gets past this sensor.
@@ -323,7 +323,7 @@ class CardPath:
             self._after(took, self._reach, cards, following, lag, arrive, ahead)
         self._edge(sensor, True)
 
-    def _rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
+    def _come_to_rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
         """The card has come to rest, clear of the last sensor and of those before it."""
         if len(self._blocked) > 1:
             for before in self._before[sensor]:

@@ -142,7 +142,7 @@ class ManualShoeMechanics(CardPath):
         lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
         slowness = 1 / self.rng.uniform(SLOWEST_HAND, QUICKEST_HAND)
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * slowness
-        way = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
+        travel_time = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
         self._in_hand = cards
         self._lay(cards, self.segment_place(Segment.EXIT))
         self._edge(Sensor.DRAW, True)
@@ -151,7 +151,7 @@ class ManualShoeMechanics(CardPath):
             self._let_go()
         else:
             torn = self._due("torn_card", Segment.EXIT) is not None
-            self._hand_after(way, lambda: self._pulled(cards, passing, torn=torn))
+            self._hand_after(travel_time, lambda: self._pulled(cards, passing, torn=torn))
 
     def _pulled(self, cards: list[Card], passing: float, *, torn: bool) -> None:
         """The leading edge is at the last sensor."""

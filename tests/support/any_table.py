@@ -118,7 +118,7 @@ class AnyTable(ABC):
         b, loop = self.b, asyncio.get_running_loop()
         until = loop.time() + TO_REST
         while loop.time() < until:
-            if b.machine.twin.stalled:  # a technician sees that nothing turns
+            if b.machine.firmware.stalled:  # a technician sees that nothing turns
                 b.inject("reboot")
                 await asyncio.sleep(3)
             status = await ask(b, b.driver.status)

@@ -65,7 +65,7 @@ class ClumsyTable(AnyTable):
         machine.world.check()
         self.figures["looks"] += 1
         if machine.board.alive:
-            self.check_status(machine.twin.handle(m.GetStatus()))  # type: ignore[arg-type]
+            self.check_status(machine.firmware.handle(m.GetStatus()))  # type: ignore[arg-type]
 
     def check_status(self, status: m.Status) -> None:
         """Compare what a status says with the truth."""

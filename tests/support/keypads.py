@@ -19,7 +19,7 @@ def acts(s: Keypad) -> list[m.Act]:
 
 async def all_heard(s: Keypad) -> None:
     """Wait until the last press was heard, and that of no press that is on its way."""
-    await comes_true(lambda: s.driver.heard == s.machine.twin._press and s.driver.reported is not None)
+    await comes_true(lambda: s.driver.heard == s.machine.firmware._press and s.driver.reported is not None)
 
 
 async def back(s: Keypad) -> None:

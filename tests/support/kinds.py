@@ -102,8 +102,8 @@ SENSOR: Final = Case(
     },
     {"unlock": _locked, "light": _placed},
     {
-        "open": lambda s: s.machine.twin.state is bs.State.AWAITING,
-        "unlock": lambda s: s.machine.twin.state is bs.State.NONE,
+        "open": lambda s: s.machine.firmware.state is bs.State.AWAITING,
+        "unlock": lambda s: s.machine.firmware.state is bs.State.NONE,
         "light": lambda s: s.machine.spot.light is bs.Light.ACKNOWLEDGED,
         "self_test": lambda s: len(s.told(bs.SelfTested)) == 1,
     },
@@ -139,7 +139,7 @@ SIGN: Final = Case(
     {"blank": _showing},
     {
         "show": lambda s: s.machine.glass.read(ms.Row.VALUE).strip() == "12345",
-        "set_limit": lambda s: s.machine.twin.handle(ms.GetStatus()).limit_ms == 60_000,
+        "set_limit": lambda s: s.machine.firmware.handle(ms.GetStatus()).limit_ms == 60_000,
         "blank": lambda s: s.machine.glass.read(ms.Row.VALUE) == "-" * ms.DIGITS,
         "self_test": lambda s: len(s.told(ms.SelfTested)) == 1,
     },

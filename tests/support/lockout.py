@@ -161,7 +161,7 @@ class LockingHouse:
 
     async def heard(self, seat: int, seconds: float = 30.0) -> None:
         """Wait until the box has a sensor's last change: the line may be slow."""
-        await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).twin.memory.sequence, seconds)
+        await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).firmware.memory.sequence, seconds)
 
     async def status(self, seat: int) -> m.Status:
         """Ask a sensor; again once it is back, if its link was lost and nobody had noticed."""
@@ -194,4 +194,4 @@ async def locking(seed: int, rung: str = "clean") -> AsyncIterator[LockingHouse]
 
 def is_locked(machine: SimulatedBetSensor) -> bool:
     """Whether a sensor takes no more bets."""
-    return machine.twin.state not in (m.State.AWAITING, m.State.PLACED)
+    return machine.firmware.state not in (m.State.AWAITING, m.State.PLACED)

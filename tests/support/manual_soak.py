@@ -89,7 +89,7 @@ class ManualSoak(AnyTable):
         if fault is not None and later:
             self.inject(fault)
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
         await self.check_at_rest()
 
     async def check_at_rest(self) -> None:
@@ -112,7 +112,7 @@ class ManualSoak(AnyTable):
         machine.world.check()
         if not machine.board.alive:
             return
-        status = machine.twin.handle(m.GetStatus())
+        status = machine.firmware.handle(m.GetStatus())
         assert isinstance(status, m.Status)
         self.compare("drawn", status.drawn, self._drawn)
         if status.left is not None:  # nobody counted the block in

@@ -130,7 +130,7 @@ class Watch:
         burn: Callable[[Light], None] = machine.spot.burn
 
         def watched(light: Light) -> None:
-            latch = machine.twin.memory.latch
+            latch = machine.firmware.memory.latch
             if light is Light.ACCEPTED and machine.spot.light is not Light.ACCEPTED:
                 self._light(latch.round, seat)
             burn(light)

@@ -50,4 +50,4 @@ async def beliefs_hold(s: Sensor) -> m.Status:
 
 async def heard(s: Sensor, seconds: float = 30.0) -> None:
     """Wait until the view has the sensor's last change: the line may be slow."""
-    await comes_true(lambda: s.view.sequence == s.machine.twin.memory.sequence, seconds)
+    await comes_true(lambda: s.view.sequence == s.machine.firmware.memory.sequence, seconds)

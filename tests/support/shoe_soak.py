@@ -84,12 +84,12 @@ class ShoeSoak(AnyTable):
         b, rng = self.b, self.rng
         wrong = not self._calm and rng.random() < 0.3
         during = self._something() if wrong else None
-        command, stacks = b.next_id(), b.machine.twin._stacks
+        command, stacks = b.next_id(), b.machine.firmware._stacks
         await self.run(method(command), [during] if during else [], seconds, pause=seconds / 6)
         await self.come_to_rest()
         known = await ask(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
-        assert b.machine.twin._stacks - stacks in (0, 1), "a stack was dispensed twice"
+        assert b.machine.firmware._stacks - stacks in (0, 1), "a stack was dispensed twice"
         self.figures[f"commands {known.outcome.name.lower()}"] += 1
         b.inject("door:to=closed")
         await self.check_at_rest()
@@ -130,7 +130,7 @@ class ShoeSoak(AnyTable):
         machine.world.check()
         if not machine.board.alive:
             return
-        status = machine.twin.handle(m.GetStatus())
+        status = machine.firmware.handle(m.GetStatus())
         assert isinstance(status, m.Status)
         mechanics = machine.mechanics
         self.compare("left", status.left, mechanics.left())
@@ -155,7 +155,7 @@ class ShoeSoak(AnyTable):
     async def _hands_off(self) -> None:
         """Wait until hands have finished what they began, or the firmware has given up waiting for it."""
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
 
     def _judge_block(self, told: int, size: int, unseen: int) -> None:
         """A block is called complete only if every card of it is out, and always where nothing went wrong."""

@@ -106,7 +106,7 @@ class Soak:
 
     async def _recover(self) -> None:
         b = self.any
-        if b.machine.twin.stalled:
+        if b.machine.firmware.stalled:
             b.inject("reboot")
             await asyncio.sleep(3)
         await reported(b)
@@ -193,12 +193,12 @@ class ShakerSoak(Soak):
         machine, mechanics = self.b.machine, self.b.machine.mechanics
         if not machine.board.alive:
             return
-        status = machine.twin.handle(shaker.GetStatus())
+        status = machine.firmware.handle(shaker.GetStatus())
         assert isinstance(status, shaker.Status)
         assert (status.lid_on, status.door_open) == (mechanics.lid_on, mechanics.door_open)
         assert status.dice in (None, len(mechanics.in_shaker))
         for command, end in list(self._ends.items())[-15:]:  # one more may be open
-            roll = machine.twin.handle(shaker.GetRoll(command))
+            roll = machine.firmware.handle(shaker.GetRoll(command))
             assert isinstance(roll, shaker.Roll)
             assert (tuple(roll.values) if roll.values is not None else (roll.reason,)) == end
 
@@ -254,14 +254,14 @@ class RngSoak(Soak):
             assert machine.display.lit == rng.BLANK or machine.reads() is None or machine.display._always
             return
         for command in self.ids[-16:]:
-            past = machine.twin.handle(rng.GetDraw(command))
+            past = machine.firmware.handle(rng.GetDraw(command))
             assert isinstance(past, rng.PastDraw)
             assert past.number == self._drawn.get(command)
-        status = machine.twin.handle(rng.GetStatus())
+        status = machine.firmware.handle(rng.GetStatus())
         assert isinstance(status, rng.Status)
-        if status.state is rng.State.SHOWING and not machine.twin.stalled:
+        if status.state is rng.State.SHOWING and not machine.firmware.stalled:
             assert machine.reads() == status.number == list(self._drawn.values())[-1]
-        elif not machine.display._always and not machine.twin.stalled:
+        elif not machine.display._always and not machine.firmware.stalled:
             assert machine.display.lit == rng.BLANK
 
     async def rest(self) -> None:
@@ -303,8 +303,8 @@ class ButtonSoak(Soak):
     def look(self) -> None:
         """The firmware names the place or none."""
         machine = self.b.machine
-        if machine.board.alive and not machine.twin.stalled:
-            status = machine.twin.handle(button.GetStatus())
+        if machine.board.alive and not machine.firmware.stalled:
+            status = machine.firmware.handle(button.GetStatus())
             assert isinstance(status, button.Status)
             assert status.place in (None, machine.mat.lies_at())
             self.figures["looks that found a place"] += status.place is not None

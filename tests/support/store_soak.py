@@ -38,7 +38,7 @@ class StoreSoak(ClumsyTable):
         self._total = 0  # the truth about the set when it was last counted: cards inside and outside
         self._broken_in = False  # hands took cards from the store: until the next count the ledger cannot know
         self._hidden: set[int] = set()  # behind the shelves before the command that is judged
-        ledger: CountedSet = b.machine.twin._set  # type: ignore[attr-defined]
+        ledger: CountedSet = b.machine.firmware._set  # type: ignore[attr-defined]
         close = ledger.close
 
         def closed(counted: int) -> int:

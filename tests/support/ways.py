@@ -74,7 +74,7 @@ async def jog(bench: Bench, talk: Talk) -> None:
     """Turn every motor, with nothing in the intake."""
     machine: Any = bench.machines[SLOT]
     machine.world.move_all(machine.mechanics.intake, TRAY)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
     for motor in m.Motor:
         told = await order(talk, "jog", motor=motor.name.lower())
         assert not isinstance(told, str), told
@@ -87,7 +87,7 @@ async def through(bench: Bench, talk: Talk, cards: int) -> None:
     await take_out(bench, talk)
     for card in world.at(TRAY)[:cards]:
         world.move(card, mechanics.intake)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
     told = await order(talk, "shuffle")
     assert not isinstance(told, str), told
 
@@ -100,7 +100,7 @@ async def take_out(bench: Bench, talk: Talk) -> None:
     assert not isinstance(told, str), told
     for place in (mechanics.place("presented"), mechanics.intake):
         world.move_all(place, TRAY)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
 
 
 async def counted(bench: Bench, talk: Talk) -> Any:
