@@ -1,4 +1,4 @@
-"""Turns what a console printed into an SVG picture that needs nothing from the network. Nothing is shown here."""
+"""Converts console output into an SVG picture that needs nothing from the network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def svg(console: Console, title: str) -> str:
-    """Return the recorded output. Rich's template fetches a web font; ours uses what the viewer has."""
+    """Return the recorded output as SVG. Rich's template loads a web font; this one uses the viewer's fonts."""
     before, _, tail = CONSOLE_SVG_FORMAT.partition("@font-face")
     after = tail[tail.rindex("}}", 0, tail.index(".{unique_id}-matrix")) + 2 :]
     template = (before + after).replace("<!-- Generated with Rich https://www.textualize.io -->", "")

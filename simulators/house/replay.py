@@ -1,8 +1,8 @@
-"""Plays a recorded fault into the real drivers: slot by slot, in its own time, and tells what they make of it.
+"""Replays a recorded fault into the real drivers, slot by slot at its recorded times, and reports what they do.
 
-A recording is a capture, or the frames of a dossier. A dossier begins in the middle of a session and brings along what
-that had begun with, so a link of the bench's own is made anew. Where nothing tells who spoke, or where it stood, there
-is nobody to shake hands with: then the events are folded, and the driver is asked nothing.
+A recording is a capture, or the frames of a fault report. A fault report starts in mid-session and includes the start of
+that session, so the replay makes a new link. Without an identity or a status in the recording no handshake is possible:
+then the events are only folded into a view, and no driver runs.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 
 class Played(NamedTuple):
-    """What is known of a slot after its recording: the folded picture, its service state, what could not be said."""
+    """The state of a slot after its replay: view, service state, and questions without a recorded answer."""
 
     slot: str
     kind: str
     view: Any
     service: str
-    linked: bool  # through a driver and its link; otherwise folded only
+    linked: bool  # replayed through a driver and its link; otherwise folded only
     unanswered: tuple[str, ...]
 
 
 def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
-    """Cut a recording into the sessions of its slots."""
+    """Split a recording into the sessions of its slots."""
     began = packets[0].time_ns if packets else 0
     slots: dict[str, list[Packet]] = {}
     for packet in packets:
@@ -57,7 +57,7 @@ def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
 
 
 def packets_of(dossier: Dossier) -> list[Packet]:
-    """Return the frames of a dossier as a capture has them, its opening at once before them. A dossier keeps no MAC."""
+    """Return the frames of a fault report as capture packets, its opening first. A fault report stores no MAC."""
     begins = max((kept.before_ms for kept in dossier.frames), default=0)
     opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
     frames = [_packet(dossier, kept.before_ms, kept) for kept in dossier.frames]
@@ -76,7 +76,7 @@ def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
 
 
 def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) -> list[Packet]:
-    """Return a hello by what a dossier tells of its machine; none if it tells too little to shake hands."""
+    """Return a hello built from a fault report; none if it holds too little for a handshake."""
     machine = dossier.machine
     stood = machine.kind in KINDS and any(isinstance(m, kind_named(machine.kind).messages.Status) for m in messages)
     if not stood or not machine.serial:
@@ -91,7 +91,7 @@ def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) 
 
 
 def kind_of(slot: str, played: list[Session]) -> str:
-    """Return what kind of machine a recording is of: by its hello, its slot's name, or what it says."""
+    """Return the kind of machine of a recording, by its hello, its slot's name, or its events."""
     for session in played:
         if session.hello is not None:
             return session.hello.kind
@@ -102,11 +102,11 @@ def kind_of(slot: str, played: list[Session]) -> str:
         for recorded in session.said:
             if type(recorded.message) in own:
                 return str(own[type(recorded.message)])
-    raise BadCapture(f"nothing in the frames of {slot} tells what kind of machine it is")
+    raise BadCapture(f"the frames of {slot} do not show the kind of machine")
 
 
 async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
-    """Play everything beside each other; `tell(seconds, slot, event)` hears what the drivers tell."""
+    """Replay all slots in parallel; `tell(seconds, slot, event)` is called for every event of the drivers."""
     slots = by_slot(packets)
     if not slots:
         raise BadCapture("it holds no message that could be played")
@@ -176,12 +176,12 @@ class _Player:
             async with asyncio.timeout(10.0):
                 await self._reported.wait()
         except TimeoutError:
-            return  # it never reported in the recording either
+            return  # it did not report in the recording either
         first = [recorded for recorded in session.said if isinstance(recorded.message, GetReport)][:1]
         await machine.play(self._began, lambda recorded: None if recorded in first else self._again(recorded, slot))
 
     def _again(self, recorded: Said, slot: Slot[Any, Any]) -> None:
-        """Have the driver do what it did then: commands and reports; other questions change nothing."""
+        """Have the driver repeat its commands and report requests; other questions change nothing."""
         command = getattr(recorded.message, "command", None)
         if isinstance(recorded.message, GetReport):
             work = self._quietly(slot.driver.report())
@@ -195,7 +195,7 @@ class _Player:
 
     async def _command(self, message: Any, command: int, driver: Any) -> None:
         name = type(message).__name__
-        if name == "Eject":  # its driver tells when the cards are in people's hands
+        if name == "Eject":  # its driver also reports when hands have the cards
             await driver.eject(command)
         else:
             await driver.actuate(message, command, urgent=name == "Stop")
@@ -212,7 +212,7 @@ class _Player:
         self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, event)
 
     async def _folded(self) -> Played:
-        """Fold what machines said, without a link."""
+        """Fold the recorded events, without a link."""
         loop = asyncio.get_running_loop()
         view, service = self._kind.blank, Service()
         hello = DeviceHello(self._kind.name, "recorded", "recorded", "recorded", bytes(32), [], 0, bytes(16))
@@ -233,4 +233,4 @@ class _Player:
 
 
 def _silent(_at: float, _slot: str, _event: Any) -> None:
-    """Nobody hears what comes of putting things away."""
+    """Ignore events during shutdown."""

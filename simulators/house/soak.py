@@ -1,7 +1,7 @@
-"""Rounds without end at simulated tables in virtual time, with whatever goes wrong; checkers look on. No terminal here.
+"""Soak: many rounds at simulated tables in virtual time, with mishaps, watched by checkers.
 
-A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list
-of mishaps is cut down to those that it needs.
+A soak is a series of tables of limited length, each with its own seed. If a table fails, its list of mishaps is reduced
+to those that cause the failure.
 """
 
 from __future__ import annotations
@@ -32,68 +32,68 @@ if TYPE_CHECKING:
     from simulators.house.storm import Level
 
 GAMES: Final = tuple(CHOICES)
-# Rounds of one table: about five hours of play. The next table is another one, with another seed.
+# Rounds of one table: about five hours of play. The next table has another seed.
 DAY: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
-# So often a hand with a bet wins something: far more often than by chance, so that a day sees every line.
+# Share of hands with a bet that win: far more than by chance, so that a table sees every paytable line.
 WINS: Final = 0.04
-# A table that does not open a round after so many tries goes on no more: one takes some ten seconds, and what goes
-# wrong with a machine in one round and the next may take its cable and its power for a minute each.
+# Tries to open a round before a table counts as stuck: a try takes some ten seconds, and mishaps of two rounds may take
+# a machine's cable and power for a minute each.
 TRIES: Final = 24
-# A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
+# Time limit until a table is idle (s): shuffling six decks takes two and a half minutes.
 PATIENCE: Final = 1500.0
-# One in so many tables has a keypad besides: one more link, and a link costs a tenth of a table's time.
+# One in so many tables also has a keypad: each link costs a tenth of a table's time.
 JOINED: Final = 4
-# Chips that a player who has few buys.
+# Chips that a player without chips buys.
 _STAKE: Final = 20
-# How many of the last rounds' mishaps are tried alone when a failure is cut down, and in which round the first of them
-# may come as well.
+# Numbers of last rounds whose mishaps are tried alone when a failure is reduced, and rounds to which the first mishap
+# may move.
 _BACK: Final = (1, 2, 4, 8, 16)
 _FIRST: Final = (1, 2, 3, 4, 5, 6)
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
 class Day(msgspec.Struct):
-    """What happened at one table, or at several."""
+    """Figures of one table, or of several."""
 
     rounds: int = 0
     voids: int = 0
     steps: int = 0
     bets: int = 0
-    hits: int = 0  # claimed, rightly or not
+    hits: int = 0  # claims, right or wrong
     cuts: int = 0
     irregularities: int = 0
     clauses: Counter[str] = msgspec.field(default_factory=Counter)
     mishaps: Counter[str] = msgspec.field(default_factory=Counter)
-    bad_before: int = 0  # rounds from bad cards before any check could see them
-    bad_after: int = 0  # and after: must be none
+    bad_before: int = 0  # rounds from bad cards before any check could detect them
+    bad_after: int = 0  # and after such a check: must be none
     reconciled: int = 0
     seconds: float = 0.0  # of processor time
-    virtual: float = 0.0  # of the table's own time
+    virtual: float = 0.0  # of virtual time
 
     def add(self, other: Day) -> None:
-        """Take another day's figures."""
+        """Add the figures of another table."""
         for name in self.__struct_fields__:
             mine, theirs = getattr(self, name), getattr(other, name)
             setattr(self, name, mine + theirs)
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A promise that was broken at one table."""
+    """A failure of one table."""
 
     game: str
     seed: int
-    rounds: int  # as many as it took
+    rounds: int  # played until the failure
     promise: str
     how: str
     mishaps: list[Mishap]
 
 
 class Table:
-    """One table for one day."""
+    """One table of a soak."""
 
     def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., House] = House) -> None:
-        """`make` gives the house: another one than the usual to see whether the checkers notice."""
+        """`make` builds the table; a faulty one shows whether the checkers detect it."""
         self.day = Day()
         self.round = 0
         self._game, self._seed, self._make = game, seed, make
@@ -104,7 +104,7 @@ class Table:
         self._unseen: list[dict[str, Any]] = []
 
     async def play(self, rounds: int, on_round: Callable[[], None] | None = None) -> Day:
-        """Play so many rounds; Broken if a promise is broken, or the table cannot go on."""
+        """Play so many rounds; Broken if a check fails, or the table cannot go on."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
@@ -127,18 +127,18 @@ class Table:
             for timer in self._timers:
                 timer.cancel()
             self._note(casino, checkers)
-            with nullcontext() if whole else suppress(AssertionError):  # what broke before says more than how it ends
+            with nullcontext() if whole else suppress(AssertionError):  # the first failure is more informative
                 await casino.close()
             self.day.seconds = process_time() - began
             self.day.virtual = loop.time()
         return self.day
 
     def _people(self, casino: House) -> People:
-        """Who sits and works at the table: where there is a meter, now and then somebody wins."""
+        """Return the people of the table; with a meter, players win now and then."""
         return Winners(casino, self._seed, WINS) if casino.submission.wagers else People(casino)
 
     async def _round(self, casino: House, checkers: Checkers) -> None:
-        """Open a round and play it to its end, whatever happens; then look at everything."""
+        """Open a round, play it to its end, and check everything."""
         self.round += 1
         rng = Random(f"{self._seed} {self.round}")
         loop = asyncio.get_running_loop()
@@ -151,7 +151,7 @@ class Table:
             if checkers.rounds.opened > opened:
                 break
         else:
-            raise Broken("stuck", f"no round opens any more: {_why(casino)}")
+            raise Broken("stuck", f"no round can be opened: {_why(casino)}")
         self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
 
     async def _try(self, casino: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
@@ -162,7 +162,7 @@ class Table:
         except TimeoutError as late:
             raise Broken("stuck", f"{late}; {_why(casino)}") from late
         finally:
-            self._raised()  # says more than that nobody goes on, which may be all that is seen of it
+            self._raised()  # more informative than a timeout
         if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
             casino.controller.table.state.round.number
         }:
@@ -173,7 +173,7 @@ class Table:
                 casino.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
 
     def _raised(self) -> None:
-        """Tell what was raised where nobody waits for it: in the box, or by whoever works at the table."""
+        """Raise an exception that no task awaited: of the box, or of the people at the table."""
         for context in self._unseen:
             error = context.get("exception")
             raise Broken("crash", f"{context['message']}: {error!r}") from error
@@ -194,15 +194,15 @@ class Table:
 
 
 def choices(game: str, seed: int) -> dict[str, Any]:
-    """What this table's certificate holder chose: where the chapter has a progressive, one of its printed tables.
+    """Return the choices of a table: one of the chapter's printed progressive paytables, if it has any.
 
-    Every third table of DJ Wild offers none.
+    Every third table of DJ Wild offers no progressive.
     """
     return {} if game == "dj_wild" and seed % 3 == 0 else progressive(game, seed)
 
 
 def _take_back(casino: House) -> None:
-    """No round was opened, or it was void: players take back what they laid on a sensor that takes no bets."""
+    """Players take back chips from closed sensors: no round was opened, or it was void."""
     for slot, machine in casino.machines.items():
         chips = casino.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
         if chips:
@@ -210,7 +210,7 @@ def _take_back(casino: House) -> None:
 
 
 async def lead_on(casino: House) -> None:
-    """People bring the table to rest: power comes back, a round that stood open is played, new decks come."""
+    """Bring the table to an idle state: restore power, play an open round, bring new decks."""
     for _ in range(TRIES):
         if casino.dark:
             await casino.power_up()
@@ -227,7 +227,7 @@ async def lead_on(casino: House) -> None:
 
 
 async def _new_deck(casino: House) -> bool:
-    """Take a deck away that has been in use for too long, and bring one for it; tell whether there was one."""
+    """Remove an expired deck, or bring a missing one; return whether there was one."""
     decks = casino.controller.table.state.decks
     for name in sorted(casino.people.expired):
         casino.people.expired.discard(name)
@@ -242,7 +242,7 @@ async def _new_deck(casino: House) -> bool:
 
 
 def _why(casino: House) -> str:
-    """What the table waits for, as far as its screen shows."""
+    """Return what the table waits for, as its screen shows it."""
     if casino.dark:
         return "the box has no power"
     table = casino.controller.table
@@ -277,9 +277,9 @@ def run_table(
 
 
 def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
-    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out.
+    """Return the same failure with as few mishaps as possible, found by replays with the same seed.
 
-    What happened last is mostly what it needs; and what fails as well in the first rounds is played again sooner.
+    Mostly the last mishaps cause it; a failure that also happens in the first rounds is replayed faster.
     """
 
     def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:

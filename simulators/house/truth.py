@@ -1,7 +1,7 @@
-"""What really happened at a simulated table, kept beside the box, never asked of it: checks and rounds, deck by deck.
+"""What really happened at a simulated table, recorded independently of the box: checks and rounds of each deck.
 
-Decks are told apart by the backs of the cards that lie in a machine, not by what the box believes of them. Of the box
-only its questions are read, to know what people answered.
+Decks are identified by the backs of the cards in a machine, not by the box's records. Of the box only its prompts are
+read, to interpret answers.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _DEALING: Final = Moved("round", mc.DEALING)
 
 
 class Truth:
-    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each check that found one wrong.
+    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each failed check.
 
-    `before`: those before that check, where hands made it: hands err, and another check has to find the same.
+    `before`: the rounds before that check, if hands made it: people err, so another check must confirm it.
     """
 
     def __init__(self, casino: House) -> None:
         self.casino = casino
         self.since: dict[str, list[int]] = {}
         self.before: dict[str, list[int]] = {}
-        self.unseen: dict[str, list[int]] = {}  # the same, after the last look at its faces
+        self.unseen: dict[str, list[int]] = {}  # the same, after its last face check
         self.wrong: list[tuple[str, tuple[int, ...]]] = []
         self._asked: dict[int, Prompt] = {}
-        self._dispensed = 0  # in this round, as the shoe counted
+        self._dispensed = 0  # in this round, by the count of the shoe
 
     def backs(self, slot: str) -> str:
         """Return the back of most cards in a machine."""
@@ -43,8 +43,8 @@ class Truth:
         return backs.most_common(1)[0][0] if backs else ""
 
     def take(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """See one step of the table."""
-        if Refused not in map(type, decisions):  # what was refused was no check
+        """Apply one step of the table."""
+        if Refused not in map(type, decisions):  # a refused answer is no check
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):

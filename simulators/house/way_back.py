@@ -1,7 +1,7 @@
-"""How a simulated technician goes the steps of a fault, at a box that keeps dossiers: machine, hands, and a test deck.
+"""How a simulated technician returns a machine to service, at a box with fault reports, with hands and a test deck.
 
-Houses without such a box ask for no steps, and nobody gets here. The cards of the table stay where they are: what is
-sent through the machine is the technician's own deck.
+Boxes without fault reports require no steps. The cards of the table stay where they are: the technician sends a test
+deck through the machine.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from simulators.house.far_table import FarBox
     from simulators.house.table import House
 
-# Where the test deck lies, and its back.
+# Place and back of the test deck.
 TOOLBOX: Final = "toolbox"
 _BACK: Final = "test"
-# More looks than the whole way has steps, with those that have to be done again.
+# Limit of steps, including repeated ones.
 _MOST: Final = 60
 _PACE: Final = 0.5
 
 
 class Walk:
-    """One way back to service. `go` ends when the box holds no step open, or gave up asking."""
+    """One return to service. `go` ends when no step is open, or the limit is reached."""
 
     def __init__(self, casino: House, box: FarBox, slot: str) -> None:
         self._casino, self._box, self._slot = casino, box, slot
@@ -31,7 +31,7 @@ class Walk:
         self._cards = casino.edition.cards.count
 
     async def go(self) -> None:
-        """Do whichever step is next, until none is."""
+        """Do the next step until none is open."""
         for _ in range(_MOST):
             procedure = self._casino.controller.table.state.slots[self._slot].way
             if procedure is None or self._casino.dark:
@@ -41,7 +41,7 @@ class Walk:
         self._put_away()
 
     async def _dossier(self, _: int) -> None:
-        """The box is still writing."""
+        """Wait: the box is still writing the fault report."""
 
     async def _begin(self, dossier: int) -> None:
         self._machine.inject("mend")
@@ -102,14 +102,14 @@ class Walk:
         await self._empty()
 
     async def _empty(self) -> None:
-        """Nothing lies in the machine's intake, gate or slot; test cards go back to the toolbox."""
+        """Empty the machine's intake, gate and slot; put test cards back into the toolbox."""
         world = self._casino.world
         if self._slot.startswith("shuffler.") and world.count(self._machine.mechanics.gate):
             await self._order("eject")
         self._put_away()
 
     def _empty_intake(self) -> None:
-        """Cards that were put in and not drawn in lie on the tray again."""
+        """Put cards that were not drawn in back into the tray."""
         self._move_out(f"{self._slot}/intake")
         self._machine.firmware.hands_moved()
 

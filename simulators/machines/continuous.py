@@ -1,4 +1,4 @@
-"""A whole simulated continuous shuffler, and the hands of a dealer at its chute. What it shares is with the others."""
+"""A whole simulated continuous shuffler, and the hands of a dealer at its chute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole simulated shoes, automated and manual: mechanics, firmware, board, hands. The cards are the world's."""
+"""Whole simulated shoes, automated and manual: mechanics, firmware, board, hands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Shoe(Machine):
-    """What hands can do with either."""
+    """The actions of hands at both kinds of shoe."""
 
     kind = m.KIND
     mechanics: ManualShoeMechanics
@@ -31,15 +31,15 @@ class _Shoe(Machine):
     def __init__(self, slot: str, **options: Any) -> None:
         super().__init__(slot, **options)
         self._own_world = options.get("world") is None
-        self._entry = ""  # where hands lay the deck
+        self._entry = ""  # where hands put the deck
 
     def summary(self) -> list[str]:
-        """How many cards are really inside."""
+        """Return how many cards are really inside."""
         mechanics = self.mechanics
         return [f"{mechanics.left():3d}  left in the shoe in all", f"{mechanics.in_path():3d}  on the path"]
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something with the deck, the slot or the throat."""
+        """Apply an action of hands at the deck, the slot or the throat."""
         result = self._hands()[fault.kind.name](fault)
         self.firmware.hands_moved()
         return result
@@ -59,9 +59,9 @@ class _Shoe(Machine):
         }
 
     def _pile(self) -> str:
-        """Where the deck can be reached by hand before it is dealt."""
+        """Return where hands can reach the deck before it is dealt."""
         if not self.world.count(self._entry):
-            raise BadFault(f"no deck lies in {self._entry}; hands cannot reach one")
+            raise BadFault(f"no deck is in {self._entry}; hands cannot reach one")
         return self._entry
 
     def _draw(self, fault: Fault) -> str:
@@ -87,7 +87,7 @@ class _Shoe(Machine):
 
 
 class SimulatedShoe(_Shoe):
-    """An automated shoe on the bench, with a deck of 53 in its intake unless it stands in a world that has its own."""
+    """An automated shoe on the bench, with a deck of 53 in its intake unless it shares a world."""
 
     mechanics: ShoeMechanics
     firmware: ShoeTwin
@@ -102,7 +102,7 @@ class SimulatedShoe(_Shoe):
         self.assemble(self.firmware, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL, m.JOGS])
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the mechanics, or to the switches that the firmware reads."""
+        """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name == "door":
             self.firmware.inject(fault)
         else:
@@ -139,7 +139,7 @@ class SimulatedManualShoe(_Shoe):
         self.assemble(self.firmware, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, TRAIL] + [m.SEES_FACES] * sees_faces)
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the throat; there is no door."""
+        """Apply a fault of the throat; there is no door."""
         if fault.kind.name == "door":
             self.firmware.inject(fault)
         self.mechanics.inject(fault)

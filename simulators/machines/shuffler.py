@@ -1,4 +1,4 @@
-"""A whole simulated shuffler with cycles: mechanics, firmware, board, and people's hands. The cards are the world's."""
+"""A whole simulated shuffler with cycles: mechanics, firmware, board, and hands."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SimulatedShuffler(Machine):
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
-        """Without `jogs` its firmware is an older one, which knows no Jog."""
+        """Without `jogs` its firmware is older and does not know Jog."""
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
@@ -48,7 +48,7 @@ class SimulatedShuffler(Machine):
         self._rng = Random(self.rng.random())
 
     def _build(self, *, batch: bool, identifies: bool) -> None:
-        """Make the parts, print the cards, and switch the power on."""
+        """Make the parts and the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
         self.firmware = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
         if self.alone:
@@ -61,18 +61,18 @@ class SimulatedShuffler(Machine):
         self.assemble(self.firmware, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
-        """How many cards are really inside."""
+        """Return how many cards are really inside."""
         return [f"{self.mechanics.inside():3d}  inside the machine in all"]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the mechanics, or to the switches that the firmware reads."""
+        """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name in ("sort_mode", "door"):
             self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something with the cards or the path."""
+        """Apply an action of hands at the cards or the path."""
         result = self._hands(fault)
         self.firmware.hands_moved()
         return result
@@ -107,7 +107,7 @@ class SimulatedShuffler(Machine):
         return len(taken)
 
     def _pile(self) -> str:
-        """Where the cards can be reached by hand."""
+        """Return where hands can reach the cards."""
         for place in (self.mechanics.intake, TRAY):
             if self.world.count(place):
                 return place
@@ -123,7 +123,7 @@ class SimulatedShuffler(Machine):
         return self.world.move_all(self.mechanics.place("presented"), to)
 
     def _swap_batches(self) -> str:
-        """The rule that keeps two batches apart: each one is put down before the other is taken up."""
+        """Swap the batches without mixing them: put one down before taking up the other."""
         if self.world.count(self.mechanics.intake):
             raise BadFault("swap_batches: the intake is not empty; the two batches would mix")
         went_in = self.world.move_all(IN_PLAY, self.mechanics.intake)

@@ -1,6 +1,6 @@
-"""The firmware twin of the automated dealing shoe: loads, dispenses stacks, brings the stub out, and counts.
+"""The simulated firmware of the automated dealing shoe: loads, dispenses stacks, brings the stub out, and counts.
 
-It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+It knows only its sensors; tests compare its counts with the true places of the cards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.shoe import ShoeMechanics
 
-# More cards than any deck: the intake sensor must be lying.
+# More cards than any deck: then the intake sensor is wrong.
 MAX_CARDS: Final = 60
 
 _STATE: Final = {
@@ -29,7 +29,7 @@ _STATE: Final = {
     m.Phase.STUB: m.State.COUNTING,
     m.Phase.CLEARING: m.State.CLEARING,
 }
-# What draws cards out of the well by motor; any other edge in the throat is a hand's.
+# States in which motors draw cards out of the well; in all others an edge in the throat comes from a hand.
 _OUTWARD: Final = (m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING)
 _MOVING: Final = (m.State.LOADING, *_OUTWARD)
 
@@ -46,11 +46,11 @@ class ShoeTwin(ShoeFirmwareBase):
     def _forget(self) -> None:
         super()._forget()
         self._ordered_cards = 0
-        self._face_up = 0  # cards of this phase that lie face up
-        self._cover_at: int | None = None  # how many cards were loaded before the cover card
+        self._face_up = 0  # face-up cards of this phase
+        self._cover_at: int | None = None  # number of cards loaded before the cover card
         self._feeds_cover = False
         self._pace = Pace(self._clock)
-        self._left_then: int | None = None  # how many were left when the last card arrived
+        self._left_then: int | None = None  # number of cards left when the last card arrived
 
     def _booted(self) -> None:
         super()._booted()
@@ -58,7 +58,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self._look_into_well()
 
     def _look_into_well(self) -> None:
-        """Cards in the well of an empty machine were put there by hand: nobody counted them."""
+        """Cards in the well of an empty machine were put there by hand and are uncounted."""
         if self.state is m.State.IDLE and self._lies_in(m.Place.WELL):
             self._counts.doubt()
             self.state = self._at_rest = m.State.READY
@@ -95,7 +95,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self._pace.begin()
         self._mechanics.begin_phase(leg=int(phase is not m.Phase.LOADING))
 
-    def _busy(self, message: m.Actuation) -> bool:  # noqa: ARG002 - one thing at a time, whatever it is
+    def _busy(self, message: m.Actuation) -> bool:  # noqa: ARG002 - one command at a time
         return self.state in (*_MOVING, m.State.TESTING)
 
     def _lacking(self, message: m.Actuation) -> m.Reason:
@@ -146,7 +146,7 @@ class ShoeTwin(ShoeFirmwareBase):
             self._watch.expect(m.Segment.DRAW)
 
     def _finish(self) -> None:
-        """The block is in, a stack is complete, or the well is empty: compare counts and well, tell, settle."""
+        """The block is in, a stack is complete, or the well is empty: compare counts and well, report, settle."""
         command, counts, failed = self._command, self._counts, m.Reason.NONE
         assert command is not None
         self._report_last_progress()
@@ -173,12 +173,12 @@ class ShoeTwin(ShoeFirmwareBase):
                 self.board.emit(m.Dispensed(command, self._moved, self._face_up, counts.left))
         if not balanced:
             self._unbalanced()
-            if self._phase is not m.Phase.DISPENSING:  # a stack that is right stays so
+            if self._phase is not m.Phase.DISPENSING:  # a correct stack stays correct
                 failed = m.Reason.COUNTS_DISAGREE
         self._end(Outcome.FAILED if failed else Outcome.DONE, failed)
 
     def _unbalanced(self) -> None:
-        """Counts and well disagree: the machine halts until somebody has searched it."""
+        """Counts and well disagree: halt until a person has searched the machine."""
         self._halt(m.Reason.COUNTS_DISAGREE)
         self.board.emit(m.Unbalanced(self._command, self._counts.loaded, self._counts.drawn))
 
@@ -195,8 +195,8 @@ class ShoeTwin(ShoeFirmwareBase):
             self._back(sensor)
 
     def _front(self, sensor: m.Sensor) -> None:
-        """A leading edge: the piece came through one segment and is in the next."""
-        if self._watch.skipped(sensor):  # the sensor before it is blind
+        """A leading edge: the card came through one segment and is in the next."""
+        if self._watch.skipped(sensor):  # the sensor before this one is blind
             self._jam(self._watch.awaited)
             return
         self._watch.front(sensor)
@@ -212,11 +212,11 @@ class ShoeTwin(ShoeFirmwareBase):
             self._cover_at = self._moved
 
     def _back(self, sensor: m.Sensor) -> None:
-        """A trailing edge: was it one whole card?"""
+        """A trailing edge: check that one whole card passed."""
         pulse = self._watch.back(sensor)
         if pulse is not Pulse.CARD:
             if sensor is m.Sensor.EXIT and pulse is Pulse.TWO:
-                self._delivered = None  # they lie in the slot
+                self._delivered = None  # both are in the slot
             self._fault(pulse, m.Segment(self._watch.ended_at(sensor)), self._phase)
         elif sensor is m.Sensor.FEED:
             self._counts.stored(cover=self._feeds_cover)
@@ -243,7 +243,7 @@ class ShoeTwin(ShoeFirmwareBase):
             self._progress()
 
     def _report_last_progress(self) -> None:
-        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
+        """A phase ends, with or without a fault: report the counts of the last card that arrived."""
         if self._pace.settled():
             self._progress()
 
@@ -286,7 +286,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self._end(Outcome.FAILED, reason)
 
     def hands_moved(self) -> None:
-        """Somebody put cards somewhere or took some: look at the piles again."""
+        """Hands put or took cards: read the piles again."""
         if not self.board.alive:
             return
         if not self._lies_in(m.Place.SLOT):
@@ -295,7 +295,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self._note_piles()
 
     def door(self, *, is_open: bool) -> None:
-        """The door switch changed: an open door stops all motion, and hands can reach whatever is inside."""
+        """The door switch changed: an open door stops all motion, and hands can reach inside."""
         if self._mechanics.door_open is is_open:
             return
         self._mechanics.door_open = is_open
@@ -311,7 +311,7 @@ class ShoeTwin(ShoeFirmwareBase):
             self._stop(m.Reason.DOOR_OPEN)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Apply a fault of the firmware or of its switches."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
