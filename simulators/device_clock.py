@@ -21,7 +21,7 @@ _TOGETHER: Final = 1e-9
 
 
 class Timer(msgspec.Struct, order=True):
-    """A callback that is due at one instant of device time. Each has its own `order`, so callbacks are never compared."""
+    """A callback due at one instant of device time. Each has its own `order`, so callbacks are never compared."""
 
     instant: float
     order: int

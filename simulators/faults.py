@@ -127,7 +127,7 @@ _SHUFFLER: Final[_Rows] = (
         "card_migrates",
         "machine",
         {"card": "0"},
-        "a stored card slips behind the shelves and comes out with the next cards: one set is short, the next has one extra",
+        "a stored card slips behind the shelves and comes out with the next cards: one set short, the next one over",
     ),
     (
         "bent_card",
@@ -332,7 +332,7 @@ _HOUSE: Final[_Rows] = (
         "box_power_cut",
         "box",
         {"at": "sync", "points": "1"},
-        "the box loses power at the POINTS-th disk sync from now (at=sync), or before or after the POINTS-th write to a device",
+        "the box loses power at the POINTS-th disk sync from now (at=sync), or before or after a device write",
     ),
     ("clock_step", "box", {"to": "back", "minutes": "60"}, "the box's wall clock is set MINUTES ahead or back"),
     ("card_falls", "hands", {}, "a card of the next collected deck falls under the rail"),

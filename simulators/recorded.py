@@ -36,7 +36,7 @@ _BY_TAG: Final = {message.__struct_config__.tag: message for message in all_mess
 
 
 class Said(NamedTuple):
-    """One recorded message: time (s since the start), direction, frame type and content. `re`: the request it answers."""
+    """One recorded message: time (s since the start), direction, frame type, content. `re`: the answered request."""
 
     at: float
     outgoing: bool

@@ -242,7 +242,7 @@ class DeckChecker:
 
 
 class MoneyChecker:
-    """Chips, latches and the meter: every chip in the tray is an accepted bet, and the meter is the sum of their shares."""
+    """Chips, latches and the meter: every chip in the tray is an accepted bet, and their shares add up to the meter."""
 
     def __init__(self, casino: House) -> None:
         self.casino = casino

@@ -191,7 +191,7 @@ class FarBox:
 
 
 class FarTable(House):
-    """`async with FarTable(folder, game)`: machines on ptys and a table.toml in a folder; `meet` connects to its box."""
+    """`async with FarTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
 
     box: Any
 

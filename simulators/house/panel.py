@@ -38,7 +38,7 @@ LOOK: Final = 0.5
 
 
 class Hands(People):
-    """People who do what the box asks for; `found`: their answers. `silent`: they store the answers instead of sending."""
+    """People who do what the box asks for. `found`: their answers; `silent`: they store answers and do not send."""
 
     def __init__(self, casino: House) -> None:
         super().__init__(casino)

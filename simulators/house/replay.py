@@ -1,8 +1,8 @@
 """Replays a recorded fault into the real drivers, slot by slot at its recorded times, and reports what they do.
 
-A recording is a capture, or the frames of a fault report. A fault report starts in mid-session and includes the start of
-that session, so the replay makes a new link. Without an identity or a status in the recording no handshake is possible:
-then the events are only folded into a view, and no driver runs.
+A recording is a capture, or the frames of a fault report. A fault report starts in mid-session and includes how that
+session started, so the replay makes a new link. Without an identity or a status in the recording no handshake is
+possible: then the events are only folded into a view, and no driver runs.
 """
 
 from __future__ import annotations

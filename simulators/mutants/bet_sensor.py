@@ -18,7 +18,7 @@ R: Final = m.Reason
 
 
 def lets(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
-    """Let a command happen that is refused, where it fits."""
+    """Accept a command that should be refused, where `fits` holds."""
     firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
@@ -58,25 +58,25 @@ def at_lock(machine: SimulatedBetSensor, around: Callable[..., Any]) -> None:
 
 @WORKSHOP.mutant("PL-12", also="BS-01 BS-13")
 def health_is_status(machine: SimulatedBetSensor) -> None:
-    """Asked for its health it tells its state."""
+    """Asked for its health it reports its state."""
     answers(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("BS-01")
 def coil_without_noise(machine: SimulatedBetSensor) -> None:
-    """It tells a level without any noise, as of a coil that is not read."""
+    """It reports a level without noise, as if the coil were not read."""
     answers(machine, m.GetHealth, lambda health: replaced(health, noise=0))
 
 
 @WORKSHOP.mutant("BS-02")
 def lights_without_a_bet(machine: SimulatedBetSensor) -> None:
-    """Its lights burn while no bets are taken."""
+    """Its lights go on while bets are closed."""
     lets(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
 
 
 @WORKSHOP.mutant("BS-02", also="BS-15")
 def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
-    """A lock stands though no bets were taken."""
+    """A lock latches though bets were closed."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
         if machine.firmware.state is S.NONE:
@@ -88,7 +88,7 @@ def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-03")
 def round_zero(machine: SimulatedBetSensor) -> None:
-    """It takes bets for round 0."""
+    """It opens bets for round 0."""
     lets(machine, m.Open, lambda message: message.round == 0)
 
 
@@ -100,7 +100,7 @@ def latches_the_next_number(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")
 def confirms_once(machine: SimulatedBetSensor) -> None:
-    """A lock that comes again is refused."""
+    """A repeated lock is refused."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
@@ -125,7 +125,7 @@ def last_lock_wins(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-06")
 def hides_the_latch(machine: SimulatedBetSensor) -> None:
-    """A refused lock does not say which latch stands."""
+    """A refused lock does not report the latch."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
         answer = real(message)
@@ -168,13 +168,13 @@ def opens_a_latched_round(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-10")
 def any_lock_unlocks(machine: SimulatedBetSensor) -> None:
-    """A latch is ended by whoever asks."""
+    """A latch can be ended with any lock id."""
     lets(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
 
 
 @WORKSHOP.mutant("BS-11")
 def tests_in_a_round(machine: SimulatedBetSensor) -> None:
-    """It tests itself while bets are taken."""
+    """It tests itself while bets are open."""
     lets(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
 
 
@@ -186,13 +186,13 @@ def lights_while_testing(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-13")
 def untold_test(machine: SimulatedBetSensor) -> None:
-    """A self-test ends without telling which parts passed."""
+    """A self-test ends without reporting which parts passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("BS-14", also="BS-26 BS-30")
 def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
-    """It starts without the latch that stood."""
+    """It loses its latch at a restart."""
 
     def boot(real: Callable[[], None]) -> None:
         remembers(machine, latch=None)
@@ -203,7 +203,7 @@ def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-15", also="BS-27")
 def open_after_restart(machine: SimulatedBetSensor) -> None:
-    """It goes on taking bets after a restart, whatever happened in the dark."""
+    """Bets stay open after a restart, though changes without power were missed."""
 
     def boot(real: Callable[[], None]) -> None:
         was_open = machine.firmware.memory.open

@@ -1,4 +1,4 @@
-"""Mutants of the flat button's mat (FB): places that are guessed, and moves that nobody is told."""
+"""Mutants of the flat button's mat (FB): guessed places and unreported moves."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any]
 
 @WORKSHOP.mutant("PL-12", also="FB-01 FB-05")
 def levels_are_status(machine: SimulatedButton) -> None:
-    """Asked for its levels it tells its state."""
+    """Asked for its levels it reports its state."""
     answers(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("FB-01", also="FB-05")
 def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
-    """Its levels say that no button lies there, and its status that one does."""
+    """Its levels show no button, and its status reports one."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
 
 
 @WORKSHOP.mutant("FB-02")
 def chatters(machine: SimulatedButton) -> None:
-    """It tells where the button lies though it was not moved."""
+    """It reports a place though the button was not moved."""
     firmware: Any = machine.firmware
 
     def handle(real: Callable[[Any], Any], message: Any) -> Any:
@@ -71,7 +71,7 @@ def chatters(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-03")
 def untold_places(machine: SimulatedButton) -> None:
-    """A self-test ends without telling which sensors passed."""
+    """A self-test ends without reporting which sensors passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
@@ -83,7 +83,7 @@ def tests_while_testing(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-05", also="FB-01 FB-19")
 def blind_until_moved(machine: SimulatedButton) -> None:
-    """After a restart it does not see the button until somebody moves it."""
+    """After a restart it does not detect the button until it is moved."""
 
     def boot(real: Callable[[], None], firmware: Any) -> None:
         real()
@@ -94,13 +94,13 @@ def blind_until_moved(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-10")
 def tells_the_end_only(machine: SimulatedButton) -> None:
-    """It does not tell at once that the button moves."""
+    """It does not report at once that the button moves."""
     tells(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
 
 
 @WORKSHOP.mutant("FB-10")
 def forgets_where_it_lay(machine: SimulatedButton) -> None:
-    """It does not tell where the button lay before."""
+    """It does not report the place before."""
     tells(machine, m.Moved, lambda event: [replaced(event, before=None)])
 
 
@@ -123,7 +123,7 @@ def nearest_place(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-11", also="FB-16")
 def place_with_a_reason(machine: SimulatedButton) -> None:
-    """It tells a place though it is not clear."""
+    """It reports an unclear place."""
     tells(
         machine, m.Moved,
         lambda event: [replaced(event, place=event.before) if event.reason is R.BETWEEN_PLACES else event],
@@ -150,7 +150,7 @@ def looks_at_the_strongest_only(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-15")
 def last_place_while_moving(machine: SimulatedButton) -> None:
-    """While the button moves its status tells where it lay."""
+    """While the button moves its status reports the last place."""
 
     def change(status: m.Status) -> m.Status:
         moving = status.reason is R.MOVING and machine.firmware._before is not None
@@ -179,13 +179,13 @@ def moves_uncounted(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-17")
 def dead_sensor_unnamed(machine: SimulatedButton) -> None:
-    """Its self-test does not say which sensor is dead."""
+    """Its self-test does not report which sensor is dead."""
     tells(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
 
 
 @WORKSHOP.mutant("FB-17")
 def guesses_without_a_sensor(machine: SimulatedButton) -> None:
-    """With a dead sensor it goes by the others."""
+    """With a dead sensor it guesses a place by the others."""
     guesses(machine, R.SENSOR_DEAD, strongest)
 
 

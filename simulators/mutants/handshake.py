@@ -63,7 +63,7 @@ def proof_of_another_key(machine: Machine) -> None:
 
 @WORKSHOP.mutant("HS-04")
 def no_welcome(machine: Machine) -> None:
-    """It never says Welcome."""
+    """It never sends Welcome."""
     each_boot(machine, lambda greeter: setattr(greeter, "_take_proof", lambda _: None))
 
 
@@ -165,7 +165,7 @@ def hello_ends_session(machine: Machine) -> None:
 
     def spoil(greeter: Any) -> None:
         def handle(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
-            greeter.end(LinkError("somebody said hello"))
+            greeter.end(LinkError("a host sent a hello"))
             real(message, payload)
 
         wrap(greeter, "_take_hello", handle)
@@ -174,7 +174,7 @@ def hello_ends_session(machine: Machine) -> None:
 
 
 class _EitherOpener:
-    """Takes what one of two openers takes."""
+    """Accepts what one of two openers accepts."""
 
     def __init__(self, one: Any, other: Any) -> None:
         self._openers = [opener for opener in (one, other) if opener is not None]
@@ -198,7 +198,7 @@ def old_keys_still_open(machine: Machine) -> None:
 
 
 def each_sealed(machine: Machine, take: Callable[[Any, Callable[..., None], fr.Frame], None]) -> None:
-    """Change what becomes of frames that are not part of a session."""
+    """Change how frames outside a session are handled."""
 
     def spoil(greeter: Any) -> None:
         wrap(greeter, "receive", lambda real, frame: take(greeter, real, frame))
@@ -208,7 +208,7 @@ def each_sealed(machine: Machine, take: Callable[[Any, Callable[..., None], fr.F
 
 @WORKSHOP.mutant("HS-13")
 def no_word_without_session(machine: Machine) -> None:
-    """It says nothing to sealed frames when it has no session."""
+    """Without a session it does not answer sealed frames."""
 
     def handle(_: Any, real: Callable[..., None], frame: fr.Frame) -> None:
         if not frame.flags & fr.SEALED:

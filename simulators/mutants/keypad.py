@@ -21,7 +21,7 @@ R: Final = m.Reason
 
 @WORKSHOP.mutant("PL-12")
 def status_is_a_press(machine: SimulatedKeypad) -> None:
-    """Asked what it does it tells a press."""
+    """Asked for its status it reports a press."""
     answers(machine, m.GetStatus, lambda _: m.Pressed(1, 0, 0, m.Key.START_GAME, m.Switch.DEALER))
 
 
@@ -40,7 +40,7 @@ def attention_stays_dark(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-02")
 def test_in_an_entry(machine: SimulatedKeypad) -> None:
-    """While it asks it says to a test that a key is held."""
+    """While a question is open it refuses a test because a key is held."""
     firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
@@ -57,7 +57,7 @@ def lamps_while_testing(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-04")
 def lamps_survive(machine: SimulatedKeypad) -> None:
-    """Its lamps burn on after a restart."""
+    """Its lamps stay on after a restart."""
     firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
@@ -73,7 +73,7 @@ def lamps_survive(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-10")
 def presses_twice(machine: SimulatedKeypad) -> None:
-    """Every press is told twice."""
+    """Every press is reported twice."""
     tells(machine, m.Pressed, lambda event: [event, event])
 
 
@@ -91,19 +91,19 @@ def numbers_with_gaps(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-11")
 def forgets_with_the_link(machine: SimulatedKeypad) -> None:
-    """A new session hears nothing of what was pressed before."""
+    """A new session gets no presses from before it."""
     machine.board.on_host = lambda: None
 
 
 @WORKSHOP.mutant("KP-11")
 def always_fresh(machine: SimulatedKeypad) -> None:
-    """An old press is told as if it had just been made."""
+    """An old press is reported as if it had just been made."""
     each_event(machine, lambda event: [replaced(event, age_ms=0)] if hasattr(event, "age_ms") else [event])
 
 
 @WORKSHOP.mutant("KP-12")
 def clock_of_its_own(machine: SimulatedKeypad) -> None:
-    """It tells the time of a press by another clock than its status."""
+    """It timestamps presses with another clock than its status."""
     each_event(
         machine, lambda event: [replaced(event, at_ms=event.at_ms + 60_000)] if hasattr(event, "at_ms") else [event]
     )
@@ -111,7 +111,7 @@ def clock_of_its_own(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-13")
 def counts_every_bounce(machine: SimulatedKeypad) -> None:
-    """It does not wait for a contact to come to rest."""
+    """It does not debounce contacts."""
     firmware: Any = machine.firmware
 
     def edge(real: Callable[..., None], key: m.Key, down: bool) -> None:
@@ -123,13 +123,13 @@ def counts_every_bounce(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-14")
 def silent_about_stuck_keys(machine: SimulatedKeypad) -> None:
-    """It does not tell that a key is stuck."""
+    """It does not report that a key is stuck."""
     tells(machine, m.Fault, lambda _: [])
 
 
 @WORKSHOP.mutant("KP-15")
 def takes_stuck_keys(machine: SimulatedKeypad) -> None:
-    """A key that was stuck is taken again as soon as it comes up."""
+    """A stuck key is accepted again as soon as it comes up."""
     firmware: Any = machine.firmware
 
     def unwatch(real: Callable[[m.Key], None], key: m.Key) -> None:
@@ -154,7 +154,7 @@ def numbers_begin_again(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-16")
 def presses_survive(machine: SimulatedKeypad) -> None:
-    """After a restart it tells again what was pressed before it."""
+    """After a restart it sends the presses from before again."""
     firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
@@ -170,7 +170,7 @@ def presses_survive(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-20")
 def silent_switch(machine: SimulatedKeypad) -> None:
-    """It does not tell that its switch was turned."""
+    """It does not report that its switch was turned."""
     tells(machine, m.Turned, lambda _: [])
 
 
@@ -202,7 +202,7 @@ def no_lock_out_when_off(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-21")
 def asks_when_off(machine: SimulatedKeypad) -> None:
-    """It asks for an entry that nobody could make."""
+    """It accepts a question that nobody can answer."""
     allows(machine, m.Show, R.SWITCHED_OFF)
 
 
@@ -224,7 +224,7 @@ def enters_for_ever(machine: SimulatedKeypad) -> None:
 
 @WORKSHOP.mutant("KP-30")
 def tells_seat_by_seat(machine: SimulatedKeypad) -> None:
-    """Every seat key is told as an entry."""
+    """Every seat key is reported as an entry."""
     firmware: Any = machine.firmware
 
     def seat_key(real: Callable[[m.Key], None], key: m.Key) -> None:

@@ -1,4 +1,4 @@
-"""Mutants of the meter sign (MS): what it shows, what it says of it, how old it is."""
+"""Mutants of the meter sign (MS): shown amounts, reported amounts, and their age."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ S: Final = m.State
 
 
 def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None:
-    """Change what is put on the glass."""
+    """Change the shown amounts."""
     wrap(machine.firmware, "_show", lambda real, message: real(change(message)))
 
 
@@ -27,7 +27,7 @@ def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None
 
 @WORKSHOP.mutant("PL-12", also="MS-01 MS-05")
 def glass_is_status(machine: SimulatedMeterSign) -> None:
-    """Asked what can be read it tells its state."""
+    """Asked for the shown digits it reports its state."""
     answers(machine, m.GetShown, lambda shown: m.Status(shown.state, shown.sequence, 0, 5000, R.NONE))
 
 
@@ -106,7 +106,7 @@ def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-10")
 def age_of_the_last_question(machine: SimulatedMeterSign) -> None:
-    """It tells no age while it is not stale."""
+    """It reports no age until it is stale."""
     answers(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
 
 
@@ -118,13 +118,13 @@ def never_is_a_limit(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-12")
 def never_grows_stale(machine: SimulatedMeterSign) -> None:
-    """It shows for ever what it was last told, as if it were new."""
+    """It shows its last amounts forever, as if they were new."""
     setattr(machine.firmware, "_grow_old", lambda: None)  # noqa: B010 - a method of this one machine
 
 
 @WORKSHOP.mutant("MS-12")
 def stale_without_a_mark(machine: SimulatedMeterSign) -> None:
-    """It tells that it is stale, and its glass does not show it."""
+    """It reports that it is stale, but its display shows no mark."""
     answers(machine, m.GetShown, lambda shown: replaced(shown, stale=False))
 
 
@@ -151,7 +151,7 @@ def stale_too_soon(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-12")
 def stale_again_and_again(machine: SimulatedMeterSign) -> None:
-    """It tells twice that it is stale."""
+    """It reports twice that it is stale."""
     tells(machine, m.Stale, lambda event: [event, event])
 
 
@@ -208,13 +208,13 @@ def limit_while_testing(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-30", also="MS-31")
 def believes_its_glass(machine: SimulatedMeterSign) -> None:
-    """It never measures its glass."""
+    """It never measures its display."""
     wrap(machine.firmware, "_wrong", lambda *_: [0, 0, 0])
 
 
 @WORKSHOP.mutant("MS-30")
 def reads_what_it_was_told(machine: SimulatedMeterSign) -> None:
-    """Asked what can be read it tells what it was told."""
+    """Asked for the shown digits it reports the commanded ones."""
     commands: list[m.Show] = []
 
     def change(message: m.Show) -> m.Show:

@@ -59,7 +59,7 @@ def _late(machine: Machine, fits: Callable[[Any], bool], seconds: float) -> None
 
 @WORKSHOP.mutant("LK-03")
 def slow_answers(machine: Machine) -> None:
-    """It thinks for 0.7 s before it tells its state."""
+    """It waits for 0.7 s before it reports its state."""
     _late(machine, lambda message: not hasattr(message, "command") and not isinstance(message, Report), 0.7)
 
 
@@ -131,7 +131,7 @@ def answers_out_of_order(machine: Machine) -> None:
 
 @WORKSHOP.mutant("LK-08", also="FR-14")
 def silent_about_gaps(machine: Machine) -> None:
-    """It holds early frames and says nothing of the gap."""
+    """It holds early frames and does not report the gap."""
 
     def acknowledge(_: Any, real: Callable[..., None], now: float, held: int = fr.NO_RE) -> None:
         if held == fr.NO_RE:
@@ -162,7 +162,7 @@ def holds_four(machine: Machine) -> None:
 
 @WORKSHOP.mutant("LK-10")
 def holds_anything(machine: Machine) -> None:
-    """It holds whatever comes, however far ahead."""
+    """It holds any early frame, however far ahead."""
     _holds(machine, 1000)
 
 
@@ -178,7 +178,7 @@ def numbered_pings(machine: Machine) -> None:
 
 
 class _Kept(dict[int, fr.Frame]):
-    """Early frames that nobody throws away."""
+    """Early frames that are never dropped."""
 
     def clear(self) -> None:
         """Keep them."""

@@ -1,4 +1,4 @@
-"""Mutants of the number generator (RN): numbers that change, noise that is not looked at, displays that lie."""
+"""Mutants of the number generator (RN): numbers that change, untested noise, wrong displays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def at_boot(machine: SimulatedRng, spoil: Callable[[Any], None]) -> None:
 
 
 def numbers(machine: SimulatedRng, change: Callable[[Callable[[], Any]], Any]) -> None:
-    """Draw other numbers; `change` gets the generator's own way."""
+    """Draw other numbers; `change` gets the generator's own function."""
     firmware: Any = machine.firmware
 
     def draw(real: Callable[[int], None], command: int) -> None:
@@ -65,7 +65,7 @@ def fails_as(machine: SimulatedRng, reason: m.Reason, instead: m.Reason) -> None
 
 @WORKSHOP.mutant("PL-12", also="RN-05 RN-07 RN-09 RN-12 RN-20 RN-22 RN-26")
 def draw_is_status(machine: SimulatedRng) -> None:
-    """Asked for a draw it tells its state."""
+    """Asked for a draw it reports its state."""
     answers(machine, m.GetDraw, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
@@ -92,7 +92,7 @@ def draws_uncounted(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-03")
 def shown_before_it_is_drawn(machine: SimulatedRng) -> None:
-    """While it draws it says that a number is shown."""
+    """While it draws it reports that a number is shown."""
     refuses(machine, m.Draw, S.DRAWING, R.NUMBER_SHOWN)
 
 
@@ -104,7 +104,7 @@ def draws_over_a_number(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-05", also="RN-12")
 def number_changes_when_cleared(machine: SimulatedRng) -> None:
-    """A number that is not shown any more is told as another one."""
+    """A number that is no longer shown is reported as another one."""
 
     def change(past: m.PastDraw) -> m.PastDraw:
         hidden = past.number is not None and machine.firmware.state is not S.SHOWING
@@ -129,7 +129,7 @@ def draws_again(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-06")
 def clears_silently(machine: SimulatedRng) -> None:
-    """It does not tell that its display is blank."""
+    """It does not report that its display is blank."""
     tells(machine, m.Cleared, lambda _: [])
 
 
@@ -169,13 +169,13 @@ def interrupted_draw_counts(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-10")
 def untold_health_test(machine: SimulatedRng) -> None:
-    """A self-test ends without telling what passed."""
+    """A self-test ends without reporting what passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("RN-11")
 def unhealthy_while_testing(machine: SimulatedRng) -> None:
-    """While it tests itself it says that it is not healthy."""
+    """While it tests itself it reports that it is not healthy."""
     refuses(machine, m.Draw, S.TESTING, R.NOT_HEALTHY)
 
 
@@ -199,7 +199,7 @@ def draws_lost_with_the_power(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-13", also="RN-20 RN-22")
 def number_waits_in_memory(machine: SimulatedRng) -> None:
-    """It draws a few numbers at a time, and keeps those that nobody asked for yet."""
+    """It draws a few numbers at a time and keeps the others for later."""
     stock: list[int] = []
 
     def change(own: Callable[[], Any]) -> Any:
@@ -221,13 +221,13 @@ def never_seven(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-20", also="RN-22 RN-25 RN-26")
 def fails_silently(machine: SimulatedRng) -> None:
-    """It does not tell that its health failed."""
+    """It does not report that its health failed."""
     tells(machine, m.HealthFailed, lambda _: [])
 
 
 @WORKSHOP.mutant("RN-20", also="RN-21 RN-22 RN-26")
 def fails_with_a_number(machine: SimulatedRng) -> None:
-    """A draw that fails tells a number all the same."""
+    """A failed draw still reports a number."""
 
     def settle(real: Callable[..., None], command: int, outcome: Outcome, *reason: int) -> None:
         if outcome is Outcome.FAILED:
@@ -262,7 +262,7 @@ def draws_in_failure(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-23")
 def restart_heals(machine: SimulatedRng) -> None:
-    """Switching off and on again heals it."""
+    """A power cycle clears its failure."""
 
     def spoil(firmware: Any) -> None:
         firmware._latched = R.NONE
@@ -305,7 +305,7 @@ def shows_it_anyway(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-27")
 def cleared_but_lit(machine: SimulatedRng) -> None:
-    """It says that its display is blank without looking."""
+    """It reports a blank display without checking it."""
     firmware: Any = machine.firmware
 
     def clear(_: Callable[[int], bool], command: int) -> bool:

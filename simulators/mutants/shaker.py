@@ -1,4 +1,4 @@
-"""Mutants of the dice shaker (DS): rolls that count though they must not, and readings that move."""
+"""Mutants of the dice shaker (DS): rolls that must not count, and readings that change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def at_uncovering(machine: SimulatedShaker, spoil: Callable[[Any], None]) -> Non
 
 
 def sees(machine: SimulatedShaker, **fields: int) -> None:
-    """Judge every die as if it lay like this."""
+    """Judge every die with these fields."""
 
     def judge(real: Callable[[list[m.DieSeen]], None], seen: list[m.DieSeen]) -> None:
         real([replaced(die, **fields) for die in seen])
@@ -70,25 +70,25 @@ def wrong_reason(machine: SimulatedShaker, reason: m.Reason, instead: m.Reason) 
 
 @WORKSHOP.mutant("PL-12", also="DS-03 DS-08")
 def roll_is_status(machine: SimulatedShaker) -> None:
-    """Asked for a roll it tells its state."""
+    """Asked for a roll it reports its state."""
     answers(machine, m.GetRoll, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("DS-01")
 def lid_below_its_threshold(machine: SimulatedShaker) -> None:
-    """Its lid is on, and the level of its lid sensor says that it is off."""
+    """Its lid is on, but the level of its lid sensor means off."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, lid=replaced(sensors.lid, level=0)))
 
 
 @WORKSHOP.mutant("DS-02")
 def looks_under_the_lid(machine: SimulatedShaker) -> None:
-    """It tells how the dice lie under the lid."""
+    """It reports the dice under the lid."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, dice=machine.mechanics.look()))
 
 
 @WORKSHOP.mutant("DS-03")
 def arms_silently(machine: SimulatedShaker) -> None:
-    """It does not tell that a roll is open."""
+    """It does not report that a roll is open."""
     tells(machine, m.Shaken, lambda event: [event] if event.shakes else [])
 
 
@@ -130,13 +130,13 @@ def disarm_at_rest_is_told(machine: SimulatedShaker) -> None:
 
 @WORKSHOP.mutant("DS-06")
 def untold_sensors(machine: SimulatedShaker) -> None:
-    """A self-test ends without telling which sensors passed."""
+    """A self-test ends without reporting which sensors passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("DS-07")
 def lid_off_while_testing(machine: SimulatedShaker) -> None:
-    """While it tests itself it says that its lid is off."""
+    """While it tests itself it reports that its lid is off."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         real_reason = real(message)
@@ -188,13 +188,13 @@ def rolls_lost_with_the_power(machine: SimulatedShaker) -> None:
 
 @WORKSHOP.mutant("DS-20")
 def reads_twice(machine: SimulatedShaker) -> None:
-    """Every reading is told twice."""
+    """Every reading is reported twice."""
     tells(machine, m.Reading, lambda event: [event, event])
 
 
 @WORKSHOP.mutant("DS-20")
 def status_without_values(machine: SimulatedShaker) -> None:
-    """Its status does not tell what was read."""
+    """Its status does not report the reading."""
     answers(machine, m.GetStatus, lambda status: replaced(status, values=None))
 
 
@@ -283,7 +283,7 @@ def reads_under_the_lid(machine: SimulatedShaker) -> None:
 
 @WORKSHOP.mutant("DS-29", also="DS-32")
 def hides_disturbance(machine: SimulatedShaker) -> None:
-    """It does not tell that the dice were disturbed."""
+    """It does not report that the dice were disturbed."""
     tells(machine, m.Dice, lambda event: [] if event.disturbed else [event])
 
 

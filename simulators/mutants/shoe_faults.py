@@ -25,13 +25,13 @@ by_hand = partial(WORKSHOP.mutant, model="shoe-manual")
 
 @mutant("SO-30")
 def shoe_door_is_busy(machine: SimulatedShoe) -> None:
-    """With the door open it says that it is busy."""
+    """With the door open it reports that it is busy."""
     allows(machine, m.CountStub, R.DOOR_OPEN, R.BUSY)
 
 
 @mutant("SO-31", also="SO-25")
 def door_without_doubt(machine: SimulatedShoe) -> None:
-    """A door that was open on cards raises no doubt."""
+    """A door that was open with cards inside causes no doubt."""
     firmware: Any = machine.firmware
 
     def door(real: Callable[..., None], *, is_open: bool) -> None:
@@ -66,7 +66,7 @@ def stop_loses_a_card(machine: SimulatedShoe) -> None:
 
 @mutant("SO-32", also="SO-41")
 def last_word_without_the_card_under_way(machine: SimulatedShoe) -> None:
-    """What it tells before it halts leaves out the card that is on its way."""
+    """Its last report before a halt leaves out the card in transit."""
     firmware: Any = machine.firmware
 
     def report(real: Callable[[], None]) -> None:
@@ -78,7 +78,7 @@ def last_word_without_the_card_under_way(machine: SimulatedShoe) -> None:
 
 @mutant("SO-33")
 def shoe_halted_is_busy(machine: SimulatedShoe) -> None:
-    """In HALTED it says that it is busy."""
+    """In HALTED it reports that it is busy."""
     refuses(machine, m.Dispense, S.HALTED, R.BUSY)
 
 
@@ -105,7 +105,7 @@ def door_is_called_stop(machine: SimulatedShoe) -> None:
 
 @mutant("SO-40")
 def shoe_jams_twice(machine: SimulatedShoe) -> None:
-    """One card that sticks is told twice."""
+    """One card that sticks is reported twice."""
     tells(machine, m.Jam, lambda event: [event, event])
 
 
@@ -123,7 +123,7 @@ def jam_still_in_the_well(machine: SimulatedShoe) -> None:
 
 @mutant("SO-42")
 def shoe_blocked_needs_clearing(machine: SimulatedShoe) -> None:
-    """While the path is dark it says that it has to be cleared."""
+    """While the path is dark it reports that it has to be cleared."""
     allows(machine, m.ClearJam, R.PATH_BLOCKED, R.NEEDS_CLEARING)
 
 
@@ -155,7 +155,7 @@ def shoe_power_is_called_stop(machine: SimulatedShoe) -> None:
 
 @mutant("SO-50")
 def shoe_silent_about_power(machine: SimulatedShoe) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])
 
 
@@ -164,7 +164,7 @@ def shoe_silent_about_power(machine: SimulatedShoe) -> None:
 
 @by_hand("SO-60")
 def claims_a_count(machine: SimulatedManualShoe) -> None:
-    """It tells how many cards a block has that nobody counted."""
+    """It reports a count for an uncounted block."""
     tells(machine, m.Loaded, lambda event: [replaced(event, count=53)])
 
 
@@ -176,7 +176,7 @@ def round_one_short(machine: SimulatedManualShoe) -> None:
 
 @by_hand("SO-62")
 def rounds_without_end(machine: SimulatedManualShoe) -> None:
-    """A round that the next one ends is not told."""
+    """It does not report the end of a round that the next one ends."""
     firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
@@ -189,7 +189,7 @@ def rounds_without_end(machine: SimulatedManualShoe) -> None:
 
 @by_hand("SO-63")
 def always_ordered(machine: SimulatedManualShoe) -> None:
-    """A card that is drawn out of turn is told as ordered."""
+    """A card that is drawn out of turn is reported as ordered."""
     tells(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])
 
 
@@ -201,7 +201,7 @@ def stub_without_rounds(machine: SimulatedManualShoe) -> None:
 
 @by_hand("SO-65")
 def lifted_is_a_stub(machine: SimulatedManualShoe) -> None:
-    """What was lifted out is told as a stub that was counted."""
+    """Cards that were lifted out are reported as a counted stub."""
     tells(machine, m.Fault, lambda event: [event, m.Stub(event.command, 0, 0, 0)] if event.command else [event])
 
 

@@ -19,7 +19,7 @@ R: Final = m.Reason
 
 
 def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
-    """Change the status that it tells, not what it does."""
+    """Change the reported status, not the behavior."""
     answers(machine, m.GetStatus, change)
 
 
@@ -40,7 +40,7 @@ def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reas
 
 @WORKSHOP.mutant("PL-12", also="SH-18")
 def findings_are_status(machine: SimulatedShuffler) -> None:
-    """Asked for findings it tells its state."""
+    """Asked for findings it reports its state."""
     firmware: Any = machine.firmware
     answers(machine, m.GetFindings, lambda _: firmware._status())
 
@@ -59,13 +59,13 @@ def level_without_threshold(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-02")
 def nothing_to_eject_is_nothing_loaded(machine: SimulatedShuffler) -> None:
-    """With nothing behind the gate it says that nothing is loaded."""
+    """With nothing behind the gate it reports that nothing is loaded."""
     refuses(machine, m.Eject, S.IDLE, R.NOTHING_LOADED)
 
 
 @WORKSHOP.mutant("SH-03")
 def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
-    """A stop at rest is told as if something had moved."""
+    """A stop at rest is reported as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         if isinstance(message, m.Stop) and machine.firmware.state is S.IDLE:
@@ -83,7 +83,7 @@ def no_test_result(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-08")
 def stalled_is_done(machine: SimulatedShuffler) -> None:
-    """A motor that did not turn is told, and its jog is called done."""
+    """It reports a motor that did not turn, and its jog as done."""
     tells(machine, m.Jogged, lambda event: [replaced(event, turned=False)])
 
 
@@ -136,7 +136,7 @@ def mode_survives(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-10")
 def always_unloading(machine: SimulatedShuffler) -> None:
-    """It says UNLOADING all the time."""
+    """It always reports UNLOADING."""
     says(machine, lambda status: replaced(status, state=S.UNLOADING) if status.state is S.FEEDING else status)
 
 
@@ -171,13 +171,13 @@ def progress_runs_ahead(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-13")
 def last_cards_untold(machine: SimulatedShuffler) -> None:
-    """The last counts that it tells of a phase are not those of its end."""
+    """Its last report of a phase is not that of its end."""
     tells(machine, m.Progress, lambda event: [] if event.left == event.entered else [event])
 
 
 @WORKSHOP.mutant("SH-13")
 def says_nothing_of_its_work(machine: SimulatedShuffler) -> None:
-    """It never tells how far it is."""
+    """It never reports its progress."""
     tells(machine, m.Progress, lambda _: [])
 
 
@@ -189,13 +189,13 @@ def mode_while_feeding(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-15")
 def nothing_to_eject_while_unloading(machine: SimulatedShuffler) -> None:
-    """While it unloads it says that there is nothing to eject."""
+    """While it unloads it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.UNLOADING, R.NOTHING_TO_EJECT)
 
 
 @WORKSHOP.mutant("SH-16")
 def silent_intake(machine: SimulatedShuffler) -> None:
-    """It does not tell that its intake ran empty."""
+    """It does not report that its intake ran empty."""
     tells(machine, m.Intake, lambda event: [event] if event.cards else [])
 
 
@@ -220,7 +220,7 @@ def findings_about_a_good_deck(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-20")
 def occupied_is_busy(machine: SimulatedShuffler) -> None:
-    """With cards behind the gate it says that it is busy."""
+    """With cards behind the gate it reports that it is busy."""
     refuses(machine, m.StartCycle, S.READY, R.BUSY)
 
 
@@ -251,13 +251,13 @@ def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-23")
 def remembers_the_gate(machine: SimulatedShuffler) -> None:
-    """After a restart it claims to know what lies behind the gate."""
+    """After a restart it reports a count behind the gate that it cannot know."""
     says(machine, lambda status: replaced(status, behind_gate=53) if status.behind_gate is None else status)
 
 
 @WORKSHOP.mutant("SH-24")
 def gate_never_empty(machine: SimulatedShuffler) -> None:
-    """What it gave out still lies behind its gate."""
+    """Cards that it gave out still count as behind its gate."""
     firmware: Any = machine.firmware
 
     def ejected(real: Callable[[int], None], command: int) -> None:
@@ -270,7 +270,7 @@ def gate_never_empty(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-25")
 def empty_is_busy(machine: SimulatedShuffler) -> None:
-    """With an empty intake it says that it is busy."""
+    """With an empty intake it reports that it is busy."""
     firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:

@@ -21,7 +21,7 @@ WORKSHOP: Final = Workshop(m.KIND)
 
 @WORKSHOP.mutant("SH-30")
 def silent_load(machine: SimulatedShuffler) -> None:
-    """It does not tell that cards were put in."""
+    """It does not report that cards were put in."""
     tells(machine, m.Intake, lambda event: [] if event.cards else [event])
 
 
@@ -49,7 +49,7 @@ def stops_when_alone(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-40")
 def silent_door(machine: SimulatedShuffler) -> None:
-    """It does not tell that its door was closed."""
+    """It does not report that its door was closed."""
     tells(machine, m.Door, lambda event: [event] if event.open else [])
 
 
@@ -65,7 +65,7 @@ def mode_with_open_door(machine: SimulatedShuffler) -> None:
 
 
 def _settled_first(machine: SimulatedShuffler, kind: type[Any]) -> None:
-    """Tell the end of a command before what ended it."""
+    """Report the end of a command before its cause."""
     held: list[Any] = []
 
     def change(event: Any) -> list[Any]:
@@ -91,13 +91,13 @@ def _no_reason(machine: SimulatedShuffler, reason: m.Reason) -> None:
 
 @WORKSHOP.mutant("SH-43")
 def halted_without_reason(machine: SimulatedShuffler) -> None:
-    """Halted, it does not say that it was stopped."""
+    """Halted, it does not report that it was stopped."""
     _no_reason(machine, R.STOPPED)
 
 
 @WORKSHOP.mutant("SH-44")
 def nothing_to_eject_when_halted(machine: SimulatedShuffler) -> None:
-    """Halted, it says that there is nothing to eject."""
+    """Halted, it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.HALTED, R.NOTHING_TO_EJECT)
 
 
@@ -127,7 +127,7 @@ def door_does_not_stop(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-48")
 def test_ends_doubt(machine: SimulatedShuffler) -> None:
-    """A self-test ends every doubt, though nobody has looked."""
+    """A self-test ends every doubt without an inspection."""
     counts: Any = machine.firmware._counts
 
     def tested(_: Callable[[], None]) -> None:
@@ -150,13 +150,13 @@ def counts_cards_from_zero(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-52")
 def jammed_without_reason(machine: SimulatedShuffler) -> None:
-    """Jammed, it does not say why it is halted."""
+    """Jammed, it does not report why it is halted."""
     _no_reason(machine, R.JAM)
 
 
 @WORKSHOP.mutant("SH-53")
 def dark_needs_clearing(machine: SimulatedShuffler) -> None:
-    """With a dark path it says that it needs clearing."""
+    """With a dark path it reports that it needs clearing."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
@@ -198,19 +198,19 @@ def power_is_called_stop(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-61")
 def silent_about_power(machine: SimulatedShuffler) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])
 
 
 @WORKSHOP.mutant("SH-62")
 def doubtful_is_busy(machine: SimulatedShuffler) -> None:
-    """In doubt, it says that it is busy."""
+    """In doubt, it reports that it is busy."""
     refuses(machine, m.SelfTest, S.DOUBTFUL, R.BUSY)
 
 
 @WORKSHOP.mutant("SH-49")
 def edges_backwards(machine: SimulatedShuffler) -> None:
-    """It tells its last edges the newest first."""
+    """It reports its last edges in reverse order."""
     answers(machine, GetTrail, lambda trail: replaced(trail, edges=trail.edges[::-1]))
 
 
@@ -235,7 +235,7 @@ def never_looks(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-80", model="shuffler-identifying")
 def findings_outlive_the_deck(machine: SimulatedShuffler) -> None:
-    """Its findings are still told when the deck has been given out."""
+    """Its findings are still reported when the deck has been given out."""
     firmware: Any = machine.firmware
 
     def ejected(real: Callable[[int], None], command: int) -> None:

@@ -26,7 +26,7 @@ continuous = partial(WORKSHOP.mutant, model="shuffler-continuous")
 
 @WORKSHOP.mutant("SH-80", model="shuffler-batch-identifying")
 def findings_of_one_deck(machine: SimulatedShuffler) -> None:
-    """It tells what is wrong with a batch as if it were one deck."""
+    """It reports the findings of a batch as if it were one deck."""
 
     def change(findings: Any) -> Any:
         return m.Findings(findings.command, b"\x01", b"\x02") if isinstance(findings, m.BatchFindings) else findings
@@ -36,7 +36,7 @@ def findings_of_one_deck(machine: SimulatedShuffler) -> None:
 
 @batch("SH-81")
 def hides_what_stayed(machine: SimulatedShuffler) -> None:
-    """Of cards that stayed inside it says that they came out."""
+    """It reports cards that stayed inside as delivered."""
     tells(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
 
 
@@ -85,7 +85,7 @@ def takes_in_one_more(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-87", also="SH-96")
 def uncounted_is_too_few(machine: SimulatedContinuous) -> None:
-    """Of a set that is not counted it says that it has too few cards."""
+    """It refuses a delivery from an uncounted set with a wrong reason: too few cards."""
     allows(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
 
 
@@ -110,7 +110,7 @@ def delivers_one_more(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-90")
 def chute_is_busy(machine: SimulatedContinuous) -> None:
-    """With cards in the chute it says that it is busy."""
+    """With cards in the chute it reports that it is busy."""
     allows(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
 
 
@@ -128,7 +128,7 @@ def restart_forgets_what_is_outside(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-92")
 def silent_draws(machine: SimulatedContinuous) -> None:
-    """It does not tell that a card was drawn."""
+    """It does not report that a card was drawn."""
     tells(machine, m.Holds, lambda event: [event] if event.reason else [])
 
 
@@ -148,7 +148,7 @@ def outside_for_ever(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-94")
 def trusts_its_chute(machine: SimulatedContinuous) -> None:
-    """It does not tell that its chute ran empty too soon."""
+    """It does not report that its chute ran empty too soon."""
     tells(
         machine,
         m.Holds,
@@ -158,7 +158,7 @@ def trusts_its_chute(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-95")
 def takes_strangers_in(machine: SimulatedContinuous) -> None:
-    """Whatever is put into its intake joins its set."""
+    """All cards in its intake join its set, foreign ones too."""
     counted: Any = machine.firmware._set  # type: ignore[attr-defined]
 
     def take_back(real: Callable[[int], bool], cards: int) -> bool:
@@ -177,11 +177,11 @@ def delivers_after_the_door(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-97")
 def stop_is_called_door(machine: SimulatedContinuous) -> None:
-    """A delivery that was stopped is told as ended by the door."""
+    """A delivery that was stopped is reported as ended by the door."""
     wrap(machine.firmware, "_stop", lambda real, _: real(R.DOOR_OPEN))
 
 
 @continuous("SH-98")
 def continuous_silent_about_power(machine: SimulatedContinuous) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])

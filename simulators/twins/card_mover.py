@@ -239,7 +239,7 @@ class CardMover(ABC):
         self.board.emit(event)
         self.board.settle(self._command, Outcome.FAILED, reason)
 
-    # --- what is told on the way -------------------------------------------------------------------------------
+    # --- progress reports --------------------------------------------------------------------------------------
 
     def _begin_phase(self, phase: m.Phase) -> None:
         self._phase = phase

@@ -1,4 +1,4 @@
-"""The simulated firmware of the dealer's keypad: debounces contacts, numbers presses, builds entries, keeps the last ones.
+"""The simulated firmware of the dealer's keypad: debounces contacts, numbers presses, builds entries.
 
 The host decides what a press may start; the keypad accepts a lock-out at any time.
 """

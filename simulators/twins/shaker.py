@@ -269,7 +269,7 @@ class ShakerTwin:
         self._dice = self._count_dice()
         self.board.emit(m.Dice(self._mechanics.door_open, self._dice, self._disturbed))
 
-    # --- self-test and faults ------------------------------------------------------------------------------------------------
+    # --- self-test and faults -----------------------------------------------------------------------------------
 
     def _tested(self, command: int) -> None:
         if self.stalled:

@@ -1,4 +1,4 @@
-"""How a simulated shuffler or shoe ages over thousands of cards: seeded histories of its reports, and how each one ends.
+"""How a simulated shuffler or shoe ages over thousands of cards: seeded histories of reports, and how each ends.
 
 It uses the mechanics' times and the firmware's statistics and time limits card by card, but no frames and no timers, so
 that a year takes a second. A test shows that a machine on the wire reports the same.

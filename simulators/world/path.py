@@ -194,7 +194,7 @@ class CardPath:
     # --- what the firmware can do --------------------------------------------------------------------------------
 
     def begin_phase(self, *, leg: int) -> None:
-        """Start counting the cards of a leg, for faults that name a card; read the temperature effect for this motion."""
+        """Start counting the cards of a leg, for faults that name a card; read the temperature effect."""
         self._moved[leg] = 0
         self._slowness = self._noise.slowness(self.clock.now)
 

@@ -60,7 +60,7 @@ def _ignore() -> None:
 
 
 class Display:
-    """One digit. With a fault, the lit segments differ from the driven ones; `on_change` is called when a fault is applied."""
+    """One digit. A fault makes lit segments differ from driven ones, and calls `on_change`."""
 
     def __init__(self) -> None:
         self.on_change: Callable[[], None] = _ignore
