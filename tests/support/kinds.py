@@ -1,4 +1,4 @@
-"""The machines of the progressive system, each with its commands and how to make them possible. No tests here."""
+"""The machines of the progressive system, each with its commands and their preconditions."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Case:
         self._done = done
 
     def bench(self, seed: int, rung: str = "clean") -> AbstractAsyncContextManager[AnyStand]:
-        """A machine of this kind on its stand."""
+        """Return a machine of this kind on its bench."""
         return stand(self.machine(seed=seed), self.kind, rung)
 
     def call(self, s: AnyStand, method: str, command: int) -> Awaitable[Any]:
-        """Call a method of the driver by name, with what it needs."""
+        """Call a method of the driver by name, with its arguments."""
         if method in self._calls:
             return self._calls[method](s, command)
         if method in ("outcome", "look_up"):
@@ -66,7 +66,7 @@ class Case:
             await self._ready[method](s)
 
     def was_done(self, s: AnyStand, method: str) -> bool:
-        """The truth: whether the machine is as the actuation leaves it."""
+        """Return whether the actuation was really carried out."""
         return self._done[method](s)
 
 

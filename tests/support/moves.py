@@ -43,21 +43,21 @@ class Model:
         """Bring the devices into service and, unless their opening is searched too, the decks; return who watched."""
         monitor = Monitor.of(self.table.context.edition, self.table.context.meter)
 
-        def take(*events: ev.Event) -> None:
+        def submit(*events: ev.Event) -> None:
             for event in events:
                 monitor.watch(event, self.table.step(event), self.table.state)
 
         for slot in self.table.state.slots:
-            take(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
-        take(*signs_show(self.table))
+            submit(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
+        submit(*signs_show(self.table))
         for deck in () if self.trouble.opening else self.decks:
-            take(ev.DeckReceived(deck, DEALER))
+            submit(ev.DeckReceived(deck, DEALER))
             while True:
                 moves = [*self._prompted(), *self._commanded(everything=True), *self._hands()]
                 moves = [m for m in moves if not m.trouble and not m.name.startswith(("open round", "deck "))]
                 if not moves:
                     break
-                take(*moves[0].events)
+                submit(*moves[0].events)
         return monitor
 
     def moves(self) -> Iterator[Move]:
@@ -107,8 +107,8 @@ class Model:
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:
                 for seats in self._seats(prompt) if prompt.seats and first else [()]:
                     event = ev.Answer(prompt.id, choice, who, number, seats)
-                    told = self._drawn(prompt) if not bad else ()
-                    yield Move(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*told, event), bad)
+                    drawn = self._drawn(prompt) if not bad else ()
+                    yield Move(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*drawn, event), bad)
 
     def _drawn(self, prompt: Prompt) -> tuple[ev.Event, ...]:
         """What a manual shoe counts while hands do what they were asked."""
@@ -252,8 +252,10 @@ class Model:
         """What dealer and hands do by themselves."""
         state, c = self.table.state, self.table.context
         # Sensors answer within milliseconds: what they were told in one round has ended before the next.
-        told = any(issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values())
-        if state.round.state == mc.IDLE and not told:
+        sensors_busy = any(
+            issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values()
+        )
+        if state.round.state == mc.IDLE and not sensors_busy:
             yield Move("open round", (ev.OpenRound(DEALER),))
         if state.round.state == mc.BETTING:
             yield Move("no more bets", (ev.NoMoreBets(DEALER),))
@@ -282,8 +284,8 @@ class Model:
         c, bets = self.table.context, self.table.state.progressive
         if bets.state != mc.LOCKING or bets.overdue:
             return False
-        told = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
-        return any(not seat.latched and f"bet_sensor.{at}" not in told for at, seat in bets.seats.items())
+        pending = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
+        return any(not seat.latched and f"bet_sensor.{at}" not in pending for at, seat in bets.seats.items())
 
     def _intake(self) -> Iterator[Move]:
         state = self.table.state

@@ -59,8 +59,8 @@ def _ended(floor: Floor) -> Floor:
 
 def _until(floor: Floor, *events: ev.Event, act: str) -> Floor:
     """Play on until a device is told to do something; it has not begun."""
-    told: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
-    floor.play(*events, until=told)
+    is_commanded: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
+    floor.play(*events, until=is_commanded)
     return _ended(floor)
 
 

@@ -199,22 +199,22 @@ def _decisions(records: list[Record]) -> list[Decision]:
     return [decision for step in steps_of(records) for decision in step.decisions]
 
 
-def _meter_is_exact(floor: Floor, told: list[Decision]) -> None:
+def _meter_is_exact(floor: Floor, decisions: list[Decision]) -> None:
     """The meter is its seed and what every bet that stands has added; no bet was counted twice."""
-    accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
-    returned = Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
+    accepted = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetAccepted))
+    returned = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetReturned))
     assert all(times <= 1 + returned[bet] for bet, times in accepted.items()), "a bet was counted twice"
     rules, book = floor.table.context.meter, floor.state.money.book
     if rules is not None and accepted:
-        assert not [d for d in told if isinstance(d, HitClaimed)]
-        stand = accepted.total() - returned.total()
-        assert book.meters.current == rules.seed + stand * rules.unit * rules.rate_bp // 10_000
+        assert not [d for d in decisions if isinstance(d, HitClaimed)]
+        standing = accepted.total() - returned.total()
+        assert book.meters.current == rules.seed + standing * rules.unit * rules.rate_bp // 10_000
         assert sum(book.held.values()) == 0
 
 
 if __name__ == "__main__":
     name, at = sys.argv[1].split("/"), int(sys.argv[2])
     more = WILD_PROGRESSIVE if name[3] == "progressive" else {}
-    found = Run(name[0], int(name[1]), int(name[2]), **more).recovered(at)
-    restart(found, 2, Random(at))
-    lead_on(found)
+    recovered = Run(name[0], int(name[1]), int(name[2]), **more).recovered(at)
+    restart(recovered, 2, Random(at))
+    lead_on(recovered)

@@ -27,8 +27,8 @@ async def sensor(seed: int, rung: str = "clean") -> AsyncIterator[Sensor]:
     """One seat's sensor on a stand, whose driver has its first report; closed and checked at the end."""
     chips = Chips()
     machine = SimulatedBetSensor("bet_sensor.1", seed=seed, chips=chips)
-    async with stand(machine, BET_SENSOR, rung) as found:
-        yield found
+    async with stand(machine, BET_SENSOR, rung) as bench:
+        yield bench
     assert sum(chips.census().values()) == CHIPS, "a chip is nowhere"
 
 

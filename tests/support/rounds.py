@@ -61,7 +61,7 @@ def settled(at: Terms, *seats: Seat, dealer: str = "", replacement: str = "") ->
 
 def only(results: tuple[Result, ...], wager: str, number: int | None = None) -> Result:
     """The one result of a wager, envy left out."""
-    (found,) = (
+    (result,) = (
         each for each in results if each.wager == wager and number in (None, each.seat) and each.envy_of is None
     )
-    return found
+    return result

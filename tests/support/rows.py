@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def params(cases: list[Case]) -> list[ParameterSet]:
     """Return one parameter for each line."""
     assert all(case.game in GAMES for case in cases)
-    found = []
+    parameters = []
     for case in cases:
         cited = [clause for clause in case.cites if clause.startswith(f"{CHAPTERS[case.game]}.")]
-        found.append(pytest.param(case, id=case.id, marks=[clauses(*cited)] if cited else []))
-    return found
+        parameters.append(pytest.param(case, id=case.id, marks=[clauses(*cited)] if cited else []))
+    return parameters

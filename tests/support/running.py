@@ -43,8 +43,8 @@ class RunningBox:
         while True:
             try:
                 with Caller(self.socket) as caller:
-                    told: dict[str, Any] = caller.ask("status")
-                    return told
+                    status: dict[str, Any] = caller.ask("status")
+                    return status
             except NoBox:
                 assert self.process.poll() is None, self.words()
                 assert time.monotonic() < until, "the box does not answer"
@@ -54,10 +54,10 @@ class RunningBox:
         """Wait until a slot is in one of these states; return the status."""
         until = time.monotonic() + LIMIT
         while True:
-            told = self.status()
-            (slot,) = [slot for slot in told["slots"] if slot["name"] == name]
+            status = self.status()
+            (slot,) = [slot for slot in status["slots"] if slot["name"] == name]
             if slot["state"] in states or (slot["cause"] or {}).get("code") in states:
-                return told
+                return status
             assert time.monotonic() < until, f"{name} is {slot}"
             time.sleep(0.02)
 

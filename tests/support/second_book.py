@@ -150,8 +150,8 @@ class SecondBook:
         """Bets went back: nothing of them, of their claims or of their envy was ever there."""
         seats = [each.seat for each in decisions if isinstance(each, BetReturned)]
         void = {each.seat for each in decisions if isinstance(each, WagersReturned) and each.seat is not None}
-        found = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
-        void |= {each.seat for each in found if each.seat is not None}
+        irregularities = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
+        void |= {each.seat for each in irregularities if each.seat is not None}
         whole = [each for each in decisions if isinstance(each, WagersReturned) and each.seat is None]
         if any("progressive" not in each.settled for each in whole):
             self.envy = []
@@ -170,9 +170,9 @@ class SecondBook:
         return next(each for each in self.claims if each.seat == seat)
 
     def _drop(self, seat: int | None, why: str, *, may_lack: bool = False) -> None:
-        found = [at for at, each in enumerate(self.claims) if each.seat == seat]
-        assert found or may_lack
-        for at in found:
+        places = [at for at, each in enumerate(self.claims) if each.seat == seat]
+        assert places or may_lack
+        for at in places:
             later = self.claims[at + 1 :]
             assert self.claims[at].paid in ("", "table"), "what was documented fell"
             self.is_uneven = self.is_uneven or any(c.paid not in ("", "table") and c.award.percent for c in later)
@@ -258,17 +258,17 @@ class SecondBook:
         """Add up what stands, from what closed rounds left."""
         meter = self.total["meter"] + sum(bet.meter for bet in self.bets.values())
         reserve = self.total.get("reserve", 0) + sum(bet.reserve for bet in self.bets.values())
-        found = Fold(meter, reserve, self.total["seed"])
+        owed = Fold(meter, reserve, self.total["seed"])
         for claim in self.claims:
-            share = found.meter * claim.award.percent // 100 // CENT * CENT
-            found.meter -= share
-            found.dues.append(claim.award.fixed + share)
+            share = owed.meter * claim.award.percent // 100 // CENT * CENT
+            owed.meter -= share
+            owed.dues.append(claim.award.fixed + share)
             if claim.award.percent == 100:
-                from_reserve = min(self.rules.reseed, found.reserve)
-                found.meter += self.rules.reseed
-                found.reserve -= from_reserve
-                found.seed -= self.rules.reseed - from_reserve
-        return found
+                from_reserve = min(self.rules.reseed, owed.reserve)
+                owed.meter += self.rules.reseed
+                owed.reserve -= from_reserve
+                owed.seed -= self.rules.reseed - from_reserve
+        return owed
 
     def accounts(self) -> dict[str, int]:
         """Return what every account must hold now."""
@@ -284,9 +284,9 @@ class SecondBook:
             "bets": -sum(bet.unit for bet in self.bets.values()),
             "corrections": 0,
         }
-        found = {name: old.get(name, 0) + amount for name, amount in by.items()}
-        found |= {"meter": fold.meter, "reserve": fold.reserve, "seed": fold.seed}
-        return found | {"house": -sum(found.values())}
+        balances = {name: old.get(name, 0) + amount for name, amount in by.items()}
+        balances |= {"meter": fold.meter, "reserve": fold.reserve, "seed": fold.seed}
+        return balances | {"house": -sum(balances.values())}
 
     def check(self, held: dict[str, int], closed: str, *, is_idle: bool) -> None:
         """Compare with what the box's accounts hold; and every hand pay was what its claim was owed."""

@@ -45,7 +45,7 @@ class ShoeSoak(AnyTable):
 
     async def play(self) -> None:
         """One block: load, stacks, stub, with what may go wrong; the comparison with the truth, and the way back."""
-        b, rng, told = self.b, self.rng, len(self.b.events)
+        b, rng, first_event = self.b, self.rng, len(self.b.events)
         self._calm = rng.random() < 0.25 and not self.strays() and (await ask(b, b.driver.status)).sure
         b.machine.mechanics._pending.clear()
         size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._doubles
@@ -55,18 +55,18 @@ class ShoeSoak(AnyTable):
             await self._stack(cards)
         b.inject("take")
         await self._step(b.driver.count_stub, 4.0)
-        self._judge_block(told, size, self._doubles - pairs)
+        self._judge_block(first_event, size, self._doubles - pairs)
         self.figures["blocks"] += 1
         await self._recover()
 
     async def _stack(self, cards: int) -> None:
         """Order a stack and compare what is said of it with what came out."""
-        b, told = self.b, len(self.b.events)
+        b, first_event = self.b, len(self.b.events)
         before, pairs = self._laid, self._doubles
         await self._step(lambda command: b.driver.dispense(command, cards), 1.5)
         came = self._laid - before
         unseen = self._doubles - pairs
-        for event in b.events[told:]:
+        for event in b.events[first_event:]:
             if isinstance(event, m.Dispensed) and not verdict(event, cards):
                 self.figures["stacks found right"] += 1
                 self.figures["of those with a pair that no sensor could see"] += came != cards
@@ -157,9 +157,9 @@ class ShoeSoak(AnyTable):
         machine = self.b.machine
         await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
 
-    def _judge_block(self, told: int, size: int, unseen: int) -> None:
+    def _judge_block(self, first_event: int, size: int, unseen: int) -> None:
         """A block is called complete only if every card of it is out, and always where nothing went wrong."""
-        b, events = self.b, self.b.events[told:]
+        b, events = self.b, self.b.events[first_event:]
         loaded = [event for event in events if isinstance(event, m.Loaded)]
         stubs = [event for event in events if isinstance(event, m.Stub)]
         amiss = [

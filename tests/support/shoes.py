@@ -75,10 +75,10 @@ async def beliefs_hold(b: Shoe | ManualShoe) -> m.Status:
     """Read the status of a shoe at rest; fail if view or firmware says a number that is not the truth."""
     status = await ask(b, b.driver.status)
     mechanics = b.machine.mechanics
-    for told in (status.left, b.view.left):
-        true_or_unknown("left", told, mechanics.left())
-    for told in (status.in_path, b.view.in_path):
-        true_or_unknown("on the path", told, mechanics.in_path())
+    for reported in (status.left, b.view.left):
+        true_or_unknown("left", reported, mechanics.left())
+    for reported in (status.in_path, b.view.in_path):
+        true_or_unknown("on the path", reported, mechanics.in_path())
     if isinstance(b.machine, SimulatedShoe):
         true_or_unknown("laid into the slot", status.delivered, b.machine.mechanics.delivered)
     assert b.view.door_open is status.door_open is mechanics.door_open

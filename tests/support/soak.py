@@ -41,7 +41,7 @@ class Soak(ClumsyTable):
 
     async def play(self) -> None:
         """One cycle with what may go wrong, the comparison with the truth, and the way back."""
-        b, told, deck = self.b, len(self.b.events), len(self.whole)
+        b, first_event, deck = self.b, len(self.b.events), len(self.whole)
         clean = not self.strays()
         before, during = self.choose(deck - 3)
         calm = clean and not before and not during and not b.machine.mechanics._pending
@@ -51,7 +51,7 @@ class Soak(ClumsyTable):
         await self.come_to_rest()
         await self._settle(command, cycles)
         await self.check_at_rest()
-        self._judge(told, calm=calm)
+        self._judge(first_event, calm=calm)
         self.figures["cycles"] += 1
         await self._recover()
 
@@ -70,11 +70,11 @@ class Soak(ClumsyTable):
             assert status.cycles == cycles
             assert behind_gate(b) == 0
 
-    def _judge(self, told: int, *, calm: bool) -> None:
+    def _judge(self, first_event: int, *, calm: bool) -> None:
         """A good verdict is given to a good deck only, and always where nothing went wrong."""
         b, deck = self.b, len(self.whole)
-        completed = [event for event in b.events[told:] if isinstance(event, m.Completed)]
-        lost = any(isinstance(event, LinkDown) for event in b.events[told:])
+        completed = [event for event in b.events[first_event:] if isinstance(event, m.Completed)]
+        lost = any(isinstance(event, LinkDown) for event in b.events[first_event:])
         for event in completed:
             assert event.count == behind_gate(b)
             if not verdict(event, deck):

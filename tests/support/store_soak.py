@@ -72,7 +72,7 @@ class StoreSoak(ClumsyTable):
 
     async def play(self) -> None:
         """One command with what may go wrong, the comparison with the truth, hands, and the way back where needed."""
-        b, told = self.b, len(self.b.events)
+        b, first_event = self.b, len(self.b.events)
         self._hidden = self._behind_shelves()
         _, during = self.choose(20)
         command = b.next_id()
@@ -82,7 +82,7 @@ class StoreSoak(ClumsyTable):
         known = await ask(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
         self.figures[f"{name} {known.outcome.name.lower()}"] += 1
-        self._judge(told)
+        self._judge(first_event)
         await self.check_at_rest()
         self.figures["rounds"] += 1
         if status.state is m.State.IDLE and self.rng.random() < 0.8:
@@ -111,15 +111,15 @@ class StoreSoak(ClumsyTable):
             assert 0 <= unseen <= self._doubles, f"{status.outside} believed outside, truth {self._total - inside}"
             self.figures["looks at a ledger that was right"] += unseen == 0
 
-    def _chute_true_or_unknown(self, belief: int | None) -> None:
+    def _chute_true_or_unknown(self, reported: int | None) -> None:
         chute = in_chute(self.b)
         assert chute is not None
         if chute == 0:
             self._pairs_drawn = 0
-            assert belief in (0, None), f"{belief} cards are believed to be in an empty chute"
-        elif belief is not None and belief != chute:
-            unseen = belief - chute
-            assert 0 < unseen <= self._pairs_drawn, f"{belief} cards are believed to be in the chute, truth {chute}"
+            assert reported in (0, None), f"{reported} cards are believed to be in an empty chute"
+        elif reported is not None and reported != chute:
+            unseen = reported - chute
+            assert 0 < unseen <= self._pairs_drawn, f"{reported} cards are believed to be in the chute, truth {chute}"
             self.figures["looks while a pair was drawn as one, unseen"] += 1
 
     async def check_at_rest(self) -> None:
@@ -134,10 +134,10 @@ class StoreSoak(ClumsyTable):
     def _behind_shelves(self) -> set[int]:
         return {card.id for card in self.b.machine.world.at(self.b.machine.mechanics.behind_shelves)}
 
-    def _judge(self, told: int) -> None:
+    def _judge(self, first_event: int) -> None:
         """What was counted is what is there; a set is called whole only if it is."""
         b = self.b
-        for event in b.events[told:]:
+        for event in b.events[first_event:]:
             if isinstance(event, m.Counted):
                 # A card that slips away on its way back in was counted; the next count misses it.
                 hidden = len(self._hidden & self._behind_shelves())

@@ -63,9 +63,9 @@ class Supervised(Recorded):
     def until(self, kind: str, seat: int) -> Prompt:
         """Answer as it should be until a question about a seat is open; return it."""
         for _ in range(80):
-            found = [prompt for prompt in self.floor.prompts(kind) if prompt.seat == seat]
-            if found:
-                return found[0]
+            prompts = [prompt for prompt in self.floor.prompts(kind) if prompt.seat == seat]
+            if prompts:
+                return prompts[0]
             for event in self.floor.answer(self.floor.prompts()[0]):
                 self.floor.step(event)
         raise AssertionError(f"{kind} of seat {seat} is never asked")
@@ -134,17 +134,17 @@ def envied(folder: Path) -> Recorded:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _transfers(e: Export, kind: str, way: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
+def _transfers(e: Export, kind: str, accounts: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
     """Return the n-th entry of a kind that moves money this way: its place, the decision and the transfer."""
-    found = [
+    matches = [
         (n, d, one)
         for n, r in enumerate(e.records)
         if r["kind"] == "step"
         for d in r["content"]["decisions"]
         for one in d.get("entry", {}).get("transfers", ())
-        if d["entry"]["kind"] == kind and (one["source"], one["to"]) == way
+        if d["entry"]["kind"] == kind and (one["source"], one["to"]) == accounts
     ]
-    return found[number]
+    return matches[number]
 
 
 def _renumber(e: Export, above: int, by: int) -> None:

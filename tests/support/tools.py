@@ -19,10 +19,10 @@ _ALSO: Final = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 def need_tool(name: str, package: str) -> str:
     """Return the program's path. Without it the test is skipped, or fails where CI promised to have it."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_ALSO])
-    found = shutil.which(name, path=path)
-    if found is None:
+    program = shutil.which(name, path=path)
+    if program is None:
         lack(f"{name} is not installed; the package {package} has it (apt install {package})")
-    return found
+    return program
 
 
 def need(condition: object, sentence: str) -> None:

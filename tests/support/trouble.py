@@ -79,10 +79,10 @@ def troubles(table: Table, trouble: Trouble, decks: tuple[str, ...]) -> Iterator
 def _links(table: Table, name: str) -> Iterator[Move]:
     state = table.state
     slot = state.slots[name]
-    told = [id_ for id_, issued in state.commands.items() if issued.slot == name and not issued.unknown]
+    pending = [id_ for id_, issued in state.commands.items() if issued.slot == name and not issued.unknown]
     if slot.state in (UNVERIFIED, IN_SERVICE):
-        lost = [ev.CommandEnded(id_, "unknown") for id_ in told]
-        failed = [ev.CommandEnded(id_, "failed") for id_ in told]
+        lost = [ev.CommandEnded(id_, "unknown") for id_ in pending]
+        failed = [ev.CommandEnded(id_, "failed") for id_ in pending]
         yield Move(f"{name} vanishes", (ev.SlotChanged(name, "vanish"), *lost), trouble=True)
         yield Move(f"{name} faults", (ev.SlotChanged(name, "fault"), *failed), trouble=True)
 

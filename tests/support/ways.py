@@ -76,8 +76,8 @@ async def jog(bench: Bench, talk: Talk) -> None:
     machine.world.move_all(machine.mechanics.intake, TRAY)
     machine.firmware.hands_moved()
     for motor in m.Motor:
-        told = await order(talk, "jog", motor=motor.name.lower())
-        assert not isinstance(told, str), told
+        reply = await order(talk, "jog", motor=motor.name.lower())
+        assert not isinstance(reply, str), reply
 
 
 async def through(bench: Bench, talk: Talk, cards: int) -> None:
@@ -88,16 +88,16 @@ async def through(bench: Bench, talk: Talk, cards: int) -> None:
     for card in world.at(TRAY)[:cards]:
         world.move(card, mechanics.intake)
     machine.firmware.hands_moved()
-    told = await order(talk, "shuffle")
-    assert not isinstance(told, str), told
+    reply = await order(talk, "shuffle")
+    assert not isinstance(reply, str), reply
 
 
 async def take_out(bench: Bench, talk: Talk) -> None:
     """Have the machine give out what it holds, and take it: cards that no account has keep it from serving."""
     machine: Any = bench.machines[SLOT]
     world, mechanics = machine.world, machine.mechanics
-    told = await order(talk, "eject") if world.count(mechanics.gate) else None
-    assert not isinstance(told, str), told
+    reply = await order(talk, "eject") if world.count(mechanics.gate) else None
+    assert not isinstance(reply, str), reply
     for place in (mechanics.place("presented"), mechanics.intake):
         world.move_all(place, TRAY)
     machine.firmware.hands_moved()
@@ -119,7 +119,7 @@ async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
     async def test() -> None:
         await order(talk, "self_test")
 
-    ways: dict[str, Any] = {
+    actions: dict[str, Any] = {
         "clear": clear,
         "path_empty": lambda: tell(talk, "path_empty", by="T1"),
         "sensor_test": test,
@@ -132,12 +132,12 @@ async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
     machine.inject("mend")
     if (await tell(talk))["open"].startswith("begin"):
         assert (await tell(talk, "begin", by="T1"))["technician"] == "t1"
-    for name, go in ways.items():
-        told = await tell(talk)
-        if name in told["done"]:
+    for name, go in actions.items():
+        progress = await tell(talk)
+        if name in progress["done"]:
             continue
         if name == until:
             return
-        assert told["next"] == name
+        assert progress["next"] == name
         await go()
         assert name in (await tell(talk))["done"], name
