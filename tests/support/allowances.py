@@ -14,7 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-FILE: Final = Path(__file__).resolve().parents[1] / "allowances.toml"
+import tests
+
+FILE: Final = Path(tests.__file__).resolve().parent / "allowances.toml"
 
 
 def subject_of(nodeid: str) -> str:

@@ -1,7 +1,7 @@
 """Scripts of rulings: for each kind, what happens at once and which prompts follow.
 
 A script is written from the text of the regulations. It lists the steps in order: prompts as `role kind answers`, with
-`#` for a number, and the changes of round, deck and wagers. `{seen}` is the evidence of the acknowledgment, `{deck}` the
+`#` for a number, and the changes of round, deck and wagers. `{seen}` is the acknowledgment's evidence, `{deck}` the
 deck, and `{rest}` its place afterwards: in the rack if it was dealt, otherwise stacked.
 """
 

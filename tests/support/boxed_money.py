@@ -1,5 +1,4 @@
-"""The shipped Box in virtual time, with power cuts and acts on the meter; a second ledger checks its journal.
-"""
+"""The shipped Box in virtual time, with power cuts and acts on the meter; a second ledger checks its journal."""
 
 from __future__ import annotations
 

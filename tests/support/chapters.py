@@ -1,5 +1,4 @@
-"""Tables of Saigon 5 Card, Over/Under and DJ Wild, for tests of clauses that their chapters share.
-"""
+"""Tables of Saigon 5 Card, Over/Under and DJ Wild, for tests of clauses that their chapters share."""
 
 from __future__ import annotations
 

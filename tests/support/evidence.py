@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import tests
 from table_controller.table import events as ev
 from table_controller.table.core import Table
 from table_controller.table.decisions import Found, Prompt, Refused
@@ -20,7 +21,7 @@ from table_controller.table.decisions import Found, Prompt, Refused
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Reason
 
-WITNESSES: Final = Path(__file__).resolve().parent.parent / "clause_witnesses.toml"
+WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses.toml"
 # The environment variable that names the file to which every marked test appends what it showed.
 RECORD: Final = "PITBOX_CLAUSE_RECORD"
 # What a test can show about one of its clauses, the strongest first.

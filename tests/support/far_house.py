@@ -1,5 +1,4 @@
-"""A table whose box is another process that is killed again and again. Machines on ptys, people and truth are here.
-"""
+"""A table whose box is another process that is killed again and again. Machines on ptys, people and truth are here."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import tests
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
@@ -17,7 +18,7 @@ from table_controller.journal.versions import digests_of
 if TYPE_CHECKING:
     from tests.support.core import Floor
 
-FILES: Final = Path(__file__).parent.parent / "fixtures" / "first_edition"
+FILES: Final = Path(tests.__file__).parent / "fixtures" / "first_edition"
 EXPORT: Final = FILES / "export"
 CAPTURE: Final = FILES / "capture.pcapng"
 CONFIGURATION: Final = FILES / "table.toml"

@@ -31,7 +31,7 @@ class Export:
         return deepcopy(self)
 
     def write(self, folder: Path, *, anew: bool) -> Path:
-        """Write the export; `anew`: compute numbers, bodies, heads and manifest again, as an attacker on the box can."""
+        """Write the export; `anew`: recompute numbers, bodies, heads and manifest, as an attacker on the box can."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         if anew:

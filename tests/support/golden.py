@@ -8,10 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+import tests
 from devices.registry import LINK, MACHINES, members
 from firmware_bridge.messages import Message, tag_of
 
-FOLDER: Final = Path(__file__).parent.parent / "wire" / "golden"
+FOLDER: Final = Path(tests.__file__).parent / "wire" / "golden"
 
 
 def _classes(unions: list[Any]) -> dict[str, type[Message]]:

@@ -1,7 +1,7 @@
 """Every possible order of one seat's bets, its lock, and the frames between sensor and host.
 
-It combines one player's hands, the real memory of a sensor (`simulators.twins.latch`), and the box's decision: events of
-the driver go through `controller.translate` into the table core (`tests.support.latching`), which also writes locks and
+It combines one player's hands, a sensor's real memory (`simulators.twins.latch`) and the box's decision: events of the
+driver go through `controller.translate` into the table core (`tests.support.latching`), which also writes locks and
 lights. Frames arrive in any order, once, twice or never. Every history is tried: states are immutable, so a known state
 is not searched again, but its histories are counted.
 """

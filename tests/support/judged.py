@@ -147,7 +147,7 @@ class Judged(Floor):
             assert _ENCODER.encode(again) == _ENCODER.encode(decisions), f"replayed, event {at} {event}: {again}"
         assert fresh.snapshot() == self.table.snapshot()
 
-    # --- good play -----------------------------------------------------------------------------------------------------
+    # --- good play ----------------------------------------------------------------------------------------------------
 
     def ideal(self) -> list[ev.Event]:
         """Return what good people and working devices do next, in any state."""

@@ -1,4 +1,4 @@
-"""Exports whose money somebody changed, each with a chain made anew: what no rule of the chain can see. No tests."""
+"""Journal exports with forged money and a recomputed hash chain, which only the money rules can detect."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _asked(e: Export, kind: str, number: int = 0) -> tuple[int, dict[str, Any], 
 
 
 def _change_answer(e: Export, place: int, choice: str) -> None:
-    """Have an answer say something else, in the event and where its question is closed."""
+    """Change an answer, both in the event and in the record that closes its question."""
     event = e.told(place)
     for decision in e.decided(place):
         if decision["type"] == "PromptClosed" and decision["id"] == event["prompt"]:
@@ -334,7 +334,7 @@ def _returned_in_play(e: Export) -> int:
 
 
 def _old_books(e: Export) -> int:
-    """A later start says that it books by the rules of the first edition."""
+    """A later start record claims the booking rules of the first edition."""
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     copy = deepcopy(e.records[place])
     copy["content"]["accounting"] = 1

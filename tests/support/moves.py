@@ -1,8 +1,8 @@
-"""What may happen to a tiny table: people, devices and hands, each move a few events. No search and no tests here.
+"""The moves of a minimal table in a state search: people, devices and hands, each move a few events.
 
-Devices that a search is not about do at once what they are told; the others take their time, and everything else may
-happen meanwhile. Trouble comes by kinds, and only while fewer irregularities are open than the bound allows: so the
-states are finitely many, and a search for one or two kinds of trouble comes to its end.
+Devices that a search is not about complete a command at once; the others take time, and everything else may happen
+meanwhile. Irregular events are grouped by kind and occur only while fewer irregularities are open than the bound
+allows: so the states are finitely many, and a search with one or two kinds terminates.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Model:
         return troubles(self.table, self.trouble, self.decks)
 
     def at_once(self) -> tuple[ev.Event, ...]:
-        """Return how the oldest command ends of the devices that do at once what they are told; nothing if none."""
+        """Return the outcome of the oldest command of the devices that complete at once; nothing if there is none."""
         for id_, issued in self.table.state.commands.items():
             if issued.slot not in self.apart and not issued.unknown:
                 events = next(self._good(id_, issued))[1]
@@ -218,7 +218,7 @@ class Model:
         yield "done", events
 
     def _stops(self, issued: Issued) -> tuple[ev.Event, ...]:
-        """What a card device says of itself when it jams."""
+        """The report of a card device when it jams."""
         if issued.act == "shuffle":
             return (ev.ShuffleFailed(issued.slot, 430, 1),)
         return (ev.ShoeFault(issued.slot, 430),) if issued.slot == SHOE else ()
@@ -251,7 +251,7 @@ class Model:
     def _hands(self) -> Iterator[Move]:
         """What dealer and hands do by themselves."""
         state, c = self.table.state, self.table.context
-        # Sensors answer within milliseconds: what they were told in one round has ended before the next.
+        # Sensors answer within milliseconds: a command of one round has ended before the next round.
         sensors_busy = any(
             issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values()
         )
@@ -305,7 +305,7 @@ class Model:
             yield Move("cards into the shuffler", (ev.CardsInserted(SHUFFLER),))
 
     def _slots(self) -> Iterator[Move]:
-        """The way back of devices, and what people do about them."""
+        """The repair of devices, and what people do about them."""
         for name, slot in self.table.state.slots.items():
             if slot.state == ABSENT:
                 yield Move(f"{name} appears", (ev.SlotChanged(name, "appear"),))

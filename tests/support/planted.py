@@ -1,7 +1,7 @@
-"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core has none of them.
+"""Mutants of the core for mutation testing, each with the table and the fault kinds that must detect it.
 
-A search is worth something only if it can fail: every one of these must be found, by a broken promise, by an event that
-the core cannot take, or by a state without a way out.
+A search is worth something only if it can fail: every mutant must be detected, by a broken invariant, by an event that
+the core cannot take, or by a deadlock.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ MISTAKES: Final[dict[str, Mistake]] = {
     ),
     "a dead device stands unsigned": Mistake(ASIA, Trouble(dies=("shaker.1",)), _without("dead_device_unsigned")),
     "old dice are armed": Mistake(ASIA, Trouble(ages=True), _without("dice_not_fresh")),
-    # Counts and reports that are not believed, or too much.
+    # Counts and reports that are trusted too little or too much.
     "a wrong count of the shuffler is right": Mistake(
         ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _count_accepted)
     ),

@@ -1,4 +1,4 @@
-"""A real driver on a real port: pyserial above, whatever the test put below. No tests here."""
+"""A real driver with pyserial on a port that the test provides."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Connected:
-    """A driver with its supervisor, and what it told."""
+    """A driver with its supervisor, and the reports it delivered."""
 
     def __init__(self, url: str, folder: Path, name: str = "shuffler.1") -> None:
         key = load_key(folder / f"{name}.key")

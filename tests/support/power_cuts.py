@@ -1,4 +1,4 @@
-"""Power cuts of the box at a whole simulated table, and the comparison with the truth afterwards. No tests here."""
+"""Power cuts of the box at a whole simulated table, and the comparison with the simulated world afterwards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ POUNCE = 0.4
 
 
 def steps(records: list[Record]) -> list[rec.Step]:
-    """Return what the steps on disk say."""
+    """Return the contents of the steps on disk."""
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
 
@@ -116,7 +116,7 @@ class CutHouse(House):
 
 
 class Watch:
-    """Looks at every accepted light as it goes on: the bet that it stands for must be on disk by then."""
+    """Checks each accepted-bet light as it goes on: its bet must be on disk by then."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -145,7 +145,7 @@ class Watch:
 
 
 def choices_of(game: str, seed: int) -> dict[str, Any]:
-    """What the certificate holder chose besides the usual: by seed, one of a game's progressive tables.
+    """The non-default choices of the certificate holder: by seed, one of a game's progressive tables.
 
     Where the usual table has none, every other one has.
     """
@@ -256,7 +256,7 @@ def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
 def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
     """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
 
-    And every account as plainly told.
+    And every account must equal the reference ledger's.
     """
     _same_when_replayed(house, records)
     state = house.controller.table.state

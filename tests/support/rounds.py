@@ -1,4 +1,4 @@
-"""Rounds written as people see them, settled, and looked at wager by wager."""
+"""Rounds in readable notation, settled and compared wager by wager."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of irregularities as parameters of tests, each line with the clauses that it proves. No tests here."""
+"""The tables of irregularities as test parameters, each row with the clauses that it proves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pitbox run` as a real process of its own: started, asked, signalled, ended by its process id. No tests here."""
+"""`pitbox run` as a real process of its own: started, queried, signalled, ended by its process id."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunningBox:
         return self.log.read_text()
 
     def status(self) -> dict[str, Any]:
-        """Ask how it stands, as soon as it answers."""
+        """Read its status, waiting until it answers."""
         until = time.monotonic() + LIMIT
         while True:
             try:

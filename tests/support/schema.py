@@ -1,4 +1,4 @@
-"""Checks a value against a JSON Schema, strictly: a keyword that it does not know is an error. No tests here."""
+"""Validates a value against a JSON Schema, strictly: an unknown keyword is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
     "boolean": (bool,), "null": (type(None),),
 }  # fmt: skip
-_WORDS: Final = {"title", "description", "default", "discriminator"}  # they say something and ask nothing
+_WORDS: Final = {"title", "description", "default", "discriminator"}  # annotations, without a constraint
 
 
 def objections(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str = "$") -> list[str]:
@@ -48,7 +48,7 @@ def _enum(value: Any, asked: list[Any], _root: Any, at: str, _: Any) -> list[str
 
 def _any_of(value: Any, asked: list[Any], root: dict[str, Any], at: str, schema: Any) -> list[str]:
     tag = schema.get("discriminator")
-    if tag is not None and isinstance(value, dict):  # the one that is meant says best what is wrong
+    if tag is not None and isinstance(value, dict):  # the selected variant gives the best error message
         meant = [one for one in asked if value.get(tag) in _looked_up(one["$ref"], root)["properties"][tag]["enum"]]
         return objections(value, meant[0], root, at) if meant else [f"{at}: no such {tag}"]
     tries = [objections(value, one, root, at) for one in asked]

@@ -1,7 +1,7 @@
-"""A second opinion on a meter's accounts, from docs/money.md alone: what people answer decides what is owed. No tests.
+"""An independent ledger of a meter's accounts, written from docs/money.md alone: answers decide what is owed.
 
-Bets and claims that stand are added up from scratch after every step; nothing is ever undone here. It reads questions
-and answers, and of the decisions only which bets were accepted or went back and which hands a round lost.
+Bets and claims in force are added up from scratch after every step; nothing is ever undone. The ledger reads questions
+and answers, and of the decisions only which bets were accepted or returned and which hands a round lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Corrects = (ev.MeterCorrected, ev.MeterReset)
 
 @dataclass
 class Bet:
-    """A bet that stands, as it was split."""
+    """A bet in force, as it was split."""
 
     unit: int
     meter: int
@@ -46,7 +46,7 @@ class Bet:
 
 @dataclass
 class Claim:
-    """A claim that stands."""
+    """A claim in force."""
 
     seat: int
     award: Award
@@ -73,7 +73,7 @@ class SecondBook:
         self.closed = ""
         self.slips: set[int] = set()
         self.documents: set[str] = set()  # of what moved money by hand
-        self.seen: set[str] = set()  # what happened in all, for whoever counts what a run has tried
+        self.seen: set[str] = set()  # every kind of case so far, for the coverage counts of a run
         # What closed rounds left.
         self.total: dict[str, int] = {"meter": rules.seed, "seed": -rules.seed}
         self.bets: dict[int, Bet] = {}
@@ -255,7 +255,7 @@ class SecondBook:
     # --- what is owed ---------------------------------------------------------------------------------------------
 
     def fold(self) -> Fold:
-        """Add up what stands, from what closed rounds left."""
+        """Add up the bets and claims in force, starting from the balances of closed rounds."""
         meter = self.total["meter"] + sum(bet.meter for bet in self.bets.values())
         reserve = self.total.get("reserve", 0) + sum(bet.reserve for bet in self.bets.values())
         owed = Fold(meter, reserve, self.total["seed"])

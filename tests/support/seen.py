@@ -1,4 +1,4 @@
-"""What a page really looks like: contrast as it is drawn, and names of everything that can be pressed or filled in."""
+"""Accessibility checks of a rendered page: contrast as drawn, and the names of all controls."""
 
 from __future__ import annotations
 

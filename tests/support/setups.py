@@ -1,4 +1,4 @@
-"""Tables of every kind that the five games can have, brought into any phase of a round. No tests, no rules here."""
+"""Tables of every configuration of the five games, brought into any phase of a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of cards at a clumsy table around an automated shoe, judged by who knows the truth. No tests here."""
+"""Soak test of an automated shoe: blocks of cards with human errors and faults, checked against the simulated world."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DECK: Final = 53
 
 
 class ShoeSoak(AnyTable):
-    """Plays blocks of cards on a stand."""
+    """Plays blocks of cards on a device bench."""
 
     b: Shoe
 
@@ -44,7 +44,7 @@ class ShoeSoak(AnyTable):
         b.machine.mechanics._deliver = delivered  # type: ignore[method-assign]
 
     async def play(self) -> None:
-        """One block: load, stacks, stub, with what may go wrong; the comparison with the truth, and the way back."""
+        """One block: load, stacks, stub, with faults; then the comparison with the simulated world, and the repair."""
         b, rng, first_event = self.b, self.rng, len(self.b.events)
         self._calm = rng.random() < 0.25 and not self.strays() and (await ask(b, b.driver.status)).sure
         b.machine.mechanics._pending.clear()
@@ -141,7 +141,7 @@ class ShoeSoak(AnyTable):
         """With nothing moving, view and firmware agree with the world."""
         b, mechanics = self.b, self.b.machine.mechanics
         await self._hands_off()
-        await ask(b, b.driver.status)  # whatever was told before is here now
+        await ask(b, b.driver.status)  # reports sent earlier have arrived now
         self.check_firmware()
         self.compare("left", b.view.left, mechanics.left())
         self.compare("on the path", b.view.in_path, mechanics.in_path())
@@ -176,7 +176,7 @@ class ShoeSoak(AnyTable):
             assert [event.count for event in loaded] == [size]
             assert [event.drawn for event in stubs] in ([size], [])
 
-    # --- the way back --------------------------------------------------------------------------------------------
+    # --- the repair ----------------------------------------------------------------------------------------------
 
     async def _recover(self) -> None:
         b, world = self.b, self.b.machine.world
@@ -196,7 +196,7 @@ class ShoeSoak(AnyTable):
         await self.check_at_rest()
 
     async def bring_out(self, state: str) -> bool:
-        """Take what lies in the slot; clear a machine that was interrupted; have the rest brought out."""
+        """Take the cards in the slot; clear an interrupted machine; have the rest delivered."""
         b = self.b
         await self._hands_off()
         b.inject("take")

@@ -1,4 +1,4 @@
-"""A second opinion on hands: slow, written from the texts alone, sharing no code with the product.
+"""A reference implementation of hand ranking: slow, written from the rules alone, sharing no code with the product.
 
 Cards are their notation. For a wild card every card of the deck is tried; the best five of seven are found by trying
 all twenty-one. A worth compares: place of the class in the game's own order, then ranks as the text compares them.
@@ -74,7 +74,7 @@ def named(cards: Iterable[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def _placed(order: Sequence[str], name: str, compared: tuple[int, ...], wheels: dict[str, int], size: int) -> Worth:
-    """Put a named hand into a game's order; `wheels` says what an ace-low straight counts as."""
+    """Put a named hand into a game's order; `wheels` gives the rank of an ace-low straight."""
     if name in wheels and compared == (size,):
         compared = (wheels[name],)
     elif name == "straight" and compared == (14,):
@@ -195,7 +195,7 @@ def _alike_by_rank(ranks: str) -> frozenset[str]:
 
 
 def _in_sequence(cards: Sequence[str]) -> set[str]:
-    """Straights and flushes of natural cards; a card that a joker stands for is among them."""
+    """Straights and flushes of natural cards; a joker's replacement card is among them."""
     features = set()
     ranks = {VALUE[card[0]] for card in cards}
     if any(run <= ranks for run in RUN5):

@@ -1,4 +1,4 @@
-"""Rounds at a clumsy table with a continuous shuffler, judged by who knows where every card is. No tests here."""
+"""Soak test of a continuous shuffler: rounds with human errors and faults, checked against the simulated world."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StoreSoak(ClumsyTable):
         ]
 
     def choose(self, most_cards: int) -> tuple[list[str], list[str]]:
-        """Draw faults; what hands cannot do where the cards lie does not happen."""
+        """Draw faults; those that are impossible where the cards are do not happen."""
         before = in_chute(self.b) or 0
         try:
             return super().choose(most_cards)
@@ -71,7 +71,7 @@ class StoreSoak(ClumsyTable):
             self._pairs_drawn += before - (in_chute(self.b) or 0) == 2
 
     async def play(self) -> None:
-        """One command with what may go wrong, the comparison with the truth, hands, and the way back where needed."""
+        """One command with faults, the comparison with the simulated world, hands, and the repair where needed."""
         b, first_event = self.b, len(self.b.events)
         self._hidden = self._behind_shelves()
         _, during = self.choose(20)
@@ -126,7 +126,7 @@ class StoreSoak(ClumsyTable):
         """With nothing moving, view and firmware agree with the world."""
         self._chute_true_or_unknown(self.b.view.in_chute)
         if self._pairs_drawn:
-            self.check_firmware()  # what a status says is right but for the pair
+            self.check_firmware()  # the status is right except for the double feed
             self.true_or_unknown(self.b.view.inside)
         else:
             await super().check_at_rest()
@@ -139,7 +139,7 @@ class StoreSoak(ClumsyTable):
         b = self.b
         for event in b.events[first_event:]:
             if isinstance(event, m.Counted):
-                # A card that slips away on its way back in was counted; the next count misses it.
+                # A card that slips away on its return was counted; the next count misses it.
                 hidden = len(self._hidden & self._behind_shelves())
                 assert event.count == b.machine.mechanics.inside() - hidden
                 assert hidden == 0 or b.view.inside is None, "a card hides, and the machine says it knows them all"
@@ -147,7 +147,7 @@ class StoreSoak(ClumsyTable):
             elif isinstance(event, m.Incomplete | m.Jam | m.Stopped | m.Fault):
                 self.figures[f"ended by {type(event).__name__.lower()}"] += 1
 
-    # --- hands and the way back ----------------------------------------------------------------------------------
+    # --- hands and the repair ------------------------------------------------------------------------------------
 
     async def _hands(self) -> None:
         """A dealer draws and discards; now and then something else is done that nobody ordered."""

@@ -1,4 +1,4 @@
-"""Exports whose overflow, closed meter, parameters, corrections or envy somebody changed, each with a new chain."""
+"""Journal exports with forged overflow, meter closure, parameters, corrections or envy, each with a new hash chain."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def _closed_by_one(e: Export) -> int:
 
 
 def _closed_by_nobody(e: Export) -> int:
-    """People closed it, and the record names a sensor: then nobody has to stand for it."""
+    """People closed it, and the record names a sensor: then nobody is accountable for it."""
     place = e.event("MeterClosed")
     e.told(place)["who"]["role"] = "dealer"
     e.decision("MeterPlay", 0, open=False)[1]["cause"] = "unreasonable"
@@ -499,7 +499,7 @@ def _brought_and_kept(e: Export) -> int:
 
 
 def _envy_of_another(e: Export) -> int:
-    """Not the void hand gives its envy back, but a bettor whose hand and bet stand."""
+    """Not the void hand returns its envy bonus, but a bettor whose hand and bet are valid."""
     place, gone = e.entry("envy_returned")
     gone["entry"]["seat"] = 1 if gone["entry"]["seat"] != 1 else 6
     return place

@@ -1,4 +1,4 @@
-"""The tiny tables that are searched, and the kinds of trouble that each is searched with. No search here."""
+"""The minimal tables that are searched, and the fault kinds that each is searched with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Setup(NamedTuple):
-    """One table: its game, what stands where, and the choices of its Rules Submission."""
+    """One table: its game, its devices, and the choices of its Rules Submission."""
 
     game: str
     slots: dict[str, DeviceFact]

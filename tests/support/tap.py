@@ -1,4 +1,4 @@
-"""A transport that writes down every byte of both directions, and when it passed. No tests here."""
+"""A transport that records every byte of both directions with its time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of trouble that a tiny table may have, and the moves that make it. What goes well is in `moves`."""
+"""The kinds of irregular events of a minimal table, and their moves. Regular moves are in `moves`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Trouble(msgspec.Struct, frozen=True):
     slow: tuple[str, ...] = ()  # slots that take their time
     declared: tuple[str, ...] = ()  # what people report
     people: bool = False  # people count, announce and collect wrongly
-    orders: bool = False  # whatever a floorperson may order, also without need
+    orders: bool = False  # any order that a floorperson may give, also without need
     ages: bool = False  # decks and dice grow old
     bets: bool = False  # sensors that confirm late or never, chips after the lock-out
     contradicts: bool = False  # a slow sensor that confirms what it had contradicted before
@@ -88,7 +88,7 @@ def _links(table: Table, name: str) -> Iterator[Move]:
 
 
 def _unbidden(table: Table, name: str) -> Iterator[Move]:
-    """What a device in service tells without having been told to."""
+    """Unsolicited reports of a device in service."""
     kind, state, whole = table.state.slots[name].kind, table.state, table.context.edition.cards.count
     if state.slots[name].state != IN_SERVICE or table.context.in_flight(name):
         return

@@ -1,4 +1,4 @@
-"""A running box with dossiers: a fault of its shuffler, and the way back step by step. No tests here."""
+"""A running box with dossiers: a fault of its shuffler, and the repair step by step."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def start(bench: Bench, folder: Path) -> Box:
 
 
 async def fault(bench: Bench, *faults: str) -> None:
-    """Let the shuffler fail with the deck that lies on the table."""
+    """Let the shuffler fail while the deck is on the table."""
     machine: Any = bench.machines[SLOT]
     if not machine.world.count(machine.mechanics.intake):
         machine.world.make_deck(TRAY, "blue") if not machine.world.count(TRAY) else None
@@ -109,7 +109,7 @@ async def counted(bench: Bench, talk: Talk) -> Any:
 
 
 async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
-    """Go the whole way back of dossier 1, or as far as one step."""
+    """Do the whole repair of dossier 1, or up to one step."""
     machine: Any = bench.machines[SLOT]
 
     async def clear() -> None:
