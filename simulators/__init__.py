@@ -1,1 +1,1 @@
-"""Simulated machines for bench and tests: firmware twins, the physical world below them, hosts, and the demo."""
+"""Simulated machines for bench and tests: their firmware, the physical world, ports, whole tables, and the demo."""

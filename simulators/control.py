@@ -1,4 +1,4 @@
-"""How `pitbox sim` reaches running simulators: folder, names, a local socket each. No machine is made here."""
+"""How `pitbox sim` reaches running simulators: a folder, and one local socket for each simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simulators.machine import approved
 if TYPE_CHECKING:
     from simulators.machine import Machine
 
-# A simulator answers at once, or on a loaded computer within seconds; if not, it hangs.
+# A simulator answers at once, or within seconds on a loaded computer (s); after this time it hangs.
 _ANSWER_TIME: Final = 10.0
 _MAX_LINE: Final = 4096
 
@@ -36,7 +36,7 @@ def runtime_folder(given: Path | None) -> Path:
     except OSError as error:
         raise ConfigurationError(f"{given}: {error.strerror}; name another folder with --folder") from error
     if given.stat().st_uid != os.getuid():
-        raise ConfigurationError(f"{given} belongs to somebody else; name another folder with --folder")
+        raise ConfigurationError(f"{given} belongs to another user; name another folder with --folder")
     return given
 
 
@@ -56,12 +56,12 @@ class ControlServer:
     def __init__(self, machine: Machine, path: Path) -> None:
         self._machine = machine
         self._path = path
-        self.port = str(path.with_suffix(""))  # where its host is, for whoever asks
+        self.port = str(path.with_suffix(""))  # where its port is
         self._server: asyncio.Server | None = None
         self._lock: IO[str] | None = None
 
     async def start(self) -> None:
-        """Listen; an error if a simulator of this name runs already. The lock ends with the process."""
+        """Listen; raise an error if a simulator of this name already runs. The lock ends with the process."""
         self._lock = self._path.with_suffix(".lock").open("w")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,7 +83,7 @@ class ControlServer:
             self._lock.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ValueError, ConnectionError):  # an overlong line, or a caller who left
+        with contextlib.suppress(ValueError, ConnectionError):  # an overlong line, or a caller that disconnected
             async with asyncio.timeout(_ANSWER_TIME):
                 line = await reader.readline()
             writer.write(msgspec.json.encode(self._answer(line)) + b"\n")
@@ -118,7 +118,7 @@ class ControlServer:
 
 
 def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
-    """Ask a running simulator; SimulatorNotFound if none has this name, its own error if it refuses."""
+    """Send a request to a running simulator; SimulatorNotFound if none has this name, its error if it refuses."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.settimeout(_ANSWER_TIME)
         try:
@@ -134,16 +134,16 @@ def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
 
 
 def running(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the simulators that answer, with what they say of themselves."""
-    found = []
+    """Return the simulators that answer, each with its description."""
+    answering = []
     for path in sorted(folder.glob("*.sock")):
         with contextlib.suppress(SimulatorNotFound):
-            found.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
-    return found
+            answering.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
+    return answering
 
 
 class _Refused(ConfigurationError):
-    """A simulator's own refusal, with the number that it gave."""
+    """A simulator's refusal, with its error number."""
 
     def __init__(self, message: str, number: int) -> None:
         super().__init__(message)

@@ -1,7 +1,7 @@
-"""A machine's own clock: timers in device time, run in exact order whatever the computer's load. Knows no machine.
+"""A machine's own clock: timers in device time that run in exact order under any load of the computer.
 
-Each callback sees `now` as the instant it was set for, so a loaded computer makes the simulated machine late but never
-changes what its sensors measure.
+Each callback sees `now` as the instant for which it was set. A loaded computer makes the simulated machine late, but
+never changes what its sensors measure.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _TOGETHER: Final = 1e-9
 
 
 class Timer(msgspec.Struct, order=True):
-    """A callback that is due at one instant of device time. No two have one order: no callbacks are compared."""
+    """A callback due at one instant of device time. Each has its own `order`, so callbacks are never compared."""
 
     instant: float
     order: int
@@ -30,7 +30,7 @@ class Timer(msgspec.Struct, order=True):
 
     @property
     def over(self) -> bool:
-        """True once it was called or cancelled."""
+        """True once it was called or canceled."""
         return self.call is None
 
     def cancel(self) -> None:
@@ -43,7 +43,7 @@ class DeviceClock:
 
     def __init__(self, speed: float = 1.0) -> None:
         self._loop = asyncio.get_running_loop()
-        self._advance: Callable[[float], bool] = getattr(self._loop, "advance", _stay)  # virtual time can
+        self._advance: Callable[[float], bool] = getattr(self._loop, "advance", _stay)  # only virtual time can advance
         self._speed = speed
         self._start = self._loop.time()
         self._heap: list[Timer] = []
@@ -55,7 +55,7 @@ class DeviceClock:
 
     @property
     def now(self) -> float:
-        """Device seconds since the clock was made. It never goes back: what is due and has not run is still to come."""
+        """Device seconds since the clock was made. Never goes back, and never passes a timer that has not run."""
         if self._inside is not None:
             return self._inside
         now = max(self._reached, (self._loop.time() - self._start) * self._speed)
@@ -69,15 +69,15 @@ class DeviceClock:
         inside = self._inside
         timer = Timer((self.now if inside is None else inside) + seconds, next(self._order), call, args)
         heapq.heappush(self._heap, timer)
-        if inside is None:  # else the running pass looks at the heap again
+        if inside is None:  # otherwise the running pass looks at the heap again
             self._arm()
         return timer
 
     def at_once(self, call: Callable[..., T], *args: Any) -> T:
-        """Do what comes from outside, a message or a hand, at one instant: however long it takes, no time passes here.
+        """Run a message or a hand action at one instant: no device time passes, however long the call takes.
 
-        Else a computer that is busy elsewhere for a moment would put that moment between a sensor's edge and the
-        motion that it belongs to, as many times as long as this clock is fast.
+        Otherwise a delay of the computer would appear, multiplied by `speed`, between a sensor's edge and the motion
+        that caused it.
         """
         if self._inside is not None:
             return call(*args)
@@ -89,7 +89,7 @@ class DeviceClock:
             self._arm()
 
     def stop(self) -> None:
-        """Forget all timers, as when power goes."""
+        """Remove all timers, as when power is lost."""
         self._heap.clear()
         if self._handle is not None:
             self._handle.cancel()
@@ -100,7 +100,7 @@ class DeviceClock:
         while heap and heap[0].call is None:
             heapq.heappop(heap)
         if not heap:
-            return  # one that is set for nothing finds nothing
+            return  # a handle without timers does nothing
         at = self._start + heap[0].instant / self._speed
         if self._handle is not None:
             if self._handle_at <= at:
@@ -109,7 +109,7 @@ class DeviceClock:
         self._handle, self._handle_at = self._loop.call_at(at, self._run), at
 
     def _run(self) -> None:
-        """Call what is due, and what comes after it as long as the loop lets time pass without asking anybody else."""
+        """Call what is due, and the next timers as long as the loop can advance time without other work."""
         self._handle = None
         heap, start, speed = self._heap, self._start, self._speed
         limit = max(self._reached, (self._loop.time() - start) * speed) + _TOGETHER
@@ -133,5 +133,5 @@ class DeviceClock:
 
 
 def _stay(_then: float) -> bool:
-    """Nobody can move the wall clock."""
+    """Refuse: a real-time loop cannot advance its clock."""
     return False

@@ -1,4 +1,4 @@
-"""The one vocabulary of faults, for tests, `pitbox sim` and the bench view. What a fault does is in the twins."""
+"""The fault names that tests, `pitbox sim` and the bench view share. The simulated machines implement the faults."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import msgspec
 from firmware_bridge.errors import BadFault
 
 ACTS_ON: Final = ("line", "board", "firmware", "machine", "hands")
-# What a whole table has besides its machines.
+# The kind name of faults that concern a whole table, not one of its machines.
 HOUSE_KIND: Final = "house"
 
 
 class FaultKind(msgspec.Struct, frozen=True):
-    """A word of the vocabulary: where it acts, what details it takes (name -> default text), what it means."""
+    """A fault name: where it acts, its details (name -> default text), and its meaning."""
 
     name: str
     acts_on: str  # one of ACTS_ON
@@ -24,7 +24,7 @@ class FaultKind(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """A fault to inject. Details are texts; the accessors turn them into what is meant or raise BadFault."""
+    """A fault to inject. Details are texts; the accessors convert them or raise BadFault."""
 
     kind: FaultKind
     given: dict[str, str]
@@ -50,14 +50,14 @@ class Fault(msgspec.Struct, frozen=True):
         return int(self.number(name))
 
     def one_of(self, name: str, choices: tuple[str, ...]) -> int:
-        """Return the place of a detail among its choices."""
+        """Return the index of a detail among its choices."""
         if self.text(name) not in choices:
             raise BadFault(f"{self.kind.name}: {name} is one of {', '.join(choices)}, not {self.text(name)!r}")
         return choices.index(self.text(name))
 
 
 def describe(fault: Fault) -> str:
-    """Return a fault as it could be typed, with the details that were left out, and what it means."""
+    """Return a fault as it can be typed, with default details filled in, and its meaning."""
     details = ",".join(f"{name}={fault.text(name)}" for name in fault.kind.details)
     return f"{fault.kind.name}{':' if details else ''}{details} ({fault.kind.meaning})"
 
@@ -88,14 +88,14 @@ _EVERY: Final[_Rows] = (
         "withhold",
         "board",
         {"message": "GetStatus"},
-        "do what is asked, but swallow the next reply to this message",
+        "carry out the next such message, but send no reply",
     ),
     ("hang", "board", {"seconds": "6"}, "the firmware stops; its watchdog restarts it later (0: never)"),
     ("reboot", "board", {}, "the firmware restarts"),
     ("power_cut", "board", {"seconds": "2"}, "power goes and comes back"),
-    ("wrong_key", "board", {}, "the board holds another key than its serial number's"),
+    ("wrong_key", "board", {}, "the board holds a key that does not belong to its serial number"),
     ("rogue_firmware", "board", {}, "the board runs firmware with another digest"),
-    ("stall", "firmware", {}, "what moves, senses or shows freezes and the firmware goes on; the link lives"),
+    ("stall", "firmware", {}, "motors, sensors and displays freeze; the firmware and its link go on"),
 )
 _SHUFFLER: Final[_Rows] = (
     (
@@ -151,7 +151,7 @@ _SHUFFLER: Final[_Rows] = (
         {},
         "new rollers and motors, clean sensors; faults that wait for their card are forgotten",
     ),
-    ("sort_mode", "machine", {}, "somebody switches the machine to SORT"),
+    ("sort_mode", "machine", {}, "a person switches the machine to SORT mode"),
     (
         "hasty",
         "firmware",
@@ -177,49 +177,49 @@ _SHUFFLER: Final[_Rows] = (
     ("discard", "hands", {"cards": "0"}, "continuous model: put cards in play back into the intake (0: all of them)"),
 )
 _BET_SENSOR: Final[_Rows] = (
-    ("drift", "machine", {"percent": "30"}, "the coil's level rises by PERCENT of a chip's"),
+    ("drift", "machine", {"percent": "30"}, "the coil's level rises by PERCENT of a chip's level"),
     ("interference", "machine", {"noise": "200"}, "noise on the coil, in its own units"),
     ("dead_lamp", "machine", {"light": "accepted"}, "a lamp burns out: acknowledged or accepted"),
     ("mend", "machine", {}, "a new coil and new lamps"),
-    ("place_bet", "hands", {"chips": "1"}, "the player lays chips on the spot"),
-    ("edge_bet", "hands", {}, "the player lays a chip half over the spot's edge"),
-    ("straighten", "hands", {}, "what lies at the edge is pushed to the middle"),
+    ("place_bet", "hands", {"chips": "1"}, "the player places chips on the spot"),
+    ("edge_bet", "hands", {}, "the player places a chip half over the spot's edge"),
+    ("straighten", "hands", {}, "a hand pushes chips at the edge to the middle"),
     ("take_bet", "hands", {"chips": "1"}, "the player takes chips back, the top one first"),
-    ("collect", "hands", {}, "the dealer collects what lies on the spot to the tray"),
+    ("collect", "hands", {}, "the dealer collects the chips on the spot to the tray"),
     ("drop_chip", "hands", {}, "a chip falls from the spot under the rail"),
-    ("foreign_object", "hands", {}, "a coin or a telephone is laid on the spot"),
-    ("take_object", "hands", {}, "it is taken away again"),
+    ("foreign_object", "hands", {}, "a hand puts a coin or a telephone on the spot"),
+    ("take_object", "hands", {}, "a hand takes the foreign object away"),
 )
 _KEYPAD: Final[_Rows] = (
     ("stuck_key", "machine", {"key": "start_game"}, "a key is pressed and does not come up again"),
-    ("dead_key", "machine", {"key": "start_game"}, "a key's contact does not close any more"),
-    ("bounce", "machine", {"times": "5"}, "the next press closes its contact so many times"),
+    ("dead_key", "machine", {"key": "start_game"}, "a key's contact no longer closes"),
+    ("bounce", "machine", {"times": "5"}, "the next press closes its contact TIMES times"),
     ("dead_lamp", "machine", {"lamp": "attention"}, "a lamp burns out: start_game, lock_out or attention"),
     ("dead_display", "machine", {}, "the display stays dark"),
     ("mend", "machine", {}, "new contacts, lamps and display; every key comes up"),
     ("press", "hands", {"key": "start_game"}, "a finger presses a key"),
     ("type", "hands", {"digits": "4"}, "fingers type digits and enter"),
-    ("turn", "hands", {"to": "dealer"}, "the key switch is turned: off, dealer, floor or technician"),
+    ("turn", "hands", {"to": "dealer"}, "a person turns the key switch: off, dealer, floor or technician"),
 )
 _METER_SIGN: Final[_Rows] = (
     ("dead_digit", "machine", {"row": "value", "digit": "2"}, "a digit stays dark, counted from the last cent"),
-    ("mend", "machine", {}, "a new glass"),
+    ("mend", "machine", {}, "a new display"),
 )
 _SHAKER: Final[_Rows] = (
     ("lean", "machine", {"die": "1"}, "when the lid comes off, die N leans against the wall"),
     ("stack", "machine", {"die": "1"}, "when the lid comes off, die N lies on another one"),
     ("spill", "machine", {"die": "1"}, "when the lid comes off, die N falls out of the shaker"),
-    ("tremble", "machine", {"seconds": "2"}, "when the lid comes off, the dice tremble on for so long"),
-    ("dust", "machine", {"die": "1", "percent": "60"}, "the picture of die N loses PERCENT of its clearness"),
-    ("misread", "machine", {"die": "1", "as": "6"}, "the reader takes every face of die N for another"),
-    ("drift", "machine", {"percent": "15"}, "the load cell shows PERCENT too much"),
-    ("deaf", "machine", {}, "the accelerometer feels nothing"),
-    ("mend", "machine", {}, "clean sensors; what waits for the lid is forgotten"),
+    ("tremble", "machine", {"seconds": "2"}, "when the lid comes off, the dice keep moving for SECONDS"),
+    ("dust", "machine", {"die": "1", "percent": "60"}, "the image of die N loses PERCENT of its clearness"),
+    ("misread", "machine", {"die": "1", "as": "6"}, "the reader reads every face of die N as face AS"),
+    ("drift", "machine", {"percent": "15"}, "the load cell measures PERCENT too much"),
+    ("deaf", "machine", {}, "the accelerometer measures nothing"),
+    ("mend", "machine", {}, "clean sensors; faults that wait for the lid are removed"),
     (
         "lie",
         "firmware",
         {"how": "seven"},
-        "the firmware tells what cannot be: a die of seven, no_shake, not_flat, a second reading, under_lid",
+        "the firmware reports the impossible: seven, no_shake, not_flat, a second reading, under_lid",
     ),
     ("shake", "hands", {"times": "3", "strength": "100"}, "shake N times, with PERCENT of the usual strength"),
     ("lid", "hands", {"to": "off"}, "take the lid off or put it on"),
@@ -231,33 +231,33 @@ _SHAKER: Final[_Rows] = (
     ("exchange_dice", "hands", {}, "open the door, take the dice out, put three new ones in, close it"),
 )
 _RNG: Final[_Rows] = (
-    ("noise_stuck", "machine", {"sample": "85"}, "the noise source gives one sample for ever"),
-    ("noise_biased", "machine", {"sample": "0", "percent": "35"}, "PERCENT of the samples are one and the same"),
+    ("noise_stuck", "machine", {"sample": "85"}, "the noise source gives the same sample forever"),
+    ("noise_biased", "machine", {"sample": "0", "percent": "35"}, "PERCENT of the samples are SAMPLE"),
     ("noise_dead", "machine", {}, "the noise source gives no samples"),
-    ("segment_dead", "machine", {"segment": "a"}, "a segment of the display stays dark: a 7 without its a is a 1"),
+    ("segment_dead", "machine", {"segment": "a"}, "a segment of the display stays dark: a 7 without segment a shows 1"),
     ("segment_stuck", "machine", {"segment": "a"}, "a segment of the display stays lit"),
     ("mend", "machine", {}, "a new noise source and a new display"),
     (
         "lie",
         "firmware",
         {"how": "zero"},
-        "the firmware tells what cannot be: number zero, eight, another on the display, a second one for a draw",
+        "the firmware reports the impossible: zero, eight, another number on the display, a second one for a draw",
     ),
 )
 _BUTTON: Final[_Rows] = (
     ("weak_magnet", "machine", {"percent": "45"}, "the button's magnet loses PERCENT of its strength"),
-    ("stray_field", "machine", {"place": "4", "level": "700"}, "something else gives a place's sensor a level"),
+    ("stray_field", "machine", {"place": "4", "level": "700"}, "a stray field gives a place's sensor a level"),
     ("dead_sensor", "machine", {"place": "4"}, "a place's sensor gives no level"),
-    ("mend", "machine", {}, "a strong magnet, whole sensors, nothing else around"),
+    ("mend", "machine", {}, "a strong magnet, working sensors, no stray field"),
     (
         "lie",
         "firmware",
         {"how": "eight"},
-        "the firmware tells what cannot be: place eight, a place that is unclear, nowhere without a reason",
+        "the firmware reports the impossible: place eight, an unclear place, nowhere without a reason",
     ),
-    ("put_button", "hands", {"at": "1"}, "lay the button at a place"),
+    ("put_button", "hands", {"at": "1"}, "put the button at a place"),
     ("slide_button", "hands", {"toward": "2", "percent": "50"}, "push the button PERCENT of the way to a place"),
-    ("second_button", "hands", {"at": "5"}, "lay a second button down"),
+    ("second_button", "hands", {"at": "5"}, "put a second button at a place"),
     ("take_buttons", "hands", {}, "take every button off the layout"),
 )
 _SHOE: Final[_Rows] = (
@@ -316,7 +316,7 @@ _SHOE: Final[_Rows] = (
     ("door", "machine", {"to": "open"}, "the door is opened or closed"),
     ("load", "hands", {}, "put the deck from the tray into the intake, or into a manual shoe's well"),
     ("take", "hands", {"cards": "0"}, "take CARDS of the cards in the slot, 0 = all"),
-    ("draw", "hands", {"cards": "1"}, "draw CARDS cards out of the throat by hand, one after the other"),
+    ("draw", "hands", {"cards": "1"}, "draw CARDS cards from the shoe by hand, one after the other"),
     ("lift", "hands", {}, "lift every card out of a manual shoe's well, not past the counter"),
     ("face_up", "hands", {"depth": "5"}, "a card of the deck lies face up, under DEPTH others"),
     ("cover_card", "hands", {"depth": "40"}, "a cover card is put into the deck, under DEPTH cards"),
@@ -326,35 +326,35 @@ _SHOE: Final[_Rows] = (
     ("gather", "hands", {}, "collect the cards that were dealt and discarded in the tray"),
 )
 
-# What can happen at a whole table besides what happens to its machines: to the box, and by the people around it.
+# Faults of a whole table: of its box, and of the people around it.
 _HOUSE: Final[_Rows] = (
     (
         "box_power_cut",
         "box",
         {"at": "sync", "points": "1"},
-        "the box loses power at the POINTS-th point from now: of its disk (at=sync), or before or after a wire's write",
+        "the box loses power at the POINTS-th disk sync from now (at=sync), or before or after a device write",
     ),
     ("clock_step", "box", {"to": "back", "minutes": "60"}, "the box's wall clock is set MINUTES ahead or back"),
-    ("card_falls", "hands", {}, "a card of the next deck that is collected falls under the rail"),
+    ("card_falls", "hands", {}, "a card of the next collected deck falls under the rail"),
     (
         "card_aside",
         "hands",
         {},
-        "a card of the next deck that is collected stays beside the shoe, as a cover card does",
+        "a card of the next collected deck is set aside next to the shoe, like a cover card",
     ),
-    ("card_swapped", "hands", {}, "a card of the next deck that is collected is replaced by a copy of another"),
+    ("card_swapped", "hands", {}, "a card of the next collected deck is replaced by a copy of another"),
     (
         "miscount",
         "hands",
         {"question": "stub", "by": "1", "way": "more"},
-        "the next answer to this QUESTION is a number that is wrong BY so many, more or less",
+        "the next answer to this QUESTION is wrong by BY, more or less",
     ),
-    ("answer_twice", "hands", {}, "the next question is answered by two people at once"),
-    ("open_again", "hands", {}, "the dealer opens a round, whatever is under way"),
-    ("call_again", "hands", {}, "the dealer calls no more bets, whatever is under way"),
+    ("answer_twice", "hands", {}, "two people answer the next question at once"),
+    ("open_again", "hands", {}, "the dealer opens a round, even while one is under way"),
+    ("call_again", "hands", {}, "the dealer calls no more bets, at any moment"),
 )
 
-# What can happen to each kind of machine besides what can happen to all of them.
+# Faults of one kind of machine only.
 _OWN: Final[dict[str, _Rows]] = {
     "shuffler": _SHUFFLER,
     "shoe": _SHOE,
@@ -377,12 +377,12 @@ HOUSE: Final = _words(_HOUSE)
 
 
 def vocabulary(machine: str) -> dict[str, FaultKind]:
-    """Return the words that a kind of machine understands, or a whole table."""
+    """Return the faults of a kind of machine, or of a whole table."""
     return HOUSE if machine == HOUSE_KIND else EVERY | OWN[machine]
 
 
 def check_word(text: str) -> None:
-    """Raise BadFault for a fault that no machine knows, before anybody is asked to let it happen."""
+    """Raise BadFault for a fault name that no machine knows."""
     every = EVERY | {name: word for words in OWN.values() for name, word in words.items()}
     name = text.partition(":")[0]
     if name not in every:
@@ -390,20 +390,20 @@ def check_word(text: str) -> None:
 
 
 def parse_fault(text: str, machine: str) -> Fault:
-    """Read `name` or `name:detail=value,detail=value`; BadFault names what is wrong and what was probably meant."""
+    """Parse `name` or `name:detail=value,detail=value`; BadFault names the error and the nearest known name."""
     known = vocabulary(machine)
-    name, _, rest = text.partition(":")
+    name, _, details_text = text.partition(":")
     kind = known.get(name)
     if kind is None:
         check_word(text)
         others = [other for other, words in OWN.items() if name in words]
         raise BadFault(f"{name} does not happen to a {machine}; it happens to: {', '.join(others)}")
     given: dict[str, str] = {}
-    for part in filter(None, rest.split(",")):
+    for part in filter(None, details_text.split(",")):
         detail, equals, value = part.partition("=")
         if not equals or detail not in kind.details:
-            takes = ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "no details"
-            raise BadFault(f"{name}: cannot read {part!r}{_near(detail, kind.details)}; it takes {takes}")
+            accepted = ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "no details"
+            raise BadFault(f"{name}: cannot read {part!r}{_near(detail, kind.details)}; it takes {accepted}")
         given[detail] = value
     return Fault(kind, given)
 

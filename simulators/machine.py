@@ -1,4 +1,4 @@
-"""What every simulated machine is made of: identity, key, clock, board, line, and one `inject`. No kind of machine."""
+"""The parts that every simulated machine has: identity, key, clock, board, line, and one `inject`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def approved(kind: str) -> ApprovedFirmware:
 
 
 class Twin(Protocol):
-    """A firmware twin, as its machine sees it."""
+    """The interface between a machine and its simulated firmware."""
 
     board: Board
 
@@ -44,22 +44,22 @@ class Twin(Protocol):
         """Answer one message of the host."""
 
     def boot(self) -> None:
-        """Start after power came."""
+        """Start after power-up."""
 
     def power_lost(self) -> None:
-        """Power is gone: whatever moves stops where it is."""
+        """Power is lost: all motion stops where it is."""
 
     def host_came(self) -> None:
-        """A session began: say at once what a host must not miss."""
+        """A session started: send the events that a host must not miss."""
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Apply a fault of the firmware or of its switches."""
 
 
 class Machine:
     """A machine on the bench. The same slot and seed give the same machine, byte for byte.
 
-    A kind's own class makes the parts from `self.rng` and `self.clock`, then calls `assemble`.
+    The class of a kind makes the parts from `self.rng` and `self.clock`, then calls `assemble`.
     """
 
     kind: ClassVar[str]
@@ -79,38 +79,38 @@ class Machine:
         self.rng = Random(f"{slot} {seed}")
         self.key = key or DeviceKey(f"SIM-{seed:04d}-{_short(slot)}", self.kind, self.rng.randbytes(32))
         self.world = World() if world is None else world
-        self.alone = world is None  # on the bench it brings its own cards; at a table they come by themselves
+        self.alone = world is None  # on the bench it has its own cards; at a table the world has them
         self.clock = DeviceClock(speed)
         self.on_unplug: Callable[[float], None] | None = None
         self.board: Board
         self.firmware: Twin
         self._live_entropy = live_entropy
 
-    def assemble(self, twin: Twin, messages: Any, model: str, capabilities: list[str]) -> None:
-        """Put the firmware on its board and switch the power on. `messages`: what the firmware understands."""
-        firmware = approved(self.kind)
+    def assemble(self, firmware: Twin, messages: Any, model: str, capabilities: list[str]) -> None:
+        """Put the firmware on its board and switch the power on. `messages`: the messages that the firmware accepts."""
+        listed = approved(self.kind)
         identity = DeviceHello(
-            self.kind, self.key.serial, model, firmware.version, firmware.digest, capabilities, 0, bytes(16)
+            self.kind, self.key.serial, model, listed.version, listed.digest, capabilities, 0, bytes(16)
         )
-        self.firmware = twin
-        self.board = twin.board = Board(
-            identity, self.key.key, messages, twin.handle, twin.boot, self.clock, Random(self.rng.random()),
+        self.firmware = firmware
+        self.board = firmware.board = Board(
+            identity, self.key.key, messages, firmware.handle, firmware.boot, self.clock, Random(self.rng.random()),
             os.urandom if self._live_entropy else Random(self.rng.random()).randbytes,
         )  # fmt: skip
-        self.board.on_halt = twin.power_lost
-        self.board.on_host = twin.host_came
+        self.board.on_halt = firmware.power_lost
+        self.board.on_host = firmware.host_came
         self.board.power_on()
 
     def truth(self) -> dict[str, int]:
-        """Where the cards really are."""
+        """Return how many cards are really at each place."""
         return self.world.census()
 
     def summary(self) -> list[str]:
-        """Return sentences about the truth that the census does not tell."""
+        """Return lines about the true state that the counts do not show."""
         return []
 
     def inject(self, text: str) -> str:
-        """Let a fault happen, or hands do something; return a sentence for the bench. BadFault if it cannot be."""
+        """Apply a fault or a hand action; return a sentence about it. BadFault if it is impossible."""
         return self.clock.at_once(self._inject, parse_fault(text, self.kind))
 
     def _inject(self, fault: Fault) -> str:
@@ -133,21 +133,21 @@ class Machine:
         return f"{self.slot}: {describe(fault)}"
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the mechanics."""
+        """Apply a fault of the mechanics."""
         raise BadFault(f"{fault.kind.name} does not happen to a {self.kind}")
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something; return a sentence about it."""
+        """Apply a hand action; return a sentence about it."""
         raise BadFault(f"hands cannot do {fault.kind.name} to a {self.kind}")
 
 
 def _short(slot: str) -> str:
-    """Return what tells slots of one table apart in a serial number, as in SIM-0007-1 for shuffler.1."""
+    """Return the part of a serial number that differs between slots, as in SIM-0007-1 for shuffler.1."""
     kind, _, number = slot.rpartition(".")
     number = number[-8:]
     return number if kind in ("shuffler", "") else f"{kind[:3].upper()}{number}"
 
 
 def without(messages: Any, *unknown: type[Message]) -> Any:
-    """Return what an older firmware understands: a union of messages without some of them."""
+    """Return a union of messages without some of them, for a firmware that is older."""
     return Union[tuple(message for message in get_args(messages) if message not in unknown)]  # noqa: UP007

@@ -1,4 +1,4 @@
-"""The models that `pitbox sim` can start: a name, what it is, how it is made. The machines are elsewhere."""
+"""The models that `pitbox sim` can start: name, description, class and options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Model:
-    """One model: the machine's class with its options, and what a newcomer may try with it."""
+    """One model: its class and options, and an action and a fault that a newcomer can try."""
 
     def __init__(self, machine: type[Any], about: str, action: str, fault: str, **options: Any) -> None:
         self.machine: type[Machine] = machine
@@ -48,7 +48,7 @@ MODELS: Final = {
     "shuffler-continuous": Model(
         SimulatedContinuous, "a continuous shuffler with six decks", "count", "double_feed:offset=0"
     ),
-    "bet-sensor": Model(SimulatedBetSensor, "a seat's bet sensor with a player beside it", "watch", "place_bet"),
+    "bet-sensor": Model(SimulatedBetSensor, "a seat's bet sensor with a player", "watch", "place_bet"),
     "keypad": Model(SimulatedKeypad, "the dealer's keypad", "watch", "press:key=start_game"),
     "meter-sign": Model(SimulatedMeterSign, "a sign that shows the meter", "shown", "dead_digit:row=value,digit=2"),
     "shaker": Model(SimulatedShaker, "a dice shaker with three dice", "roll", "lean"),
@@ -63,5 +63,5 @@ MODELS: Final = {
 
 def make(model: str, slot: str, **options: Any) -> Machine:
     """Build a machine of a model for a slot."""
-    found = MODELS[model]
-    return found.machine(slot, **found.options, **options)
+    chosen = MODELS[model]
+    return chosen.machine(slot, **chosen.options, **options)

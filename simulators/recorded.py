@@ -1,7 +1,7 @@
-"""A machine that is a recording: the far end of a link that says again what a captured machine said, when it said it.
+"""A recorded machine: it plays the messages of a captured machine again, at their recorded times, over a real link.
 
-It does the handshake anew with a key of its own, so a recording needs no key of the machine that was captured, and what
-plays it into a driver is the real link. What a capture blanked is not said again.
+The handshake is new and uses a key of its own, so a replay needs no key of the captured machine. Payloads that the
+capture blanked are not played.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.wire import Transport
 
-# After the last frame (s): it is on its way, and so is its acknowledgement.
+# Time after the last frame (s) for the frame and its acknowledgment to arrive.
 LAST: Final = 0.2
 _BY_TAG: Final = {message.__struct_config__.tag: message for message in all_messages()}
 
 
 class Said(NamedTuple):
-    """One message of a recording: when (s since it began), which way, how, and what. `re` answers that request."""
+    """One recorded message: time (s since the start), direction, frame type, content. `re`: the answered request."""
 
     at: float
     outgoing: bool
@@ -47,25 +47,25 @@ class Said(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What was said between one handshake and the next. Without `hello` the recording begins in the middle."""
+    """The messages between one handshake and the next. Without `hello` the recording starts in mid-session."""
 
     hello: DeviceHello | None
     said: list[Said]
 
 
 def read_message(payload: bytes) -> Message | None:
-    """Return a payload's message; None if there is none, it was blanked, or is not of this version."""
+    """Return the message of a payload; None if it is empty, blanked, or of another version."""
     try:
         tag, *_ = msgspec.msgpack.decode(payload)
-        found: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
+        message: Message = msgspec.msgpack.decode(payload, type=_BY_TAG[tag])
     except (KeyError, TypeError, ValueError, *UNDECODABLE):
         return None
-    return found
+    return message
 
 
 def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
-    """Cut one slot's frames into sessions. What was sent again, and what was blanked, is left out."""
-    found: list[Session] = []
+    """Split the frames of one slot into sessions. Retransmissions and blanked frames are left out."""
+    split: list[Session] = []
     seen: set[tuple[bool, int, int]] = set()
     for packet in packets:
         frame = packet.frame
@@ -73,26 +73,26 @@ def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
         if message is None:
             continue
         if frame.type == fr.HANDSHAKE:
-            if isinstance(message, DeviceHello) and (not found or found[-1].said or found[-1].hello is None):
-                found.append(Session(message, []))
+            if isinstance(message, DeviceHello) and (not split or split[-1].said or split[-1].hello is None):
+                split.append(Session(message, []))
                 seen.clear()
             continue
         key = (packet.outgoing, frame.type, frame.seq)
         if frame.flags & fr.RETRANSMIT and key in seen:
             continue
         seen.add(key)
-        if not found:
-            found.append(Session(None, []))
+        if not split:
+            split.append(Session(None, []))
         at = (packet.time_ns - began_ns) / 1e9
-        found[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
-    return [session for session in found if session.said]
+        split[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
+    return [session for session in split if session.said]
 
 
 class RecordedMachine:
-    """Plays one session. `open` is its port; `play` says its events in their time and returns after the last one."""
+    """Plays one session. `open` is its port; `play` sends its events at their times and returns after the last one."""
 
     def __init__(self, session: Session, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any) -> None:
-        self.unanswered: list[str] = []  # questions of the driver that the recording has no answer to
+        self.unanswered: list[str] = []  # questions of the driver without a recorded answer
         self._session = session
         self._hello = hello
         self._key = key
@@ -103,15 +103,15 @@ class RecordedMachine:
         self._port: Transport | None = None
         self._answers: dict[type[Message], list[tuple[Any, Message]]] = {}
         asked: dict[int, Message] = {}
-        for said in session.said:  # in their order: sequence numbers come again
-            if said.outgoing and said.type == fr.REQUEST:
-                asked[said.seq] = said.message
-            elif not said.outgoing and said.type == fr.REPLY and said.re in asked:
-                request = asked[said.re]
-                self._answers.setdefault(type(request), []).append((request, said.message))
+        for recorded in session.said:  # in order: sequence numbers repeat
+            if recorded.outgoing and recorded.type == fr.REQUEST:
+                asked[recorded.seq] = recorded.message
+            elif not recorded.outgoing and recorded.type == fr.REPLY and recorded.re in asked:
+                request = asked[recorded.re]
+                self._answers.setdefault(type(request), []).append((request, recorded.message))
 
     async def open(self) -> Transport:
-        """Open the port; once, since a session does not come twice."""
+        """Open the port; possible once, since a session has one start."""
         if self._greeter is not None:
             raise PortMissing("the recording of this session has ended")
         near, far = memory_pair()
@@ -133,7 +133,7 @@ class RecordedMachine:
             self._link.reply(seq, reply)
 
     def _reply(self, message: Any) -> Message | None:
-        """Return what the machine answered: to this command, or to the next question of this kind."""
+        """Return the recorded answer to this command, or to the next question of this type."""
         known = self._answers.get(type(message), [])
         command = getattr(message, "command", None)
         if command is not None:
@@ -147,26 +147,31 @@ class RecordedMachine:
         return Report(self._hello.boot_id, 0, 0, []) if isinstance(message, GetReport) else None
 
     def _settled(self, command: int) -> Message | None:
-        ends = [said.message for said in self._session.said if isinstance(said.message, Settled)]
+        ends = [recorded.message for recorded in self._session.said if isinstance(recorded.message, Settled)]
         return next((end for end in reversed(ends) if end.command == command), None)
 
     async def play(self, began: float, on_request: Callable[[Said], None]) -> None:
-        """Say every event at its time; tell of every request of the recording, so that it can be made again."""
+        """Send every event at its time; call `on_request` for every recorded request, so that it can be repeated."""
         loop = asyncio.get_running_loop()
-        for said in self._session.said:
-            wait = began + said.at - loop.time()
+        for recorded in self._session.said:
+            wait = began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
-            if said.outgoing and said.type == fr.REQUEST:
-                on_request(said)
-            elif not said.outgoing and said.type == fr.EVENT and self._link is not None and self._link.down is None:
-                if self._link.congested:  # the recording is played late; the other end acknowledges meanwhile
+            if recorded.outgoing and recorded.type == fr.REQUEST:
+                on_request(recorded)
+            elif (
+                not recorded.outgoing
+                and recorded.type == fr.EVENT
+                and self._link is not None
+                and self._link.down is None
+            ):
+                if self._link.congested:  # the replay is late; wait for acknowledgments
                     await asyncio.sleep(LAST)
-                self._link.event(said.message)
+                self._link.event(recorded.message)
         await asyncio.sleep(LAST)
 
     def unplug(self) -> None:
-        """The session is over, as it was in the recording."""
+        """End the session, as it ended in the recording."""
         if self._link is not None and self._port is not None:
             self._link.close()
             self._port.close()

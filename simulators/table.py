@@ -1,4 +1,4 @@
-"""A whole simulated table: which models stand in which slots for each game, and the `table.toml` that fits them."""
+"""The layout of a simulated table: the model in each slot of a game, and the matching `table.toml`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ SEATS: Final = 6
 _PROGRESSIVE: Final = {f"bet_sensor.{seat}": "bet-sensor" for seat in range(1, SEATS + 1)} | {
     "meter_sign.1": "meter-sign"
 }
-# How the starting position is found, where the game has one.
+# The devices that find the starting position, where the game has one.
 STARTS: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
 # The same by the names that a Rules Submission has for them.
 _START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
 
-# What each game's table needs; the number in a slot's name is the seat, where devices stand at seats.
+# The slots of each game's table; for devices at seats the number in the slot's name is the seat.
 GAMES: Final[dict[str, dict[str, str]]] = {
     "asia_poker": _ONE_DECK,
     "saigon_5_card": _ONE_DECK,
@@ -35,7 +35,7 @@ GAMES: Final[dict[str, dict[str, str]]] = {
     "dj_wild": _ONE_DECK | _PROGRESSIVE,
     "face_up_pai_gow": _ONE_DECK | _PROGRESSIVE,
 }
-# What the certificate holder of a simulated table chose: every machine that the game can have.
+# The certificate holder's choices for a simulated table: every machine that the game can have.
 CHOICES: Final[dict[str, dict[str, Any]]] = {
     "asia_poker": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
     "saigon_5_card": {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True},
@@ -50,19 +50,19 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
         "paytables": {"progressive": "688a-progressive-1"},
     },
 }
-# What a DJ Wild table chooses besides, if it offers the progressive: what its text leaves open.
+# Further choices of a DJ Wild table with a progressive, where the regulation leaves them open.
 _WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "progressive_rate_bp": 1500,
     "folded_progressive": True,
     "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
 }
-# Who signs on at a simulated table, and how. No secret: whoever reads this is at a bench.
+# The people of a simulated table and their PIN. Not secret: these credentials work at a bench only.
 BENCH_PEOPLE: Final = {
     "dealer-1": "dealer", "floor-1": "floorperson", "floor-2": "floorperson", "tech-1": "technician",
     "audit-1": "auditor",
 }  # fmt: skip
 BENCH_PIN: Final = "271828"
-# Where a starting position is drawn, and what the rules allow for it: the button only in chapter 575.
+# Games with a starting position and the devices that their rules allow: the button only in chapter 575.
 _STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
 
 
@@ -76,14 +76,14 @@ def layout(game: str, start: str | None = None) -> dict[str, str]:
 
 
 def keypad_and_sign(game: str) -> dict[str, str]:
-    """Return the slots of a game's table whose devices people enter at or look at; no round depends on them."""
+    """Return the keypad and meter sign slots of a game's table; no round depends on these devices."""
     return {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
 
 
 def progressive(game: str, number: int) -> dict[str, Any]:
-    """Return choices by which a game's table plays for a meter, by the printed table of this number, round and round.
+    """Return the choices that offer a progressive, with the printed paytable of this number (modulo their count).
 
-    None where the game's chapter has no progressive.
+    Empty where the game's chapter has no progressive.
     """
     printed = [table.id for table in paytables(game) if "progressive" in table.wagers]
     if not printed:
@@ -93,10 +93,10 @@ def progressive(game: str, number: int) -> dict[str, Any]:
 
 
 def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
-    """Build the machines of a table in one world: a card or chip that leaves one of them can turn up in another."""
+    """Build the machines of a table in one world, so that cards and chips can move between them."""
     world, chips = World(), Chips()
     shuffler = slots.get("shuffler.1")
-    if shuffler is not None:  # the first deck, or batch, lies in the intake
+    if shuffler is not None:  # the first deck, or batch, is in the intake
         world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
     return [
         make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
@@ -105,10 +105,10 @@ def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
 
 
 def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> str:
-    """Return the configuration of this table, given the port of each slot; keys and approved list lie beside it."""
+    """Return the configuration of this table, given the port of each slot; keys and approved list are in its folder."""
     lines = ["# A simulated table; the same file with other ports drives real devices.", "", "[table]"]
     lines += [f'name = "bench {game}"', f'game = "{game}"', 'approved = "approved.toml"']
-    lines += ["development = true  # nobody approved this software for play: pages show UNVERIFIED", "", "[rules]"]
+    lines += ["development = true  # this software is not approved for play: pages show UNVERIFIED", "", "[rules]"]
     lines += [f"{key} = {_toml(choice)}" for key, choice in ({"adjacent_boxes": 1} | CHOICES[game]).items()]
     if start is not None:
         lines += [f'start = "{_START_NAMES[start]}"']
@@ -119,7 +119,7 @@ def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> st
 
 
 def lay_out_people(folder: Path) -> None:
-    """Give a simulated table's data folder people who can sign on: one in each role, all with the bench's PIN."""
+    """Write bench people into a simulated table's data folder: one in each role, all with the bench PIN."""
     folder.mkdir(exist_ok=True)
     for id_, role in BENCH_PEOPLE.items():
         if not (folder / "people.json").exists() or id_.casefold() not in load_people(folder / "people.json"):
@@ -127,7 +127,7 @@ def lay_out_people(folder: Path) -> None:
 
 
 def _toml(value: Any) -> str:
-    """Return a choice as TOML has it; all but tables are written as in JSON."""
+    """Return a choice as TOML; all but tables are written as in JSON."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(each)}" for key, each in value.items()) + " }"
     return json.dumps(value)

@@ -1,8 +1,7 @@
-"""An event loop whose clock jumps: hours in milliseconds, the same every time. No threads, no waiting.
+"""An event loop whose clock jumps to the next timer: hours pass in milliseconds, identically in every run. No threads.
 
-It does what asyncio's own loop does, without asking the operating system what nobody waits for: callbacks run in the
-order in which they were set, timers in the order of their instants, those of one instant in the order in which they
-were set.
+Like asyncio's own loop, it runs callbacks in the order in which they were scheduled, and timers in the order of their
+instants; timers of one instant run in the order in which they were set.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ _T = TypeVar("_T")
 
 # Timers closer together than this are due together (s).
 _RESOLUTION: Final = 1e-9
-# The heap is swept when it holds so many cancelled timers, and more of them than others.
+# The heap is swept when it holds this many canceled timers and more of them than live ones.
 _SWEEP: Final = 500
 # The loop's own pipe, for signals.
 _OWN_FILES: Final = 1
 
 
 class _Handle(msgspec.Struct, order=True):
-    """A callback to come. No two timers have one order, so heap and queue compare instants and orders only.
+    """A scheduled callback. Each timer has its own order, so heap and queue compare instants and orders only.
 
-    A struct, for it is made thousands of times in every round. The callback is gone once it is cancelled; the loop,
-    once the timer has left the heap.
+    A struct, because a round makes thousands of them. `callback` is None once it is canceled, `loop` is None once the
+    timer has left the heap.
     """
 
     instant: float
@@ -56,7 +55,7 @@ class _Handle(msgspec.Struct, order=True):
                 self.loop.timer_cancelled()
 
     def cancelled(self) -> bool:
-        """Tell whether it will never be called."""
+        """Return whether it was canceled."""
         return self.callback is None
 
 
@@ -73,10 +72,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._now = 0.0
         self._heap: list[_Handle] = []
-        self._set = 0  # timers set so far: the order among those of one instant
+        self._set = 0  # timers set so far: the order among timers of one instant
         self._cancelled = 0  # timers that are still in the heap and will not be called
         selector = selectors.SelectSelector()
-        self._files = selector._fd_to_key  # type: ignore[attr-defined]  # its public face counts in Python
+        self._files = selector._fd_to_key  # type: ignore[attr-defined]  # its public interface is slow
         super().__init__(selector)
         self._clock_resolution = _RESOLUTION
 
@@ -120,12 +119,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return handle
 
     def _add_callback(self, handle: asyncio.Handle) -> None:
-        """A file is ready: its callback is one of asyncio's own."""
+        """A file is ready: schedule asyncio's own callback."""
         if not handle.cancelled():
             self.call_soon(handle._run)
 
     def timer_cancelled(self) -> None:
-        """Count one more in the heap that will not be called; sweep when they are too many."""
+        """Count a canceled timer in the heap; sweep the heap when there are too many."""
         self._cancelled += 1
         if self._cancelled > _SWEEP and 2 * self._cancelled > len(self._heap):
             self._heap[:] = [timer for timer in self._heap if timer.callback is not None]
@@ -133,10 +132,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._cancelled = 0
 
     def advance(self, then: float) -> bool:
-        """Let time pass until an instant, unless anything else is to be done before it or at it.
+        """Move the clock to an instant, unless other work is due before it or at it.
 
-        For who runs as the loop's callback and would only set a timer and come back: it may go on at once, in the order
-        in which the loop would have called everybody.
+        A callback that would only set a timer and return can go on at once, in the order in which the loop would have
+        called everything.
         """
         heap = self._heap
         while heap and heap[0].callback is None:
@@ -150,7 +149,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return True
 
     def _run_once(self) -> None:
-        """Run what is ready, then move the clock to the next timer, until somebody stops the loop."""
+        """Run what is ready, then move the clock to the next timer, until the loop is stopped."""
         ready, files, heap = self._ready, self._files, self._heap
         while not self._stopping:
             if len(files) > _OWN_FILES:
@@ -171,9 +170,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                         context.run(callback, *handle.args)
                 except (SystemExit, KeyboardInterrupt):
                     raise
-                except BaseException as error:  # noqa: BLE001 - as every loop does: who fails is told of, the rest goes on
-                    told = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
-                    self.call_exception_handler(told)
+                except BaseException as error:  # noqa: BLE001 - as in every loop: report the failure and go on
+                    failure = {"message": f"Exception in {callback!r}", "exception": error, "handle": handle}
+                    self.call_exception_handler(failure)
 
     def _move_on(self) -> None:
         """Make the next timer ready and move the clock to it."""
@@ -186,7 +185,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
                 self._now = max(self._now, timer.instant)
                 return
             self._cancelled -= 1
-        raise RuntimeError("virtual time: everybody waits and no timer is set; this would never end")
+        raise RuntimeError("virtual time: every task waits and no timer is set; this would never end")
 
     def _come_due(self) -> None:
         """Make ready what is due."""

@@ -76,7 +76,7 @@ class _Run:
         """Count a card that clears the last sensor of a leg as arrived, whether or not the firmware reports it."""
         self._firmware(sensor, blocked)
         leg = self._last_sensors.get(sensor)
-        if leg is None or blocked or self.device.machine.twin.state.name == "HALTED":
+        if leg is None or blocked or self.device.machine.firmware.state.name == "HALTED":
             return
         self._arrived[leg] += 1
         if self.on_card is not None:
@@ -138,7 +138,7 @@ async def _happen(case: Case) -> Outcome:
     run = _Run(case)
     run.device.supervisor.start()
     await run.device.until_reported()
-    run.device.machine.twin.hands_moved()
+    run.device.machine.firmware.hands_moved()
     try:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()

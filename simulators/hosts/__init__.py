@@ -1,1 +1,1 @@
-"""Where a twin is plugged in: a pty with a stable name, or a pipe in memory."""
+"""Ports for simulated machines: a pty with a stable name, a pipe in memory, or a USB device."""

@@ -1,4 +1,4 @@
-"""A simulated machine on a pipe in memory, for virtual time and wherever there is no port."""
+"""A simulated machine on a pipe in memory, for virtual time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class MemoryHost:
-    """Gives the host's end to whoever opens the port; one at a time, like a real one."""
+    """Gives the host's end of the pipe to one opener at a time, like a real port."""
 
     def __init__(self, machine: Machine, end: Callable[[], MemoryTransport] = MemoryTransport) -> None:
         self._machine = machine
@@ -31,7 +31,7 @@ class MemoryHost:
         if not self._present:
             raise PortMissing(f"{self._machine.slot} is not plugged in")
         if self._end is not None and not self._end.closed:
-            raise PortBusy(f"{self._machine.slot} is held by somebody else")
+            raise PortBusy(f"{self._machine.slot} is in use by another opener")
         self._end, far = memory_pair(self._make_end)
         self._machine.board.plug(far)
         return self._end

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 _CHUNK: Final = 4096
 # While no host has the pty open its master reads EIO; look again after this long (s).
 _LOOK_AGAIN: Final = 0.02
-# What a host that does not read may leave waiting.
+# Bytes that may wait for a host that does not read.
 _MAX_BACKLOG: Final = 256 * 1024
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore data without a listener."""
 
 
 class _PtyEnd:
-    """The machine's end: the master of a pty. A host may come and go; only unplugging ends it."""
+    """The machine's end: the master of a pty. Hosts may connect and disconnect; only unplugging ends it."""
 
     def __init__(self, fd: int) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
@@ -53,7 +53,7 @@ class _PtyEnd:
             return
         try:
             written = os.write(self._fd, data)
-        except OSError:  # full, or nobody there: a machine does not know
+        except OSError:  # full, or no host: a machine cannot know
             written = 0
         if written < len(data):
             self._keep(data[written:])
@@ -80,7 +80,7 @@ class _PtyEnd:
         except OSError as error:
             if error.errno != errno.EIO:
                 raise
-            # Nobody has the port open. Polling a hung-up pty would spin, so look again a little later.
+            # No host has the port open. Polling a hung-up pty would spin, so look again a little later.
             self._loop.remove_reader(self._fd)
             self._loop.remove_writer(self._fd)
             self._waiting.clear()
@@ -131,7 +131,7 @@ class PtyHost:
         self._machine.board.plug(_PtyEnd(master))
 
     def unplug(self, seconds: float = 0.0) -> None:
-        """Pull the cable: the pty is gone, and its name with it."""
+        """Pull the cable: remove the pty and its name."""
         with contextlib.suppress(FileNotFoundError):
             self.port.unlink()
         self._machine.board.unplug()
@@ -139,7 +139,7 @@ class PtyHost:
             self._replug = self._loop.call_later(seconds, self.plug)
 
     def close(self) -> None:
-        """Take the machine away for good."""
+        """Remove the machine for good."""
         if self._replug is not None:
             self._replug.cancel()
         self.unplug()

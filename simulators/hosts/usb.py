@@ -1,4 +1,4 @@
-"""A simulated machine as a USB device that a USB/IP server exports, as if it were plugged into a USB port."""
+"""A simulated machine as a USB device that a USB/IP server exports."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class UsbHost:
         self._machine.board.plug(self.device)
 
     def unplug(self, seconds: float = 0.0) -> None:
-        """Pull the cable: the device is gone from the bus."""
+        """Pull the cable: remove the device from the bus."""
         self._machine.board.unplug()
         if seconds:
             self._replug = self._loop.call_later(seconds, self.plug)
 
     def close(self) -> None:
-        """Take the machine away for good."""
+        """Remove the machine for good."""
         if self._replug is not None:
             self._replug.cancel()
         self.unplug()

@@ -1,1 +1,1 @@
-"""Shows and scenarios that join simulated machines with the real drivers."""
+"""Simulated casino tables with the real box: people, faults, checkers, demo, incidents and soak."""

@@ -1,7 +1,7 @@
-"""People and players who go on regardless, and devices that are not what they say: everything they can try, counted.
+"""Attempts to bypass the box, counted: staff who go on regardless, late bettors, and devices with a false identity.
 
-An attempt is an event that somebody sends to the box. One that is not refused, or that makes a machine move cards, has
-passed.
+An attempt is an event sent to the box. It has passed if the box does not refuse it, or if it makes a machine move
+cards.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from simulators.house.table import House
     from table_controller.table.decisions import Decision
 
-# How often the published light was ignored.
+# How often the staff of the published case ignored the light.
 TIMES: Final = 3
 _METHODS: Final = ("manual_shoe", "hand", "automated_shoe")
 
 
 class Attempts(msgspec.Struct):
-    """How many attempts were made, and how many passed."""
+    """Number of attempts, and how many passed."""
 
     made: int = 0
     passed: int = 0
 
 
-def everything(house: House) -> Iterator[ev.Event]:
-    """Yield all that staff can send to go on without doing what is asked; the right answers are left out."""
-    state = house.controller.table.state
+def everything(casino: House) -> Iterator[ev.Event]:
+    """Yield every event that staff can send to go on without following the box; correct answers are left out."""
+    state = casino.controller.table.state
     people = (DEALER, FLOOR, TECHNICIAN)
     yield ev.OpenRound(DEALER)
     for who in people:
@@ -44,11 +44,11 @@ def everything(house: House) -> Iterator[ev.Event]:
             yield ev.NoMoreBets(who)
     for prompt in list(state.prompts.values()):
         for who in people:
-            if who.role != prompt.role:  # somebody else's answer
+            if who.role != prompt.role:  # an answer by the wrong role
                 yield from (ev.Answer(prompt.id, choice, who, 53) for choice in prompt.choices)
             yield ev.Answer(prompt.id, "deal_anyway", who, 53)
         yield ev.Answer(prompt.id + 1000, prompt.choices[0], DEALER, 53)
-    for who in people:  # another method without a sign on the dead machine
+    for who in people:  # another method without a sign on the machine out of order
         yield ev.Ordered("shuffle_by_hand", who)
         yield from (ev.Ordered("dealing_method", who, method=method) for method in _METHODS)
     for order in ("reshuffle", "remove_deck", "table_idle", "recut"):
@@ -61,39 +61,39 @@ def everything(house: House) -> Iterator[ev.Event]:
     yield ev.OpenRound(DEALER)
 
 
-async def make(house: House, attempts: Attempts) -> None:
-    """Try everything once."""
-    for event in list(everything(house)):
-        decisions = await _sent(house, event)
+async def make(casino: House, attempts: Attempts) -> None:
+    """Make every attempt once."""
+    for event in list(everything(casino)):
+        decisions = await _sent(casino, event)
         refused = any(isinstance(decision, Refused) for decision in decisions)
         moved = any(isinstance(d, Command) or d == Moved("round", mc.BETTING) for d in decisions)
         attempts.made += 1
         attempts.passed += not refused or moved
 
 
-async def _sent(house: House, event: ev.Event) -> list[Decision]:
-    """Send an event to the box; return what was decided, once that is durable."""
-    at = len(house.log)
-    house.controller.submit(event)
-    await house.until(lambda: any(each is event for each, _ in house.log[at:]))
-    return next(decisions for each, decisions in house.log[at:] if each is event)
+async def _sent(casino: House, event: ev.Event) -> list[Decision]:
+    """Send an event to the box; return its decisions once they are durable."""
+    at = len(casino.log)
+    casino.controller.submit(event)
+    await casino.until(lambda: any(each is event for each, _ in casino.log[at:]))
+    return next(decisions for each, decisions in casino.log[at:] if each is event)
 
 
-async def ignore_the_light(house: House) -> Attempts:
-    """The shuffler stops with a red light. Staff look away and try to go on, again and again, and nobody answers."""
+async def ignore_the_light(casino: House) -> Attempts:
+    """The shuffler stops with a red light. Staff try to go on again and again without answering the box."""
     tried = Attempts()
-    people = house.people
+    people = casino.people
     people.ignoring = True
-    house.controller.submit(ev.OpenRound(DEALER))
+    casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(1.0)
-    house.controller.submit(ev.NoMoreBets(DEALER))
-    await house.until_held()
+    casino.controller.submit(ev.NoMoreBets(DEALER))
+    await casino.until_held()
     for _ in range(TIMES):
-        await make(house, tried)
+        await make(casino, tried)
         await asyncio.sleep(60.0)
-    assert house.controller.table.state.holds, "the irregularity went away by itself"
+    assert casino.controller.table.state.holds, "the irregularity went away by itself"
     people.heed()
-    await house.rest()
+    await casino.rest()
     return tried
 
 
@@ -104,57 +104,57 @@ LANDINGS: Final = {1: -0.5, 2: 0.0, 3: 0.0005, 4: 0.002, 5: 0.05, 6: 5.0}
 
 
 class LateBets(msgspec.Struct, frozen=True):
-    """How bets around the call ended, by the world's truth."""
+    """How bets around the call ended, by the true places of the chips."""
 
     accepted: tuple[int, ...]  # seats whose bet the box accepted
     collected: int  # chips that went into the dealer's tray
-    returned: tuple[int, ...]  # seats whose chip was refused and lies before its player again
-    placed: tuple[int, ...]  # seats that laid a chip
-    dealt: bool  # the round was dealt after all
+    returned: tuple[int, ...]  # seats whose chip was refused and is back with its player
+    placed: tuple[int, ...]  # seats that placed a chip
+    dealt: bool  # the round was dealt
 
 
-async def late_bets(house: House) -> LateBets:
-    """Players lay chips before, at and after the call of no more bets; then the round is played to its end."""
-    sensors = {seat: house.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
-    house.seats = tuple(LANDINGS)
-    before = house.chips_in_tray(sensors[1])
+async def late_bets(casino: House) -> LateBets:
+    """Players place chips before, at and after the call of no more bets; then the round is played to its end."""
+    sensors = {seat: casino.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
+    casino.seats = tuple(LANDINGS)
+    before = casino.chips_in_tray(sensors[1])
     loop = asyncio.get_running_loop()
-    house.controller.submit(ev.OpenRound(DEALER))
+    casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(2.0)
     for seat, when in LANDINGS.items():
         loop.call_later(1.0 + when, sensors[seat].inject, "place_bet")
     await asyncio.sleep(1.0)
-    house.controller.submit(ev.NoMoreBets(DEALER))
-    at = len(house.log)
-    await house.rest()
-    decided = [decision for _, decisions in house.log[at - 1 :] for decision in decisions]
+    casino.controller.submit(ev.NoMoreBets(DEALER))
+    at = len(casino.log)
+    await casino.rest()
+    decided = [decision for _, decisions in casino.log[at - 1 :] for decision in decisions]
     lit = [d.slot for d in decided if isinstance(d, Command) and d.act == "light"]  # the light follows the acceptance
-    late = {event.seat for event, _ in house.log[at - 1 :] if isinstance(event, ev.LateBet)}
-    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in house.log[at:])
+    late = {event.seat for event, _ in casino.log[at - 1 :] if isinstance(event, ev.LateBet)}
+    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in casino.log[at:])
     accepted = tuple(sorted(int(slot.rpartition(".")[2]) for slot in lit))
-    collected = house.chips_in_tray(sensors[1]) - before
+    collected = casino.chips_in_tray(sensors[1]) - before
     return LateBets(accepted, collected, tuple(sorted(late)), tuple(LANDINGS), dealt)
 
 
-# --- a device that is not what it says --------------------------------------------------------------------------------
+# --- a device with a false identity --------------------------------------------------------------------------------
 
 
 class Rogue(msgspec.Struct, frozen=True):
-    """What became of a device that cannot prove its key, or runs firmware that nobody approved."""
+    """What happened to a device with a wrong key or unapproved firmware."""
 
     cause: str  # why its link is refused
     served: bool  # whether its slot was ever in service
     opened: bool  # whether a round could be opened
-    reasons: tuple[str, ...]  # what stood against it
+    reasons: tuple[str, ...]  # why the round could not be opened
 
 
-async def rogue(house: House, slot: str, seconds: float = 600.0) -> Rogue:
-    """Switch everything on with a rogue device in one slot, bring a deck, and try to open a round."""
-    house.box.connect()
+async def rogue(casino: House, slot: str, seconds: float = 600.0) -> Rogue:
+    """Start the table with a rogue device in one slot, bring a deck, and try to open a round."""
+    casino.box.connect()
     await asyncio.sleep(seconds)
-    await house.bring("blue")
-    decisions = await _sent(house, ev.OpenRound(DEALER))
+    await casino.bring("blue")
+    decisions = await _sent(casino, ev.OpenRound(DEALER))
     keys = tuple(reason.key for d in decisions if isinstance(d, Refused) for reason in d.reasons)
-    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in house.log)
-    opened = any(Moved("round", mc.BETTING) in decided for _, decided in house.log)
-    return Rogue(getattr(house.slots[slot].cause, "code", ""), served, opened, keys)
+    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in casino.log)
+    opened = any(Moved("round", mc.BETTING) in decided for _, decided in casino.log)
+    return Rogue(getattr(casino.slots[slot].cause, "code", ""), served, opened, keys)

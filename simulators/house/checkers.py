@@ -1,8 +1,7 @@
-"""Who watches a simulated table from outside: belief against truth, at every step and after every round.
+"""Checkers that compare a simulated table's box with the truth, at every step and after every round.
 
-The truth is the world: cards, chips, what machines really latched. Of the box only what it journaled is read (events
-and decisions, once durable), and after a round the state that it shows. Permits and rules of the core are never asked.
-Nothing is put right here.
+The truth is the world: cards, chips, and what machines really latched. Of the box the checkers read only durable events
+and decisions, and after a round its state. They never use the core's permits or rules, and they change nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _DEALING: Final = Moved("round", mc.DEALING)
 
 
 class Broken(Exception):
-    """A promise was broken; `promise` is its name."""
+    """A checked promise was broken; `promise` is its name."""
 
     def __init__(self, promise: str, how: str) -> None:
         super().__init__(f"{promise}: {how}")
@@ -49,32 +48,32 @@ class Broken(Exception):
 
 
 class Checkers:
-    """All checkers of one table. `step` sees what is durable; `round_over` looks at a table at rest. `broken`: what
-    was found."""
+    """All checkers of one table. `step` checks a durable step; `round_over` checks an idle table. `broken`: the
+    failures."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.broken: list[Broken] = []
         self.figures: Counter[str] = Counter()
         self.clauses: Counter[str] = Counter()
-        self.decks = DeckChecker(house)
-        self.money = MoneyChecker(house)
-        self.rounds = RoundChecker(house)
-        self.machines = MachineChecker(house)
+        self.decks = DeckChecker(casino)
+        self.money = MoneyChecker(casino)
+        self.rounds = RoundChecker(casino)
+        self.machines = MachineChecker(casino)
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """See one durable step; after a power cut first those that were on disk before anybody was told."""
+        """Check one durable step; after a power cut, first the steps that were on disk but never reported."""
         if isinstance(event, ev.BoxStarted):
             for unseen in self._untold(event):
                 if _DEALING in unseen.decisions:
-                    back = self.house.truth.backs("shoe.1")
-                    self.house.dealt_rounds.append((self.rounds.number, back, self.house.whole(back)))
+                    back = self.casino.truth.backs("shoe.1")
+                    self.casino.dealt_rounds.append((self.rounds.number, back, self.casino.whole(back)))
                 self._step(unseen.event, unseen.decisions)
         self._step(event, decisions)
 
     def _untold(self, started: ev.BoxStarted) -> list[rec.Step]:
-        """Return the steps on disk before a start that were durable when the power went, and were never told."""
-        on_disk = [record for record in getattr(self.house.disk, "records", ()) if record.kind == rec.STEP]
+        """Return the steps that were durable before a start and were never reported."""
+        on_disk = [record for record in getattr(self.casino.disk, "records", ()) if record.kind == rec.STEP]
         for at in range(len(on_disk) - 1, self.figures["steps"] - 1, -1):
             if rec.decode_step(on_disk[at].body).event == started:
                 return [rec.decode_step(record.body) for record in on_disk[self.figures["steps"] : at]]
@@ -87,17 +86,17 @@ class Checkers:
                 self.figures["irregularities"] += 1
                 self.clauses.update(decision.clauses)
         self.machines.look()
-        for checker in (self.rounds, self.decks, self.money):  # each sees every step, whatever another one found
+        for checker in (self.rounds, self.decks, self.money):  # each checks every step, even if another one failed
             try:
                 checker.step(event, decisions)
             except Broken as broken:
                 self.broken.append(broken)
 
     def round_over(self) -> None:
-        """Look at a table at rest; raise what was found, here or before."""
+        """Check an idle table; raise the first failure, from here or before."""
         if not self.broken:
             try:
-                self.house.world.check()
+                self.casino.world.check()
             except AssertionError as error:
                 raise Broken("one place", str(error)) from error
             self.decks.at_rest()
@@ -115,25 +114,23 @@ _CHECKS: Final = ("face_check", "cards_together", "deck_counted", "count_deck", 
 
 
 class DeckChecker:
-    """No hand is dealt from a deck after a check that was able to see that it is wrong; the book's counts hold."""
+    """No hand is dealt from a deck after a check that could detect that it is wrong; the card ledger is correct."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.seen: dict[str, str] = {}  # decks that a check has, or could have, found wrong: which check
-        self.bad_rounds: list[int] = []  # dealt from cards that were not whole, before any check could see it
-        self._whole = house.edition.cards.count
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
+        self.seen: dict[str, str] = {}  # decks that a check found wrong, or could have: the check
+        self.bad_rounds: list[int] = []  # dealt from an incomplete deck before any check could detect it
+        self._whole = casino.edition.cards.count
         self.since: dict[str, list[int]] = {}  # rounds dealt from each deck since a check found it whole
-        self.before: dict[
-            str, list[int]
-        ] = {}  # and before that check, where hands made it: another has to find the same
-        self.unseen: dict[str, list[int]] = {}  # the same, since its faces were looked at
-        self._unlisted: dict[str, list[int]] = {}  # rounds dealt from a deck that was not whole, and not listed yet
+        self.before: dict[str, list[int]] = {}  # and before that check, if hands made it: another check must confirm it
+        self.unseen: dict[str, list[int]] = {}  # the same, since its faces were checked
+        self._unlisted: dict[str, list[int]] = {}  # rounds dealt from an incomplete deck and not listed yet
         self._asked: dict[int, Prompt] = {}
-        self._out = 0  # cards that the shoe has dispensed in this round, as it counted them
+        self._out = 0  # cards that the shoe has dispensed in this round, by its own count
         self._dealt = 0
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """Take the checks that an event reports; then whether cards are dealt, and what is listed as affected."""
+        """Follow the deck checks that an event reports, then the dealt rounds and the rounds listed as affected."""
         for decision in decisions:
             if isinstance(decision, Finding) and decision.kind == "affected_rounds":
                 self._listed(decision)
@@ -144,7 +141,7 @@ class DeckChecker:
                 self._asked[decision.id] = decision
             elif decision == _DEALING:
                 self._out = 0
-        for number, deck, whole in self.house.dealt_rounds[self._dealt :]:
+        for number, deck, whole in self.casino.dealt_rounds[self._dealt :]:
             self._dealt += 1
             if not whole and deck in self.seen:
                 raise Broken("bad deck", f"round {number} is dealt from {deck}, which {self.seen[deck]} found wrong")
@@ -156,16 +153,16 @@ class DeckChecker:
                     self._unlisted.setdefault(deck, []).append(number)
 
     def _short(self, deck: str) -> bool:
-        """The truth: whether counting could tell that what is dealt from is not this deck.
+        """Return whether a count would really find the dealt deck incomplete.
 
-        From one shoe many rounds are dealt: what hands have lifted out of it meanwhile is not missing.
+        Many rounds are dealt from one shoe: cards that hands lifted out of it are not missing.
         """
-        places = (RACK, LAYOUT, TABLE_TRAY) if self.house.edition.shuffle_after == "shoe" else (RACK, LAYOUT)
-        lying = [card for place in places for card in self.house.world.at(place) if card.back == deck]
-        return self.house.in_well() + sum(card.face >= 0 for card in lying) != self._whole
+        places = (RACK, LAYOUT, TABLE_TRAY) if self.casino.edition.shuffle_after == "shoe" else (RACK, LAYOUT)
+        lying = [card for place in places for card in self.casino.world.at(place) if card.back == deck]
+        return self.casino.in_well() + sum(card.face >= 0 for card in lying) != self._whole
 
     def _listed(self, finding: Finding) -> None:
-        """What is listed as affected is what was dealt since a good check, and leaves no bad round out."""
+        """Check that the affected rounds are those dealt since a good check, with no bad round left out."""
         deck, rounds = finding.deck or "", list(finding.rounds)
         right = self.before.get(deck, []) + self.since.get(deck, []), self.unseen.get(deck, [])
         if rounds not in right:
@@ -179,13 +176,15 @@ class DeckChecker:
             case ev.ShuffleEnded() if event.count is not None:
                 real = self._real(event.slot, gate=True)
                 self._checked(
-                    self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
+                    self.casino.truth.backs(event.slot), event.count, real, f"the count of {event.slot}",
                     good=event.shuffled,
                 )  # fmt: skip
             case ev.ShoeLoaded() if event.count is not None:
                 real = self._real(event.slot, gate=False)
-                real -= self.house.world.playing_cards(f"{event.slot}/slot")  # came out before, and hands left it there
-                self._checked(self.house.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
+                real -= self.casino.world.playing_cards(
+                    f"{event.slot}/slot"
+                )  # came out before and is still in the slot
+                self._checked(self.casino.truth.backs(event.slot), event.count, real, f"the count of {event.slot}")
             case ev.StackOut():
                 self._out += event.count
             case ev.Answer() if event.prompt in self._asked:
@@ -193,10 +192,10 @@ class DeckChecker:
 
     def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
         if prompt.kind == "replacement":
-            self._out += 1  # it is dealt from the stub, by hand
+            self._out += 1  # dealt from the stub by hand
         if prompt.kind not in _CHECKS:
             return
-        deck = prompt.deck or self.house.truth.backs("shoe.1") or self.house.controller.table.state.round.deck or ""
+        deck = prompt.deck or self.casino.truth.backs("shoe.1") or self.casino.controller.table.state.round.deck or ""
         if prompt.kind == "face_check":
             self.unseen.pop(deck, None)
         elif event.number is None:
@@ -207,28 +206,30 @@ class DeckChecker:
             self._good(deck, hands=True)
 
     def _good(self, deck: str, *, hands: bool) -> None:
-        """A check found a deck whole. Hands that count again what nothing was dealt from since are the same check."""
+        """A check found a deck complete. A second hand count with no deal in between is the same check."""
         self.before[deck] = (self.since.get(deck) or self.before.get(deck, [])) if hands else []
         self.since[deck] = []
 
-    def _checked(self, deck: str, told: int, real: int, check: str, *, good: bool = True, hands: bool = False) -> None:
-        """A deck was counted; a cycle that is no shuffle is no good check, whatever it counted."""
-        if told == self._whole and good:
+    def _checked(
+        self, deck: str, reported: int, real: int, check: str, *, good: bool = True, hands: bool = False
+    ) -> None:
+        """A deck was counted; a cycle that is no shuffle is no good check, even with the right count."""
+        if reported == self._whole and good:
             self._good(deck, hands=hands)
-        if told == real == self._whole:
+        if reported == real == self._whole:
             self.seen.pop(deck, None)
         elif deck:
             self.seen[deck] = check
 
     def _real(self, slot: str, *, gate: bool) -> int:
-        """The truth: how many playing cards a machine has to count; those behind its shelves were not counted out."""
-        world = self.house.world
+        """Return the true number of playing cards that a machine has to count, without those behind its shelves."""
+        world = self.casino.world
         places = [p for p in world.census() if p.startswith(f"{slot}/") and (not gate or "behind_shelves" not in p)]
         return sum(world.playing_cards(place) for place in places)
 
     def at_rest(self) -> None:
-        """The accounts of every deck sum to what it was received with, and a belief about a machine is its content."""
-        state = self.house.controller.table.state
+        """Check that the accounts of every deck sum to its number of cards, and none is negative."""
+        state = self.casino.controller.table.state
         for deck, accounts in state.book.held.items():
             if sum(accounts.values()) != self._whole:
                 raise Broken("card book", f"the accounts of {deck} do not sum to {self._whole}: {accounts}")
@@ -241,25 +242,25 @@ class DeckChecker:
 
 
 class MoneyChecker:
-    """Chips, latches and the meter: every chip in the tray is a bet that counts, and the meter is what they add."""
+    """Chips, latches and the meter: every chip in the tray is an accepted bet, and their shares add up to the meter."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.accepted: Counter[tuple[int, int]] = Counter()
         self.returned: Counter[tuple[int, int]] = Counter()
         self.settled: set[tuple[int, int]] = set()
-        rules = house.controller.table.context.meter
-        self.told = None if rules is None else ToldMoney(rules)  # the same money, told by what people did
-        self.reconciled = 0  # rounds after which everything was the same
+        rules = casino.controller.table.context.meter
+        self.told = None if rules is None else ToldMoney(rules)  # the same money, computed from what people did
+        self.reconciled = 0  # rounds after which everything agreed
         self._accounts: Counter[str] = Counter()
-        self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson said that a bet lies
+        self._decided: set[tuple[int, int]] = set()  # rounds and seats where a floorperson confirmed a bet
         self._asked: dict[int, Prompt] = {}
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """Take what money did."""
+        """Follow the money of one step."""
         if self.told is not None:
             self.told.take(event, decisions)
-        number = self.house.controller.table.state.round.number
+        number = self.casino.controller.table.state.round.number
         if isinstance(event, ev.Answer) and event.prompt in self._asked and event.choice == "bet":
             self._decided.add((number, self._asked[event.prompt].seat or 0))
         for decision in decisions:
@@ -277,55 +278,58 @@ class MoneyChecker:
                     self._accounts[transfer.to] += transfer.amount
 
     def _accept(self, bet: BetAccepted) -> None:
-        """A bet that counts was latched with a chip on its spot, or a floorperson saw it lie there."""
+        """Check that an accepted bet was latched with a chip on its spot, or confirmed by a floorperson."""
         key = bet.round, bet.seat
         self.accepted[key] += 1
         if self.accepted[key] > 1 + self.returned[key]:
             raise Broken("counted twice", f"the bet of seat {bet.seat} in round {bet.round}")
-        machine: Any = self.house.machines[f"bet_sensor.{bet.seat}"]
+        machine: Any = self.casino.machines[f"bet_sensor.{bet.seat}"]
         latched = any(latch.round == bet.round and lying for latch, lying in machine.latched[-6:])
         if not latched and key not in self._decided:
             raise Broken(
-                "late bet", f"seat {bet.seat} in round {bet.round}: accepted, and no chip lay there at the latch"
+                "late bet", f"seat {bet.seat} in round {bet.round}: accepted, and no chip was on the spot at the latch"
             )
 
     def at_rest(self) -> None:
-        """Chips, bets and meter after a round."""
-        house = self.house
-        rules = house.controller.table.context.meter
+        """Compare chips, bets and meter after a round."""
+        casino = self.casino
+        rules = casino.controller.table.context.meter
         if rules is None:
             return
         kept = self.accepted - self.returned
-        tray = len(house.chips.at(TRAY))
+        tray = len(casino.chips.at(TRAY))
         if tray != kept.total():
             raise Broken("chips and bets", f"{tray} chips in the tray, {kept.total()} bets that count")
-        left = [slot for slot in house.machines if house.chips.at(f"{slot}/spot")]
+        left = [slot for slot in casino.machines if casino.chips.at(f"{slot}/spot")]
         if left:
             raise Broken("chips and bets", f"chips were left on {', '.join(left)}")
         self._hits()
-        booked = {account: amount for account, amount in house.controller.table.state.money.book.held.items() if amount}
+        booked = {
+            account: amount for account, amount in casino.controller.table.state.money.book.held.items() if amount
+        }
         if booked != {account: amount for account, amount in self._accounts.items() if amount}:
             raise Broken("meter", "the book holds other amounts than the decisions moved")
         self.reconciled += 1
 
     def _hits(self) -> None:
-        """Every account, and what was handed out for hits and envy, is what people did comes to."""
-        book, people, told = self.house.controller.table.state.money.book, self.house.people, self.told
-        assert told is not None
-        for account, right in told.accounts().items() if book.entries else ():
+        """Check that every account, and the payments for hits and envy, match what people did."""
+        book, people, oracle = self.casino.controller.table.state.money.book, self.casino.people, self.told
+        assert oracle is not None
+        for account, right in oracle.accounts().items() if book.entries else ():
             if book.at(account) != right:
                 raise Broken(
-                    "meter", f"{account} holds {book.at(account)} micro-dollars; what people did makes {right}"
+                    "meter",
+                    f"{account} holds {book.at(account)} micro-dollars; by what people did it must hold {right}",
                 )
         if isinstance(people, Winners):
             if people.paid_twice:
                 raise Broken("hits", f"paid twice, in two amounts: {people.paid_twice}")
-            if told.paid != people.paid:
-                wrong = sorted(set(told.paid.items()) ^ set(people.paid.items()))
+            if oracle.paid != people.paid:
+                wrong = sorted(set(oracle.paid.items()) ^ set(people.paid.items()))
                 raise Broken("hits", f"what was booked and what was handed out differ: {wrong}")
-            if told.envy != people.envy:
-                raise Broken("hits", f"envy was booked as {told.envy} and handed out as {people.envy}")
-            for key, paid in told.paid.items():
+            if oracle.envy != people.envy:
+                raise Broken("hits", f"envy was booked as {oracle.envy} and handed out as {people.envy}")
+            for key, paid in oracle.paid.items():
                 if paid.hand != people.hand_of(*key):
                     raise Broken("hits", f"round and seat {key}: paid for {paid.hand}, and it was another hand")
 
@@ -334,17 +338,17 @@ class MoneyChecker:
 
 
 class RoundChecker:
-    """A void round returns what it must and settles nothing."""
+    """Checks that a void round returns its wagers and settles nothing."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.voids: dict[int, tuple[str, ...]] = {}  # with the wagers that are settled all the same
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
+        self.voids: dict[int, tuple[str, ...]] = {}  # with the wagers that are settled anyway
         self.complete: set[int] = set()
         self.opened = 0
         self.number = 0
 
     def step(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """Take how a round ends."""
+        """Follow how a round ends."""
         del event
         for decision in decisions:
             match decision:
@@ -354,19 +358,19 @@ class RoundChecker:
                 case Moved(what="round", state=mc.COMPLETE):
                     self.complete.add(self.number)
                 case Moved(what="round", state=mc.SETTLING):
-                    self.complete.discard(self.number)  # something was found before its cards were collected
+                    self.complete.discard(self.number)  # an irregularity was found before its cards were collected
                 case WagersReturned(seat=None):
                     self.voids[decision.round] = decision.settled
                 case BetSettled() if decision.round in self.voids and "progressive" not in self.voids[decision.round]:
                     raise Broken("void round", f"round {decision.round} is void, and seat {decision.seat} is settled")
 
     def at_rest(self) -> None:
-        """Void rounds have left nothing."""
+        """Check that void rounds kept nothing."""
         for number in self.voids:
             if number in self.complete:
                 raise Broken("void round", f"round {number} was void, and is complete")
-            kept = [slot for _, slot in self.house.people.collected.get(number, [])]
-            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.house.people.stand]
+            kept = [slot for _, slot in self.casino.people.collected.get(number, [])]
+            left = [slot for slot in kept if (number, int(slot.rpartition(".")[2])) not in self.casino.people.stand]
             if "progressive" not in self.voids[number] and left:
                 raise Broken("void round", f"round {number} was void, and its chips are in the tray")
 
@@ -374,36 +378,36 @@ class RoundChecker:
 # --- machines ---------------------------------------------------------------------------------------------------------
 
 
-# A machine that is silent is given up after 3.5 s, and a power cut of the box may come between (s).
+# The box detects a silent machine after 3.5 s, and a power cut of the box may come in between (s).
 _UNNOTICED: Final = 15.0
 
 
 class MachineChecker:
-    """A slot that is in service has a machine that lives; what is believed to be inside a shuffler is inside."""
+    """Checks that a slot in service has a powered machine, and that a shuffler holds the reported cards."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self._loop = asyncio.get_running_loop()
-        self._dead: dict[str, float] = {}  # machines without power, and since when that was seen
+        self._dead: dict[str, float] = {}  # machines without power, and since when
 
     def look(self) -> None:
-        """See which machines have power."""
-        for name, machine in self.house.machines.items():
+        """Record which machines have power."""
+        for name, machine in self.casino.machines.items():
             if not machine.board.alive:
                 self._dead.setdefault(name, self._loop.time())
             elif self._dead:
                 self._dead.pop(name, None)
 
     def at_rest(self) -> None:
-        """Compare what is believed of every machine in service with what it is."""
+        """Compare the box's view of every machine in service with the truth."""
         self.look()
-        for name, slot in self.house.controller.table.state.slots.items():
+        for name, slot in self.casino.controller.table.state.slots.items():
             if slot.state != "in_service":
                 continue
             if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
-                raise Broken("service", f"{name} is believed in service and has had no power for {_UNNOTICED:g} s")
-            inside = getattr(self.house.slots[name].view, "inside", None)
+                raise Broken("service", f"the box has {name} in service, and it has had no power for {_UNNOTICED:g} s")
+            inside = getattr(self.casino.slots[name].view, "inside", None)
             if inside is not None and name.startswith("shuffler."):
-                real = self.house.machines[name].mechanics.inside()  # type: ignore[attr-defined]
+                real = self.casino.machines[name].mechanics.inside()  # type: ignore[attr-defined]
                 if inside != real:
-                    raise Broken("belief", f"{name} is believed to hold {inside} cards and holds {real}")
+                    raise Broken("contents", f"the box counts {inside} cards in {name}, and it holds {real}")

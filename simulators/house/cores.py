@@ -1,8 +1,7 @@
-"""Independent tables on several cores: a process each, with the same outcome as one after the other. No terminal here.
+"""Independent tables on several cores: one process each, with the same results as one after the other.
 
-A table shares nothing with another one and has a seed of its own, so that what comes out does not depend on how many
-are played at once. The processes are forked: what was imported is there, and nothing is started that could stay behind.
-Fork them before any thread begins.
+Tables share nothing and have their own seeds, so the results do not depend on how many run at once. The processes are
+forked, so imports are shared and no other process can be left behind. Fork before any thread starts.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _INTERRUPT: Final = (signal.SIGINT,)
 
 
 class Sitting(msgspec.Struct, frozen=True):
-    """A table that is to be played: its seed and what goes wrong."""
+    """A table to play: its game, seed, rounds and mishaps."""
 
     game: str
     seed: int
@@ -38,13 +37,13 @@ class Sitting(msgspec.Struct, frozen=True):
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What all tables came to; if one failed, those before it."""
+    """The results of all tables; if one failed, of that table and those before it."""
 
     day: Day
     days: list[Day]  # of each table, in their order
     failure: Failure | None
-    cores: int  # on which tables were played at the same time
-    seconds: float  # on the wall, from the first table's beginning to the last one's end; no process's start
+    cores: int  # used at the same time
+    seconds: float  # wall clock, from the start of the first table to the end of the last, without process start
 
 
 def usable() -> int:
@@ -58,10 +57,10 @@ def play_all(
     on_round: Callable[[], None] = lambda: None,
     on_table: Callable[[int], None] = lambda _: None,
 ) -> Played:
-    """Play them, so many at once; one alone in this process. `on_table` hears of each good one, in their order.
+    """Play all tables, so many at once; one alone in this process. `on_table` is called for each good table, in order.
 
-    The first that fails, in their order, ends it: those after it are stopped, those before it are played to their end,
-    for one of them may fail as well, and then it is the first.
+    The first failing table, in order, ends the run: later tables are stopped, earlier ones are played to their end,
+    because one of them may fail as well and is then the first.
     """
     jobs = min(jobs, len(sittings))
     outcome = _Outcome(on_table)
@@ -86,29 +85,29 @@ def _play(sitting: Sitting, on_round: Callable[[], None]) -> tuple[Day, Failure 
 
 
 class _Outcome:
-    """What came out so far, table by table, and told in their order."""
+    """The results so far, reported in the order of the tables."""
 
     def __init__(self, on_table: Callable[[int], None]) -> None:
         self.failed: int | None = None  # the first that failed so far
         self._on_table = on_table
         self._came: dict[int, tuple[Day, Failure | None]] = {}
-        self._told = 0
+        self._reported = 0
 
     def take(self, at: int, day: Day, failure: Failure | None) -> None:
         """A table has ended."""
         self._came[at] = (day, failure)
         if failure is not None and (self.failed is None or at < self.failed):
             self.failed = at
-        while self._told in self._came and self._came[self._told][1] is None:
-            self._on_table(self._told)
-            self._told += 1
+        while self._reported in self._came and self._came[self._reported][1] is None:
+            self._on_table(self._reported)
+            self._reported += 1
 
     def needless(self, at: int) -> bool:
-        """Tell whether a table would not be told of: an earlier one failed."""
+        """Return whether the result of a table is not needed: an earlier one failed."""
         return self.failed is not None and at > self.failed
 
     def played(self, cores: int, seconds: float) -> Played:
-        """Return all of it."""
+        """Return the results."""
         whole, days = Day(), list[Day]()
         for _, (day, failure) in sorted(self._came.items()):
             whole.add(day)
@@ -119,12 +118,12 @@ class _Outcome:
 
 
 class _Crew:
-    """The processes: each takes a table at a time, and tells every round and how the table ended."""
+    """The processes: each plays one table at a time and reports every round and the end of the table."""
 
     def __init__(self, size: int) -> None:
-        self._at: dict[Connection, int] = {}  # which table is played at the far end
+        self._at: dict[Connection, int] = {}  # the table that the process plays
         self._processes: dict[Connection, ForkProcess] = {}
-        # Ctrl-C goes to all of them; who began them ends them, and must not be interrupted while it begins them.
+        # Ctrl-C reaches all of them; the parent ends them and must not be interrupted while it starts them.
         signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPT)
         try:
             for _ in range(size):
@@ -141,23 +140,23 @@ class _Crew:
         far.close()
 
     def play(self, sittings: Sequence[Sitting], outcome: _Outcome, on_round: Callable[[], None]) -> None:
-        """Hand out tables in their order until all are played, or one has failed and all before it are."""
+        """Hand out tables in order until all are played, or one has failed and all before it are played."""
         coming = iter(enumerate(sittings))
         for near in self._processes:
             self._hand_out(near, coming)
         while self._at:
             ready: list[Any] = connection.wait(list(self._at))
             for near in ready:
-                told = self._hear(near, sittings)
-                if told is None:
+                result = self._receive(near, sittings)
+                if result is None:
                     on_round()
                     continue
-                outcome.take(self._at.pop(near), *told)
+                outcome.take(self._at.pop(near), *result)
                 if outcome.failed is None:
                     self._hand_out(near, coming)
             for near, at in list(self._at.items()):
                 if outcome.needless(at):
-                    del self._at[near]  # it is ended with all the others
+                    del self._at[near]  # ended together with the others
 
     def _hand_out(self, near: Connection, coming: Any) -> None:
         at, sitting = next(coming, (None, None))
@@ -165,20 +164,20 @@ class _Crew:
             near.send(sitting)
             self._at[near] = at
 
-    def _hear(self, near: Connection, sittings: Sequence[Sitting]) -> tuple[Day, Failure | None] | None:
-        """Return what a process says: nothing but that a round is over, or a table's end."""
+    def _receive(self, near: Connection, sittings: Sequence[Sitting]) -> tuple[Day, Failure | None] | None:
+        """Return a message of a process: None for the end of a round, or the result of a table."""
         sitting = sittings[self._at[near]]
         try:
-            told: tuple[Day, Failure | None] | str | None = near.recv()
+            result: tuple[Day, Failure | None] | str | None = near.recv()
         except EOFError:
             self._processes[near].join()
-            told = f"its process ended with {self._processes[near].exitcode}"
-        if not isinstance(told, str):
-            return told
-        raise RuntimeError(f"{sitting.game}, seed {sitting.seed}: {told}")
+            result = f"its process ended with {self._processes[near].exitcode}"
+        if not isinstance(result, str):
+            return result
+        raise RuntimeError(f"{sitting.game}, seed {sitting.seed}: {result}")
 
     def end(self) -> None:
-        """End every process, wherever it is: all that it has is in its memory."""
+        """End every process; their state is only in memory."""
         for near, process in self._processes.items():
             process.kill()
             process.join()
@@ -187,21 +186,21 @@ class _Crew:
 
 
 def _work(far: Connection, others: Sequence[Connection]) -> None:
-    """Play what comes until nobody is there any more."""
+    """Play tables until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _INTERRUPT)
-    for other in others:  # a far end that others hold open, too, would never be seen to close
+    for other in others:  # a pipe that others also hold open would never report its close
         other.close()
     try:
         while True:
             sitting: Sitting = far.recv()
             try:
-                told: Any = _play(sitting, lambda: far.send(None))
+                result: Any = _play(sitting, lambda: far.send(None))
             except OSError:
                 raise
-            except Exception:  # noqa: BLE001 - whatever it is: it is told where somebody sees it
-                told = format_exc()
-            far.send(told)
+            except Exception:  # noqa: BLE001 - the parent reports it
+                result = format_exc()
+            far.send(result)
     except (EOFError, OSError):
         return

@@ -1,9 +1,8 @@
-"""A disk for virtual time: no files, no threads. It forgets what was not synced when the power goes, by seed.
+"""A simulated disk for virtual time: no files, no threads. A power cut loses unsynced data, by seed.
 
-A commit is a write and a sync, and each has a point where the power can go: before the sync the group is lost or, as
-real disks do, there all the same; after it the group is there and nobody was told. A group is all or nothing, as a
-transaction is. `Disk` is what remains between boots; `Disk.open` gives what `Store.open` gives, `DiskWriter` stands for
-`Writer`.
+A commit is a write and a sync, and power can fail at each: before the sync the group is lost or, as on real disks, kept
+anyway; after it the group is durable but not acknowledged. A group is written whole or not at all, like a transaction.
+`Disk` survives boots; `Disk.open` replaces `Store.open`, and `DiskWriter` replaces `Writer`.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import PitboxError
 
-# Seconds: what syncs of real disks were seen to take, and now and then a disk that thinks first.
+# Times of syncs on real disks (s), and of occasional stalls.
 QUICK: Final = (0.0002, 0.004)
 STALL: Final = (0.02, 0.4)
 STALLS: Final = 0.01
 
 
 class PowerCut(BaseException):
-    """The power went. Nothing of this boot runs any more, so nothing may catch it but the simulation itself."""
+    """Power was cut. Only the simulation may catch this: nothing of this boot may go on."""
 
 
 def _no_clocks() -> tuple[int, int]:
@@ -55,9 +54,9 @@ def _no_clocks() -> tuple[int, int]:
 
 
 class Disk:
-    """What survives. `cut_at` is the number of the sync point at which the power goes; `points` counts them.
+    """The data that survives boots. `cut_at`: the number of the point at which power is cut; `points` counts them.
 
-    `fault`, once set, is what the next commit meets instead of success: DiskFull, DiskReadOnly, DiskFailed.
+    `fault`: the error of the next commit, if set: DiskFull, DiskReadOnly, DiskFailed.
     """
 
     def __init__(self, seed: int = 0, *, cut_at: int | None = None) -> None:
@@ -81,7 +80,7 @@ class Disk:
         clocks: Callable[[], tuple[int, int]] = _no_clocks,
         against: bytes | None = None,
     ) -> DiskStore:
-        """Open the journal on this disk, or begin it, as `Store.open` does."""
+        """Open the journal on this disk, or create it, as `Store.open` does."""
         if self._owner is not None:
             raise JournalBusy("the simulated disk: another writer has this journal")
         if self.version > version:
@@ -95,7 +94,7 @@ class Disk:
         return store
 
     def cut(self) -> None:
-        """Cut the power now: whoever had the disk open is gone, and what was on its way is there or not, by chance."""
+        """Cut the power now: the owner is gone, and an unsynced group is kept or lost, by chance."""
         if self._unsynced is not None and self.rng.random() < 0.5:
             self._keep()
         self._unsynced = None
@@ -105,13 +104,13 @@ class Disk:
             self.on_cut()
 
     def write(self, owner: DiskStore, records: list[Record], snapshot: Snapshot | None) -> None:
-        """Take a transaction without syncing it."""
+        """Accept a transaction without syncing it."""
         self.must_own(owner)
         self._unsynced = (records, snapshot)
         self._point()
 
     def sync(self, owner: DiskStore) -> None:
-        """Make the transaction last."""
+        """Make the transaction durable."""
         self.must_own(owner)
         if self.fault is not None:
             self._unsynced = None
@@ -121,12 +120,12 @@ class Disk:
         self._point()
 
     def must_own(self, store: DiskStore) -> None:
-        """Refuse a boot that is gone."""
+        """Raise PowerCut for the owner of an earlier boot."""
         if self._owner is not store:
             raise PowerCut
 
     def release(self, store: DiskStore) -> None:
-        """Let the next writer come."""
+        """Release the disk for the next writer."""
         if self._owner is store:
             self._owner = None
 
@@ -145,7 +144,7 @@ class Disk:
 
 
 class DiskStore:
-    """A journal on a simulated disk, opened by its one writer. Same promises as `Store`."""
+    """A journal on a simulated disk, opened by its single writer. Same guarantees as `Store`."""
 
     def __init__(self, disk: Disk, clocks: Callable[[], tuple[int, int]]) -> None:
         """Use `Disk.open`."""
@@ -156,7 +155,7 @@ class DiskStore:
         self._clocks = clocks
 
     def begin(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
-        """Verify, and write the records that begin a journal and a boot."""
+        """Verify the journal, and write the first records of a journal and of a boot."""
         clean = True
         if self.disk.records:
             snapshot = self.latest_snapshot()
@@ -181,20 +180,20 @@ class DiskStore:
         return records
 
     def chained(self, entries: Sequence[Entry]) -> list[Record]:
-        """Give entries the numbers and heads that they get if they become durable next."""
+        """Return entries as records with the next numbers and heads."""
         for kind, _, _, _, body in entries:
             check_limits(kind, body)
         last = self._ready()
         return chained(last.head, last.seq + 1, entries)
 
     def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:  # noqa: ARG002 - no segments
-        """Keep the state after a record."""
+        """Store a snapshot of the state after a record."""
         records, snapshot = self.announced(seq, body)
         self._commit(records, snapshot)
         return records[0]
 
     def announced(self, seq: int, body: bytes) -> tuple[list[Record], Snapshot]:
-        """Make the record that announces a snapshot."""
+        """Return the record that announces a snapshot, and the snapshot."""
         last = self._ready()
         head = next(iter(self.read(seq, seq))).head
         text = msgspec.json.encode(Announced(seq, head.hex(), digest(body).hex(), len(body), 1))
@@ -224,7 +223,7 @@ class DiskStore:
         return self.disk.records[-1] if self.disk.records else None
 
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
-        """Read records in order, the chain checked on the way."""
+        """Read records in order and check the chain."""
         end = None if last is None else last + 1 - FIRST
         before = NOTHING if first == FIRST else self.disk.records[first - 1 - FIRST].head
         try:
@@ -251,13 +250,13 @@ class DiskStore:
         return Verdict(True, first, last, head)
 
     def end(self) -> None:
-        """Write that the boot ended in order."""
+        """Write the record of an orderly stop."""
         if self.failed is None and not self._ended:
             self._ended = True
             self.append([(STOP, *self._clocks(), self.boot, b"{}")])
 
     def close(self) -> None:
-        """End in order."""
+        """Stop in order and release the disk."""
         self.end()
         self.disk.release(self)
 
@@ -266,7 +265,7 @@ _Waiting = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
 
 
 class DiskWriter:
-    """The loop's side in virtual time: a commit takes a seeded while, the next group gathers meanwhile; no thread."""
+    """The writer in virtual time: a commit takes a seeded time, and the next group gathers meanwhile; no thread."""
 
     def __init__(
         self,
@@ -293,13 +292,13 @@ class DiskWriter:
 
     @property
     def waiting(self) -> int:
-        """How many records are not yet known to be durable."""
+        """Number of records that are not known to be durable."""
         return len(self._queue) + len(self._group)
 
     def append(
         self, kind: str, wall_ns: int, mono_ns: int, boot: int, body: bytes, on_durable: Callable[[Record], None]
     ) -> int:
-        """Hand a record over. Returns the number that it will have."""
+        """Queue a record; return its future number."""
         check_limits(kind, body)
         return self._put(((kind, wall_ns, mono_ns, boot, body), None, on_durable))
 
@@ -310,7 +309,7 @@ class DiskWriter:
         *,
         may_rotate: bool = True,  # noqa: ARG002 - no segments
     ) -> int:
-        """Hand over a snapshot of the state after the record appended last."""
+        """Queue a snapshot of the state after the last appended record."""
         return self._put((None, body, on_durable))
 
     def _put(self, item: _Waiting) -> int:
@@ -325,11 +324,11 @@ class DiskWriter:
         return self.next_seq - 1
 
     def hold(self) -> None:
-        """Keep what is appended from here on, until `release`."""
+        """Queue records without writing them, until `release`."""
         self._held = True
 
     def release(self) -> None:
-        """Begin to write what was kept."""
+        """Start to write the queued records."""
         self._held = False
         if self._queue and self._timer is None and not self.dead:
             self._timer = self._loop.call_soon(self._begin)
@@ -356,7 +355,7 @@ class DiskWriter:
         except PowerCut:
             self._die()
             return
-        except Exception as error:  # noqa: BLE001 - as the thread does: whatever it is, the owner hears of it
+        except Exception as error:  # noqa: BLE001 - as in the thread: the owner is notified
             self._fail(error)
             return
         self._timer = self._loop.call_later(self._latency(), self._finish, records)
@@ -375,7 +374,7 @@ class DiskWriter:
             try:
                 on_durable(record)
             except Exception as error:  # noqa: BLE001
-                context = {"message": f"who waited for record {record.seq} failed", "exception": error}
+                context = {"message": f"the callback of record {record.seq} failed", "exception": error}
                 self._loop.call_exception_handler(context)
         self._timer = None
         if self._queue and not self.dead:
@@ -401,7 +400,7 @@ class DiskWriter:
         self._idle.set()
 
     async def close(self) -> None:
-        """Wait until everything is durable and told, or the power is gone."""
+        """Wait until everything is durable and acknowledged, or power is cut."""
         self.release()
         self._closed = True
         await self._idle.wait()

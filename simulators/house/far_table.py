@@ -1,7 +1,7 @@
-"""A table whose box is another process: machines on ptys, people and truth are here, the box is behind its socket.
+"""A table whose box runs in another process: machines on ptys, people and true state are here.
 
-Whatever people say and a technician orders goes over the control socket, signed on; what they see is what is on the
-box's disk. The box itself is started and ended by whoever uses this.
+People and technician use the control socket, signed on; they see what is on the box's disk. The caller starts and ends
+the box.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 
     from table_controller.table import events as ev
 
-# Far more than a box needs to start on a busy computer (s).
+# Time limit for the start of a box, even on a busy computer (s).
 PATIENCE: Final = 30.0
-# Far more than a box and its machines need for anything on a busy computer (s).
+# Time limit for any reaction of a box and its machines, even on a busy computer (s).
 WAIT: Final = 120.0
 _LOOK: Final = 0.02
 
 
 class FarDriver:
-    """A driver behind the box's socket; the box numbers its commands itself."""
+    """A driver reached through the box's socket; the box numbers its commands itself."""
 
     def __init__(self, box: FarBox, slot: str) -> None:
         self._box, self._slot = box, slot
 
     def __getattr__(self, method: str) -> Any:
-        """Return what orders or asks this of the device."""
+        """Return a function that sends this call to the device."""
         return lambda _command=0, *rest: self._box.call(self._slot, method, rest)
 
 
 class FarSlot:
-    """A slot, as people need it."""
+    """A slot, with the parts that people need."""
 
     def __init__(self, box: FarBox, name: str, kind: str) -> None:
         self.driver = FarDriver(box, name)
@@ -56,29 +56,29 @@ class FarSlot:
         self.view = self.kind.blank
 
     def take(self, event: Any) -> None:
-        """See what the machine told."""
+        """Apply an event of the machine."""
         self.view = self.kind.fold(self.view, event)
 
 
 class FarBox:
-    """The box as its people see it: a table that follows what the box says is on disk. `powered`: it answers."""
+    """The box as people see it: a table that follows the steps on the box's disk. `powered`: it answers."""
 
-    def __init__(self, house: FarTable, table: Table) -> None:
-        self.house = house
+    def __init__(self, casino: FarTable, table: Table) -> None:
+        self.casino = casino
         self.table = table
         self.controller = self
-        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in house.machines.items()}
+        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
         self.powered = False
         self.seq = 0
         self.client: BoxClient | None = None
-        self.refused: list[str] = []  # what the box did not even take
+        self.refused: list[str] = []  # requests that the box rejected
         self._unanswered = 0  # requests of people that the box has not answered
         self._answered_at = 0  # the record that the last answer names
         self._tasks: set[asyncio.Task[None]] = set()
         self._early: list[dict[str, Any]] = []
 
     async def connect(self, socket: Path, journal: Path) -> None:
-        """Meet a box that has started: sign everybody on, and follow it. What was recorded before is in its journal."""
+        """Connect to a started box: sign all people on, read its journal, and follow it."""
         if self.client is not None:
             await self.client.close()
             self.client = None
@@ -87,43 +87,45 @@ class FarBox:
         for credential in BENCH_PEOPLE:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
-        told = await self.client.request("follow", told=True)
-        for record in reader.read(journal, self.seq + 1, told["seq"]):
+        reply = await self.client.request("follow", told=True)
+        for record in reader.read(journal, self.seq + 1, reply["seq"]):
             if record.kind == rec.STEP:
                 self._step(record.body)
-        assert self.table.snapshot() == msgspec.convert(told["state"], bytes), "the box's state is not its journal's"
-        self.seq, self.powered = told["seq"], True
+        assert self.table.snapshot() == msgspec.convert(reply["state"], bytes), (
+            "the box's state differs from its journal"
+        )
+        self.seq, self.powered = reply["seq"], True
         early, self._early = self._early, []
         for push in early:
-            self._take(push)
-        self.house.people.look_again()
+            self._apply_push(push)
+        self.casino.people.look_again()
 
     async def _watch(self, client: BoxClient) -> None:
         await client.gone.wait()
         self.powered = False
 
-    def _pushed(self, told: dict[str, Any]) -> None:
+    def _pushed(self, push: dict[str, Any]) -> None:
         if self.powered:
-            self._take(told)
+            self._apply_push(push)
         else:
-            self._early.append(told)
+            self._early.append(push)
 
-    def _take(self, told: dict[str, Any]) -> None:
-        if "step" in told:
-            self.seq = told["step"]["seq"]
-            self._step(former_names.stamp(msgspec.json.encode(told["step"]), rec.VERSION))
-        elif "told" in told:
-            slot = told["told"]["slot"]
-            event = lively(slot.partition(".")[0], told["told"])
+    def _apply_push(self, push: dict[str, Any]) -> None:
+        if "step" in push:
+            self.seq = push["step"]["seq"]
+            self._step(former_names.stamp(msgspec.json.encode(push["step"]), rec.VERSION))
+        elif "told" in push:
+            slot = push["told"]["slot"]
+            event = lively(slot.partition(".")[0], push["told"])
             if event is not None:
                 self.slots[slot].take(event)
-                self.house.people.told(slot, event)
+                self.casino.people.told(slot, event)
 
     def _step(self, body: bytes) -> None:
         step = rec.decode_step(body)
         decided = self.table.step(step.event)
-        assert decided == step.decisions, "the box decides otherwise than its own core"
-        self.house.stepped(step.event, step.decisions)
+        assert decided == step.decisions, "the box decides differently from its own core"
+        self.casino.stepped(step.event, step.decisions)
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -132,23 +134,23 @@ class FarBox:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether the box has yet to answer somebody, or what it answered is not seen here."""
+        """Whether a request is unanswered, or an answered step has not arrived here."""
         return self.powered and (self._unanswered > 0 or self.seq < self._answered_at)
 
     def submit(self, event: ev.Event) -> None:
-        """Somebody says something to the box."""
+        """Submit an event to the box."""
         if self.powered:
             self._unanswered += 1
-            self._go(self._say(event))
+            self._go(self._submit(event))
 
-    async def _say(self, event: ev.Event) -> None:
-        said = msgspec.to_builtins(event)
-        by = said.pop("who")["credential"]
-        second = said.pop("second", None)
+    async def _submit(self, event: ev.Event) -> None:
+        body = msgspec.to_builtins(event)
+        by = body.pop("who")["credential"]
+        second = body.pop("second", None)
         assert self.client is not None
         try:
             more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("say", event=said, by=by, **more)
+            answer = await self.client.request("say", event=body, by=by, **more)
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -158,29 +160,29 @@ class FarBox:
             self._unanswered -= 1
 
     async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
-        """A technician uses a driver through the box; LinkClosed if it cannot."""
+        """Call a driver through the box as a technician; LinkClosed if the box is down."""
         if not self.powered or self.client is None:
             raise LinkClosed("the box is dark")
         await self.order(slot, method, {"mode": arguments[0].name} if arguments else {})
 
     async def order(self, slot: str, call: str, arguments: dict[str, Any]) -> None:
-        """A technician orders something of a machine; LinkClosed if the box is dark."""
+        """Send a technician's command to a machine; LinkClosed if the box is down."""
         if self.client is None:
             raise LinkClosed("the box is dark")
         await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
 
     async def step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
-        """Somebody goes a step of a dossier's way back, or asks how far it has come."""
+        """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        told: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
-        return told
+        reply: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
+        return reply
 
     def keep(self) -> None:
-        """Nothing of the box is in this process."""
+        """Do nothing: the box is in another process."""
 
     async def bury(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self.powered = False
         if self.client is not None:
             await self.client.close()
@@ -189,11 +191,11 @@ class FarBox:
 
 
 class FarTable(House):
-    """`async with FarTable(folder, game)`: machines on ptys and a table.toml in a folder; `meet` a box that runs it."""
+    """`async with FarTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
 
     box: Any
 
-    panel_port: int | None = None  # where its box serves the panel; None: nowhere
+    panel_port: int | None = None  # port of the panel; None: no panel
 
     def __init__(self, folder: Path, game: str, **options: Any) -> None:
         self.folder = folder
@@ -202,29 +204,29 @@ class FarTable(House):
 
     @property
     def config(self) -> Path:
-        """The configuration of the box that belongs here."""
+        """The configuration file of the box."""
         return self.folder / "table.toml"
 
     @property
     def socket(self) -> Path:
-        """Where that box answers."""
+        """The control socket of the box."""
         return self.folder / "data" / "control.sock"
 
     @property
     def dark(self) -> bool:
-        """Whether the box does not answer."""
+        """Whether the box is down."""
         return not self.box.powered
 
     def ask_again(self) -> bool:
-        """Tell that nobody does: the box itself asks a device in doubt again."""
+        """Return False: the box itself asks an unverified device again."""
         return False
 
     def is_awaited(self) -> bool:
-        """Return whether the box has yet to answer: on a busy computer that takes longer than people look around."""
+        """Return whether the box has yet to answer, which can take long on a busy computer."""
         return bool(self.box.is_awaited)
 
     async def until(self, condition: Any, seconds: float | None = None) -> None:
-        """Wait until something holds: WAIT, as another process makes it so, or so many seconds of these people."""
+        """Wait until a condition holds: at most WAIT, or so many seconds of these people's time."""
         if seconds is not None:
             await super().until(condition, seconds)
             return
@@ -233,16 +235,16 @@ class FarTable(House):
                 await self.wait(0.1)
 
     async def rest(self, seconds: float | None = None) -> None:
-        """Let everybody do what is to be done: WAIT of the computer's time, or so many seconds of these people."""
+        """Wait until nobody has anything to do: at most WAIT, or so many seconds of these people's time."""
         await super().rest(WAIT / self.pace if seconds is None else seconds)
 
     async def bring(self, back: str) -> None:
-        """A new deck comes to the table once the box has met every machine."""
+        """Bring a new deck once the box has read every machine."""
         await self.until(lambda: self.dark or not self._meeting())
         await super().bring(back)
 
     def _meeting(self) -> bool:
-        """Return whether the box has yet to find a machine, or to read it."""
+        """Return whether the box has yet to connect to a machine or to read it."""
         slots = self.controller.table.state.slots.values()
         return any(slot.state in ("absent", "unverified") for slot in slots)
 
@@ -251,7 +253,7 @@ class FarTable(House):
         return FarBox(self, Table(self.edition, self.submission, kinds))
 
     def stepped(self, event: ev.Event, decisions: Any) -> None:
-        """People see a step that is on disk."""
+        """Show people a step that is on disk."""
         self._stepped(event, decisions)
 
     async def __aenter__(self) -> Self:
@@ -268,14 +270,14 @@ class FarTable(House):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Send the people home and unplug the machines."""
+        """End the people's activities and unplug the machines."""
         await self.people.close()
         await self.box.bury()
         for host in self._hosts:
             host.close()
 
     async def meet(self) -> None:
-        """Wait until the box answers, and begin to follow it."""
+        """Wait until the box answers, and follow it."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 with suppress(NoBox):

@@ -1,9 +1,8 @@
-"""What really went wrong at card tables, replayed: the fault is made in the world, the box is left to find it.
+"""Published incidents at card tables, replayed: the fault is made in the world, and the box has to find it.
 
-Each incident is a table, something that happens at it, and rounds played until the box has noticed and people have done
-what it asked. What is counted is the truth: rounds that were dealt from a deck that was not whole, and the rounds dealt
-from each deck between its last good check and the one that found it wrong. What people and devices try is in
-`attempts`.
+An incident is a table, a fault, and rounds played until the box has found it and people have done what it asked. The
+result is counted from the truth: rounds dealt from an incomplete deck, and the rounds dealt from each deck between its
+last good check and the failed one. `attempts` holds what people and devices try.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from simulators.models import make
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Finding, Found, Moved
 
-# Rounds before something happens, and at most after it.
+# Rounds before the fault, and at most after it.
 BEFORE: Final = 2
 AFTER: Final = 60
-# At tables that only count: after so many rounds somebody looks at the faces of a deck.
+# At tables whose machines only count: rounds between face checks of a deck.
 FACES: Final = 4
 
-Listed = tuple[tuple[str, tuple[int, ...]], ...]  # a deck that was found wrong, and the rounds in question
+Listed = tuple[tuple[str, tuple[int, ...]], ...]  # a deck that was found wrong, and the affected rounds
 
 
 class Incident(msgspec.Struct, frozen=True):
@@ -37,78 +36,78 @@ class Incident(msgspec.Struct, frozen=True):
 
     id: str
     what: str
-    theirs: str  # hands dealt from bad cards before anybody noticed
+    theirs: str  # hands dealt from bad cards in the published case
     game: str
     happens: Callable[[House], None]
-    sees: tuple[str, ...]  # the triggers of which one must be found
-    findings: tuple[str, ...] = ()  # what must be kept for people besides
+    sees: tuple[str, ...]  # triggers, one of which the box must find
+    findings: tuple[str, ...] = ()  # findings that the box must also record
     models: dict[str, str] = {}
     choices: dict[str, Any] = {}
     decks: tuple[str, ...] = ("blue", "red")
-    found: Callable[[House], Awaitable[attempts.Attempts]] | None = None  # what is done before anybody heeds the box
-    limit: str = ""  # what no check of this table can see, and what is done about it
+    found: Callable[[House], Awaitable[attempts.Attempts]] | None = None  # what staff do before they follow the box
+    limit: str = ""  # what no check of this table can detect, and the countermeasure
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """How an incident went, by the world's truth."""
+    """The result of a replayed incident, by the true places of the cards."""
 
     id: str
     what: str
     theirs: str
     rounds: int = 0  # dealt in all
-    before: tuple[int, ...] = ()  # rounds dealt from bad cards before the first check that could see it
+    before: tuple[int, ...] = ()  # rounds dealt from bad cards before the first check that could detect it
     after: tuple[int, ...] = ()  # and after it: must be none
     listed: Listed = ()  # the rounds that the box listed as affected, finding by finding
-    truth: Listed = ()  # and what the truth says it should have listed
+    truth: Listed = ()  # the rounds that it should have listed
     linked: tuple[str, ...] = ()  # decks whose findings the box linked
     clauses: tuple[str, ...] = ()
     noticed: bool = False
-    attempts: int = 0  # events that tried to go on regardless
-    passed: int = 0  # and those that were not refused: must be none
-    findings: tuple[str, ...] = ()  # kinds of what the box kept for people
+    attempts: int = 0  # events that tried to bypass the box
+    passed: int = 0  # attempts that were not refused: must be none
+    findings: tuple[str, ...] = ()  # kinds of findings that the box recorded
     limit: str = ""
-    told: str = ""  # how it went, where no bad cards are counted
+    told: str = ""  # the result, for incidents without bad cards
 
     @property
     def good(self) -> bool:
-        """Whether it went as it must."""
+        """Whether the result is as required."""
         return self.noticed and not self.after and self.listed == self.truth and not self.passed
 
     @property
     def ours(self) -> str:
-        """How it went, in words."""
+        """The result in words."""
         if self.told:
             return self.told
-        said = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
-        return said + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
+        text = f"{len(self.after)} rounds after the first check able to see it, {len(self.before)} before"
+        return text + (f"; {self.attempts} attempts, {self.passed} passed" if self.attempts else "")
 
 
 def _shuffler(fault: str) -> Callable[[House], None]:
-    """Let something happen to the shuffler with the next deck that it gets."""
+    """Return a function that injects a fault into the shuffler."""
 
-    def happen(house: House) -> None:
-        house.machines["shuffler.1"].inject(fault)
+    def happen(casino: House) -> None:
+        casino.machines["shuffler.1"].inject(fault)
 
     return happen
 
 
-def _lose_from_rack(house: House) -> None:
+def _lose_from_rack(casino: House) -> None:
     """A card of the deck that was just dealt falls under the rail before it goes back into the machine."""
-    house.on_collect = house.lose_one
+    casino.on_collect = casino.lose_one
 
 
-def _swap_in_rack(house: House) -> None:
+def _swap_in_rack(casino: House) -> None:
     """One card is replaced by a copy of another: the count stays right."""
-    house.on_collect = house.swap_one
+    casino.on_collect = casino.swap_one
 
 
-def _cover_swapped(house: House) -> None:
+def _cover_swapped(casino: House) -> None:
     """A playing card is used as the cover card: it stays aside when the deck goes back."""
-    house.on_collect = lambda back: house.lose_one(back, "set_aside")
+    casino.on_collect = lambda back: casino.lose_one(back, "set_aside")
 
 
 _COUNTS_ONLY: Final = (
-    f"a machine that only counts cannot see a wrong face; after {FACES} rounds a floorperson looks at every face"
+    f"a machine that only counts cannot detect a wrong face; every {FACES} rounds a floorperson checks every face"
 )
 INCIDENTS: Final = (
     Incident("cards_left_inside", "16 cards stay inside a six-deck shuffler", "122", "over_under",
@@ -135,78 +134,78 @@ INCIDENTS: Final = (
 
 
 async def replay(incident: Incident, seed: int = 1) -> Replay:
-    """Play an incident from before it happens until the box has noticed and the table plays on, or cannot."""
-    house = House(incident.game, seed=seed, models=incident.models, choices=incident.choices)
+    """Play an incident from before the fault until the box has found it and the table plays on, or cannot."""
+    casino = House(incident.game, seed=seed, models=incident.models, choices=incident.choices)
     tried = attempts.Attempts()
     try:
-        await house.open(*incident.decks)
+        await casino.open(*incident.decks)
         for _ in range(BEFORE):
-            await house.round()
-        mark = len(house.log)
-        incident.happens(house)
+            await casino.round()
+        mark = len(casino.log)
+        incident.happens(casino)
         if incident.found is not None:
-            tried = await incident.found(house)
+            tried = await incident.found(casino)
         spare = iter(("green", "white", "grey"))
         for _ in range(AFTER):
-            await house.round()
-            if _complete(house, mark, incident):
+            await casino.round()
+            if _complete(casino, mark, incident):
                 break
-            if any(deck.state == mc.REMOVED for deck in house.controller.table.state.decks.values()):
-                await _replace(house, spare)
-        await house.round()
-        return _judge(house, mark, incident, tried)
+            if any(deck.state == mc.REMOVED for deck in casino.controller.table.state.decks.values()):
+                await _replace(casino, spare)
+        await casino.round()
+        return _judge(casino, mark, incident, tried)
     finally:
-        await house.close()
+        await casino.close()
 
 
-async def _replace(house: House, spare: Any) -> None:
-    """A new deck comes for each one that was removed."""
-    state = house.controller.table.state
+async def _replace(casino: House, spare: Any) -> None:
+    """Bring a new deck for a removed one."""
+    state = casino.controller.table.state
     here = [deck for deck in state.decks.values() if deck.state != mc.REMOVED]
     if len(here) < 2 and state.round.state == mc.IDLE and not state.holds:
-        await house.bring(next(spare))
+        await casino.bring(next(spare))
 
 
-def _findings(house: House, mark: int) -> list[Finding]:
-    return [d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Finding)]
+def _findings(casino: House, mark: int) -> list[Finding]:
+    return [d for _, decisions in casino.log[mark:] for d in decisions if isinstance(d, Finding)]
 
 
-def _found(house: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
-    found = (d for _, decisions in house.log[mark:] for d in decisions if isinstance(d, Found))
-    return next((d for d in found if d.trigger in triggers), None)
+def _find_trigger(casino: House, mark: int, triggers: tuple[str, ...]) -> Found | None:
+    triggers_found = (d for _, decisions in casino.log[mark:] for d in decisions if isinstance(d, Found))
+    return next((d for d in triggers_found if d.trigger in triggers), None)
 
 
-def _complete(house: House, mark: int, incident: Incident) -> bool:
-    """Tell whether everything was noticed that there was to notice."""
-    kinds = {finding.kind for finding in _findings(house, mark)}
-    return _found(house, mark, incident.sees) is not None and kinds >= set(incident.findings)
+def _complete(casino: House, mark: int, incident: Incident) -> bool:
+    """Return whether the box has found everything that it must find."""
+    kinds = {finding.kind for finding in _findings(casino, mark)}
+    return _find_trigger(casino, mark, incident.sees) is not None and kinds >= set(incident.findings)
 
 
-def _dealt_when_found(house: House, mark: int, triggers: tuple[str, ...]) -> int:
-    """Return the number of the last round that was dealt when it was found."""
+def _dealt_when_found(casino: House, mark: int, triggers: tuple[str, ...]) -> int:
+    """Return the number of the last round dealt before the box found it."""
     dealt = 0
-    numbers = [number for number, _, _ in house.dealt_rounds]
-    for at, (_, decisions) in enumerate(house.log):
+    numbers = [number for number, _, _ in casino.dealt_rounds]
+    for at, (_, decisions) in enumerate(casino.log):
         dealt += decisions.count(Moved("round", mc.DEALING))
         if at >= mark and any(isinstance(d, Found) and d.trigger in triggers for d in decisions):
             return numbers[dealt - 1] if dealt else 0
     return 0
 
 
-def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts) -> Replay:
-    bad = [number for number, _, whole in house.dealt_rounds if not whole]
-    found = _found(house, mark, incident.sees)
-    first = _dealt_when_found(house, mark, incident.sees)
-    kept = _findings(house, mark)
+def _judge(casino: House, mark: int, incident: Incident, tried: attempts.Attempts) -> Replay:
+    bad = [number for number, _, whole in casino.dealt_rounds if not whole]
+    finding = _find_trigger(casino, mark, incident.sees)
+    first = _dealt_when_found(casino, mark, incident.sees)
+    kept = _findings(casino, mark)
     return Replay(
-        incident.id, incident.what, incident.theirs, len(house.dealt_rounds),
+        incident.id, incident.what, incident.theirs, len(casino.dealt_rounds),
         before=tuple(n for n in bad if n <= first),
-        after=tuple(n for n in bad if n > first or not found),
+        after=tuple(n for n in bad if n > first or not finding),
         listed=tuple((f.deck or "", f.rounds) for f in kept if f.kind == "affected_rounds"),
-        truth=tuple(house.truth.wrong),
+        truth=tuple(casino.truth.wrong),
         linked=tuple(sorted({f.deck or "" for f in kept if f.kind == "migrated"})),
-        clauses=found.clauses if found else (),
-        noticed=_complete(house, mark, incident),
+        clauses=finding.clauses if finding else (),
+        noticed=_complete(casino, mark, incident),
         attempts=tried.made, passed=tried.passed,
         findings=tuple(sorted({f.kind for f in kept})),
         limit=incident.limit,
@@ -217,35 +216,37 @@ def _judge(house: House, mark: int, incident: Incident, tried: attempts.Attempts
 
 
 async def replay_late_bet(seed: int = 1) -> Replay:
-    """Chips land around the call of no more bets: those that count are collected, the others go back."""
-    house = House("face_up_pai_gow", seed=seed)
+    """Players place chips around the call of no more bets: accepted ones are collected, the others returned."""
+    casino = House("face_up_pai_gow", seed=seed)
     try:
-        await house.open("blue", "red")
-        went = await attempts.late_bets(house)
+        await casino.open("blue", "red")
+        went = await attempts.late_bets(casino)
         right = went.collected == len(went.accepted) and sorted(went.accepted + went.returned) == list(went.placed)
-        told = f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
-        return Replay("late_bet", LATE_BET, "-", len(house.dealt_rounds), noticed=bool(went.returned) and went.dealt,
-                      passed=int(not right), attempts=len(went.placed), told=told)  # fmt: skip
+        result = (
+            f"{went.collected} chips collected for {len(went.accepted)} accepted bets, {len(went.returned)} returned"
+        )
+        return Replay("late_bet", LATE_BET, "-", len(casino.dealt_rounds), noticed=bool(went.returned) and went.dealt,
+                      passed=int(not right), attempts=len(went.placed), told=result)  # fmt: skip
     finally:
-        await house.close()
+        await casino.close()
 
 
 async def replay_rogue(seed: int = 1) -> Replay:
-    """A shuffler with another key, then one with firmware that nobody approved, stands at the table."""
-    said, passed = [], 0
+    """Put a shuffler with a wrong key at the table, then one with unapproved firmware."""
+    results, passed = [], 0
     for wrong in ("key", "firmware"):
-        house = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
+        casino = House("saigon_5_card", seed=seed, trust={"shuffler.1": _distrust(seed, wrong)})
         try:
-            went = await attempts.rogue(house, "shuffler.1")
+            went = await attempts.rogue(casino, "shuffler.1")
         finally:
-            await house.close()
-        said.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
+            await casino.close()
+        results.append(f"wrong {wrong}: {'served' if went.served else 'never in service'} ({went.cause})")
         passed += went.served or went.opened or "shuffler_missing" not in went.reasons
-    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(said))
+    return Replay("rogue_shuffler", ROGUE, "-", noticed=not passed, attempts=2, passed=passed, told="; ".join(results))
 
 
 def _distrust(seed: int, wrong: str) -> Trust:
-    """Return what a table expects that enrolled another board under this serial number, or approved other firmware."""
+    """Return the trust of a table that enrolled another board under this serial number, or approved other firmware."""
     right = trust_in(make("shuffler", "shuffler.1", seed=seed))
     if wrong == "firmware":
         other = frozenset(replace(each, digest=bytes(len(each.digest))) for each in right.approved)
@@ -255,8 +256,8 @@ def _distrust(seed: int, wrong: str) -> Trust:
 
 
 LATE_BET: Final = 'progressive bets land while "no more bets" is announced'
-ROGUE: Final = "a shuffler that cannot prove its key, or runs firmware that nobody approved"
-# Every incident that concerns cards, by its id: what happens, and how to replay it.
+ROGUE: Final = "a shuffler with a wrong key, or with unapproved firmware"
+# Every incident by its id: description, and the function that replays it.
 REPLAYS: Final[dict[str, tuple[str, Callable[[int], Coroutine[Any, Any, Replay]]]]] = {
     **{incident.id: (incident.what, partial(replay, incident)) for incident in INCIDENTS},
     "late_bet": (LATE_BET, replay_late_bet),

@@ -1,6 +1,6 @@
-"""A simulated table for the panel: hands that do what the box asks for, while people at the pages say what was done.
+"""A simulated table for the panel: simulated hands do what the box asks for, and people answer on the pages.
 
-Also what the bench view reaches: every fault of every machine.
+Also the bench view: every fault of every machine.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
     from table_controller.table import events as ev
 
-# Who may sign on at a simulated table. Everybody may know these: there is nothing behind them but a simulation.
+# People and PINs of a simulated table. Not secret: they protect only a simulation.
 PINS: Final = {"dealer-1": "481516", "dealer-2": "234299", "floor-1": "271828", "tech-1": "314159", "audit-1": "161803"}
 _ROLES: Final = {"dealer": "dealer", "floor": "floorperson", "tech": "technician", "audit": "auditor"}
-# A hash that costs nothing, for the same reason.
+# A cheap hash, for the same reason.
 _CHEAP: Final = people.Cost(2, 1, 1)
-# How often somebody looks whether a deck waits for the shuffler, or players may bet (s, at the people's usual pace).
+# Interval of looking whether a deck waits for the shuffler, or players may bet (s, at the usual pace).
 LOOK: Final = 0.5
 
 
 class Hands(People):
-    """People who do what the box asks for with their hands; `found` is what they would say. `silent`: and do not."""
+    """People who do what the box asks for. `found`: their answers; `silent`: they store answers and do not send."""
 
-    def __init__(self, house: House) -> None:
-        super().__init__(house)
+    def __init__(self, casino: House) -> None:
+        super().__init__(casino)
         self.silent = True
         self.found: dict[int, ev.Answer] = {}
 
     def say(self, answer: ev.Answer) -> None:
-        """Keep what was found, or say it."""
+        """Store the answer, or send it."""
         if self.silent:
             self.found[answer.prompt] = answer
         else:
@@ -56,8 +56,8 @@ class Hands(People):
 class HouseBench:
     """The machines of a simulated table, for the bench view."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, casino: House) -> None:
+        self._casino = casino
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
         """Return the faults that each machine knows, those of its own kind first, with their meaning."""
@@ -67,26 +67,26 @@ class HouseBench:
                 for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
                 if not word.name.startswith("usb_")
             ]
-            for slot, machine in self._house.machines.items()
+            for slot, machine in self._casino.machines.items()
         }
 
     def inject(self, slot: str, fault: str) -> str:
-        """Let a fault happen to a machine, or hands do something; return a sentence about it."""
-        machine = self._house.machines.get(slot)
+        """Apply a fault or a hand action to a machine; return a sentence about it."""
+        machine = self._casino.machines.get(slot)
         if machine is None:
             raise BadFault(f"there is no machine in {slot}")
         return machine.inject(fault)
 
     def hints(self) -> dict[str, str]:
-        """Return what the hands at the table found, by question: what a person who stands there would know."""
-        people = self._house.people
+        """Return the answers that the hands found, by prompt: what a person at the table would know."""
+        people = self._casino.people
         if not isinstance(people, Hands):
             return {}
-        open_ = self._house.controller.table.state.prompts
+        open_ = self._casino.controller.table.state.prompts
         return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
 
 
-# What a bench engineer looks for first: what can happen to the machine itself.
+# Order for a bench engineer: faults of the machine itself first.
 _ORDER: Final = ("machine", "hands", "firmware", "board", "line", "box")
 
 
@@ -95,39 +95,39 @@ def _typed(name: str, details: dict[str, str]) -> str:
 
 
 def _hint(answer: ev.Answer) -> str:
-    said = [answer.choice.replace("_", " ")]
+    parts = [answer.choice.replace("_", " ")]
     if answer.number is not None:
-        said.append(str(answer.number))
+        parts.append(str(answer.number))
     if answer.seats:
-        said.append("seats " + ", ".join(map(str, answer.seats)))
-    return ", ".join(said)
+        parts.append("seats " + ", ".join(map(str, answer.seats)))
+    return ", ".join(parts)
 
 
 def silent_house(game: str, file: Path | None = None, **options: Any) -> tuple[House, Hands]:
-    """Return a table whose people answer nothing by themselves. `file`: who may sign on at its box."""
+    """Return a table whose people send no answers. `file`: the people file of its box."""
     checker = None if file is None else Checker(file, clock=asyncio.get_running_loop().time)
-    house = House(game, people=Hands, credentials=checker, **options)
-    hands = house.people
+    casino = House(game, people=Hands, credentials=checker, **options)
+    hands = casino.people
     assert isinstance(hands, Hands)
-    return house, hands
+    return casino, hands
 
 
-async def tend(house: House, bets: tuple[int, ...] = ()) -> None:
-    """Do what hands do although nobody asks: decks into the shuffler, and players who bet. Until cancelled."""
+async def tend(casino: House, bets: tuple[int, ...] = ()) -> None:
+    """Do what hands do without a prompt: put decks into the shuffler, place bets. Runs until canceled."""
     round_ = 0
     while True:
-        house.feed()
-        state = house.controller.table.state
+        casino.feed()
+        state = casino.controller.table.state
         if bets and state.round.state == mc.BETTING and state.round.number != round_:
             round_ = state.round.number
             for seat in bets:
-                if f"bet_sensor.{seat}" in house.machines:
-                    house.machines[f"bet_sensor.{seat}"].inject("place_bet")
-        await asyncio.sleep(LOOK * house.pace)
+                if f"bet_sensor.{seat}" in casino.machines:
+                    casino.machines[f"bet_sensor.{seat}"].inject("place_bet")
+        await asyncio.sleep(LOOK * casino.pace)
 
 
 def people_file(folder: Path) -> Path:
-    """Write a people file with everybody of PINS in it."""
+    """Write a people file with all people of PINS."""
     path = folder / "people.json"
     for id_, pin in PINS.items():
         people.add(path, id_, _ROLES[id_.partition("-")[0]], pin, cost=_CHEAP)
@@ -135,23 +135,23 @@ def people_file(folder: Path) -> Path:
 
 
 async def show(
-    house: House,
+    casino: House,
     *,
     port: int = 0,
     name: str = "Table 7",
     on_ready: Callable[[int], None] | None = None,
     folder: Path | None = None,
 ) -> None:
-    """Serve the panel of a simulated table, bench view included, until cancelled.
+    """Serve the panel of a simulated table with its bench view, until canceled.
 
-    `folder`: where its box keeps dossiers and wear, if anywhere.
+    `folder`: where its box stores fault reports and wear, if given.
     """
-    box = house.box
+    box = casino.box
     if folder is not None and box.dossiers is None:
         box.dossiers = Dossiers(box, folder / DOSSIERS)
         box.supervise("wear", partial(keep_wear, box, folder))
     config = PanelConfig(True, "127.0.0.1", port, None, None)
     await serve(
-        config, box, box.check_person, name=name, bench=HouseBench(house), on_ready=on_ready, data=folder,
+        config, box, box.check_person, name=name, bench=HouseBench(casino), on_ready=on_ready, data=folder,
         unverified=box.plan.development,
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Draws a whole table for a terminal: seats, card paths, meter, what is locked and who is asked. Pure; shows nothing.
+"""Draws a whole table for a terminal: seats, card paths, meter, holds and prompts.
 
-It draws what the box knows, never the world's truth: the same picture would stand beside a real table.
+It draws what the box knows, never the simulated truth, so it would look the same for a real table.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from table_controller.table.state import SeatBets
 
 WIDTH: Final = 112
-# So many of the last events are shown.
+# Number of last events that are shown.
 EVENTS: Final = 6
 _SEATS: Final = range(1, 7)
 _DEALER: Final = 0
@@ -41,7 +41,7 @@ _NOTHING: Final = Text("·", _QUIET)
 
 
 def draw(table: Table, views: Mapping[str, Any], recent: Sequence[Text], title: str) -> RenderableType:
-    """Return the picture of a table as the box knows it. `views` are what is known of each device, by slot."""
+    """Return the picture of a table as the box knows it. `views`: the view of each device, by slot."""
     parts: list[RenderableType] = [_head(table), Text(), _places(table), Text(), _devices(table, views)]
     if table.context.progressive:
         parts += [Text(), _meter(table)]
@@ -68,7 +68,7 @@ def _head(table: Table) -> Text:
 
 
 def _places(table: Table) -> Grid:
-    """Seats and dealer: who starts, who has a wager, what the sensors say, whose cards lie there."""
+    """Draw seats and dealer: starting position, wagers, bets, cards."""
     grid = Grid.grid(padding=(0, 1), pad_edge=False)
     for _ in range(len(_SEATS) + 2):
         grid.add_column(width=10, no_wrap=True)
@@ -134,8 +134,8 @@ def _devices(table: Table, views: Mapping[str, Any]) -> Grid:
         style = _GOOD if slot.state == IN_SERVICE else _BAD
         grid.add_row(Text(name, _QUIET), Text(plain(slot.state), style), _path(table, view))
     for state, seats in many.items():
-        said = Text(plain(state), _GOOD if state == IN_SERVICE else _BAD)
-        grid.add_row(Text("bet sensors", _QUIET), said, Text(", ".join(seats), _QUIET))
+        label = Text(plain(state), _GOOD if state == IN_SERVICE else _BAD)
+        grid.add_row(Text("bet sensors", _QUIET), label, Text(", ".join(seats), _QUIET))
     return grid
 
 
@@ -160,21 +160,21 @@ def _meter(table: Table) -> Text:
 
 
 def _locked(table: Table) -> Text:
-    """What stands in the way of the next round, with its clauses and whose it is."""
+    """Draw the first hold, with its clauses and the role that clears it."""
     holds = list(table.state.holds.values())
     if not holds:
-        return Text("nothing is locked", _GOOD)
+        return Text("No holds", _GOOD)
     hold = holds[0]
     more = f"   and {len(holds) - 1} more" if len(holds) > 1 else ""
     about = " ".join(part for part in (hold.slot, hold.deck and f"deck {hold.deck}") if part)
-    said = f"LOCKED  {plain(hold.trigger)} {about}".rstrip()
-    return Text(f"{said}   {', '.join(hold.clauses)}   {hold.acknowledges} clears it{more}", _BAD, no_wrap=True)
+    text = f"LOCKED  {plain(hold.trigger)} {about}".rstrip()
+    return Text(f"{text}   {', '.join(hold.clauses)}   {hold.acknowledges} clears it{more}", _BAD, no_wrap=True)
 
 
 def _asked(table: Table) -> Text:
     prompts = list(table.state.prompts.values())
     if not prompts:
-        return Text("nobody is asked", _QUIET)
+        return Text("No open prompts", _QUIET)
     prompt = prompts[0]
     more = f"   and {len(prompts) - 1} more" if len(prompts) > 1 else ""
     clauses = f"   {', '.join(prompt.clauses)}" if prompt.clauses else ""

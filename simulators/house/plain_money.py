@@ -1,7 +1,7 @@
-"""What the accounts of a meter must hold, worked out from what is owed: standing bets and standing claims, in order.
+"""A reference ledger: what the accounts of a meter must hold, computed from standing bets and claims, in order.
 
-Fractions of a dollar, folded from scratch at every question. Nothing is undone here: what fell or went back is left out
-of the fold, so this shares no arithmetic with a reversal. Knows no entries, and reads the printed paytable itself.
+It uses fractions of a dollar and computes from scratch at every query. Nothing is reversed: withdrawn claims and
+returned bets are left out, so it shares no arithmetic with the ledger. It reads the printed paytable itself.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ def dollars(cents: int | None) -> Fraction:
 
 
 def micro(amount: Fraction) -> int:
-    """Return dollars as micro-dollars; AssertionError if a part of one is left over."""
+    """Return dollars as micro-dollars; AssertionError if they are not a whole number."""
     whole = amount * accounts.DOLLAR
-    assert whole.denominator == 1, f"{amount} is no whole number of micro-dollars"
+    assert whole.denominator == 1, f"{amount} is not a whole number of micro-dollars"
     return whole.numerator
 
 
 class PlainBet(msgspec.Struct):
-    """A bet that stands: what it cost and added when it was accepted, in micro-dollars."""
+    """A standing bet: its stake and contributions when it was accepted, in micro-dollars."""
 
     seat: int
     stake: int
     added: int
     set_aside: int
-    over: int = 0  # what did not fit under the limit
+    over: int = 0  # the part above the limit
 
 
 class PlainClaim(msgspec.Struct):
-    """A claim that stands, and whether it is paid, by whom."""
+    """A standing claim, and whether it is paid by table or by hand."""
 
     id: int
     seat: int
@@ -57,7 +57,7 @@ class PlainClaim(msgspec.Struct):
 
 
 class Due(NamedTuple):
-    """What a claim comes to, and with what the meter is filled up again."""
+    """The amounts of a claim, and of the re-seed of the meter."""
 
     fixed: Fraction
     share: Fraction
@@ -67,7 +67,7 @@ class Due(NamedTuple):
 
 
 class Kept(msgspec.Struct):
-    """An amount that does not follow the meter any more, because a later claim was paid; in micro-dollars."""
+    """A claim whose amount is final, because a later claim was paid; in micro-dollars."""
 
     claim: PlainClaim
     fixed: int
@@ -78,7 +78,7 @@ class Kept(msgspec.Struct):
 
 
 class Owed(NamedTuple):
-    """The fold: the meter, its reserve and what the house has put in, after every standing bet and claim."""
+    """The meter, its reserve and the seed money, after every standing bet and claim."""
 
     meter: Fraction
     reserve: Fraction
@@ -87,13 +87,13 @@ class Owed(NamedTuple):
 
 
 class PlainMoney(msgspec.Struct):
-    """One meter: what closed rounds left, and what stands in the round in hand. Amounts in micro-dollars."""
+    """One meter: totals of closed rounds, and standing bets and claims of this round. Amounts in micro-dollars."""
 
     table: str
     rate_bp: int
     stake_back: bool
     limit: int | None = None
-    # What closed rounds left.
+    # Totals of closed rounds.
     meter: int = 0
     reserve: int = 0
     seeded: int = 0
@@ -104,9 +104,9 @@ class PlainMoney(msgspec.Struct):
     envy: int = 0
     corrections: int = 0
     overflow: int = 0
-    # The round in hand.
+    # The current round.
     bets: list[PlainBet] = []
-    claims: list[PlainClaim] = []  # that stand, in the order in which they were made
+    claims: list[PlainClaim] = []  # standing claims, in their order
     spent: list[PlainBet] = []  # bets that were in the meter when a share of it was paid
     kept: list[Kept] = []
 
@@ -120,7 +120,7 @@ class PlainMoney(msgspec.Struct):
     # --- what is owed -------------------------------------------------------------------------------------------------
 
     def owed(self) -> Owed:
-        """Fold every standing bet and claim over what closed rounds left."""
+        """Add every standing bet and claim to the totals of closed rounds."""
         meter, reserve, seeded = (Fraction(x, accounts.DOLLAR) for x in (self.meter, self.reserve, self.seeded))
         for bet in self.bets:
             meter += Fraction(bet.added, accounts.DOLLAR)
@@ -135,7 +135,7 @@ class PlainMoney(msgspec.Struct):
         return Owed(meter, reserve, seeded, dues)
 
     def _due(self, line: Line, meter: Fraction, reserve: Fraction) -> Due:
-        """What a line pays on a meter that stands so: whole cents, and a meter won whole is seeded again."""
+        """Return what a paytable line pays from this meter, in whole cents; a meter won whole is seeded again."""
         assert line.pay is not None
         printed, percent = TABLES[self.table], line.pay.meter_percent or 0
         unit = dollars(printed.unit_cents)
@@ -148,7 +148,7 @@ class PlainMoney(msgspec.Struct):
         return Due(fixed, share, unit if self.stake_back else _NOTHING, from_reserve, again - from_reserve)
 
     def amount_of(self, claim: int) -> int:
-        """What a standing claim's player is owed."""
+        """Return the amount of a standing claim."""
         for each in self.kept:
             if each.claim.id == claim:
                 return each.fixed + each.share
@@ -156,14 +156,14 @@ class PlainMoney(msgspec.Struct):
         return micro(due.fixed + due.share)
 
     def accounts(self) -> dict[str, int]:
-        """What each account must hold."""
+        """Return what each account must hold."""
         owed = self.owed()
         dues = [(claim.life, owed.dues[claim.id]) for claim in self.claims]
         rows = [(life, micro(due.fixed + due.share), micro(due.stake)) for life, due in dues]
         rows += [(each.claim.life, each.fixed + each.share, each.stake) for each in self.kept]
         by = {life: sum(amount for of, amount, _ in rows if of == life) for life in ("open", "table", "hand")}
         staked = self.staked + sum(bet.stake for bet in (*self.bets, *self.spent))
-        found = {
+        balances = {
             accounts.METER: micro(owed.meter),
             accounts.RESERVE: micro(owed.reserve),
             accounts.SEED: -micro(owed.seeded),
@@ -176,7 +176,7 @@ class PlainMoney(msgspec.Struct):
             accounts.CORRECTIONS: -self.corrections,
             accounts.OVERFLOW: self.overflow + sum(bet.over for bet in (*self.bets, *self.spent)),
         }
-        return found | {accounts.HOUSE: -sum(found.values())}  # whatever came in and is nowhere else
+        return balances | {accounts.HOUSE: -sum(balances.values())}  # the remainder
 
     def _line(self, hand: str) -> Line:
         return next(line for line in TABLES[self.table].lines if line.hand == hand)
@@ -184,7 +184,7 @@ class PlainMoney(msgspec.Struct):
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def bet(self, seat: int) -> None:
-        """A bet is accepted: the limit leaves so much room for it."""
+        """Accept a bet, limited by the room below the limit."""
         printed, meter = TABLES[self.table], self.owed().meter
         unit = dollars(printed.unit_cents)
         part = unit * Fraction(self.rate_bp, 10_000)
@@ -194,21 +194,21 @@ class PlainMoney(msgspec.Struct):
         self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside), micro(part - added)))
 
     def correct(self, amount: int) -> None:
-        """People correct the meter between two rounds."""
+        """Correct the meter between two rounds."""
         self.meter += amount
         self.corrections += amount
 
     def transfer_overflow(self, amount: int) -> None:
-        """People bring overflow back to the meter between two rounds."""
+        """Transfer overflow back to the meter between two rounds."""
         self.meter += amount
         self.overflow -= amount
 
     def claim(self, id_: int, seat: int, hand: str) -> None:
-        """A hand is claimed: it is the last in the order."""
+        """Add a claim, last in the order."""
         self.claims.append(PlainClaim(id_, seat, hand))
 
     def pay(self, id_: int, life: Life) -> None:
-        """A claim is paid. A share that an attendant has paid is a fact, and so is all that it was computed from."""
+        """Pay a claim. A share paid by hand is final, and so is everything that it was computed from."""
         for each in self.kept:
             if each.claim.id == id_:
                 each.claim.life = life
@@ -220,7 +220,7 @@ class PlainMoney(msgspec.Struct):
             self._keep(self.claims.index(claim) + 1)
 
     def _keep(self, paid: int) -> None:
-        """Close what the first so many claims were computed from."""
+        """Make the first so many claims final."""
         later, self.claims = self.claims[paid:], self.claims[:paid]
         owed = self.owed()
         self.kept += [Kept(each, *map(micro, owed.dues[each.id])) for each in self.claims]
@@ -229,7 +229,7 @@ class PlainMoney(msgspec.Struct):
         self.bets, self.claims = [], later
 
     def undo(self, claims: Collection[int], seats: Collection[int]) -> None:
-        """Claims fall, and bets of seats go back; no other bet or claim knows that they were ever there."""
+        """Withdraw claims and return bets of seats, as if they had never been there."""
         self.claims = [claim for claim in self.claims if claim.id not in claims]
         self.bets = [bet for bet in self.bets if bet.seat not in seats]
         for fallen in [each for each in self.kept[::-1] if each.claim.id in claims]:
@@ -238,7 +238,7 @@ class PlainMoney(msgspec.Struct):
             self._give_back_late(bet)
 
     def _fall_late(self, fallen: Kept) -> None:
-        """After a later claim was paid: the re-seed goes back as far as the meter keeps its seed."""
+        """Withdraw a final claim: take the re-seed back as far as the meter keeps its seed."""
         self.kept.remove(fallen)
         if fallen.claim.life == "table":
             return
@@ -251,7 +251,7 @@ class PlainMoney(msgspec.Struct):
         self.seeded -= to_house
 
     def _give_back_late(self, bet: PlainBet) -> None:
-        """After a share was paid: the meter keeps its seed, the reserve gives what is missing, and then the house."""
+        """Return a bet after a share was paid: the meter keeps its seed, the reserve pays the rest, then the casino."""
         self.spent.remove(bet)
         taken = min(bet.added, max(0, self.meter - self._seed))
         self.meter -= taken
@@ -262,7 +262,7 @@ class PlainMoney(msgspec.Struct):
         return micro(dollars(TABLES[self.table].seed_cents))
 
     def end_round(self) -> None:
-        """The round is over: every claim that stands is paid, and all of it is what closed rounds left."""
+        """End the round: every standing claim is paid, and everything moves to the totals of closed rounds."""
         self._keep(len(self.claims))
         for each in self.kept:
             assert each.claim.life != "open", f"a round ended, and the claim of seat {each.claim.seat} is not paid"

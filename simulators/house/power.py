@@ -1,6 +1,6 @@
-"""The power of a simulated table's box, its clocks, and the plan by which the shipped box is built. Machines live on.
+"""The power of a simulated table's box, its clocks, and the plan of the shipped box. Machines have their own power.
 
-What the box wrote before a cut arrives; nothing that it would have written after it does. Time goes on.
+Bytes that the box wrote before a power cut arrive; nothing is written after it. Time continues.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from table_controller.rulebook import Edition, Submission
 
 _NS: Final = 1_000_000_000
-# A day in 2031: simulated walls need some clock (ns).
+# Start of the simulated wall clock, a day in 2031 (ns).
 _THE_DAY: Final = 1_925_000_000 * _NS
 
 
 class HouseClock:
-    """Clocks in virtual time. `ahead_ns` sets the wall clock; `kernel` changes with every power cut."""
+    """Clocks in virtual time. `ahead_ns` shifts the wall clock; `kernel` changes with every power cut."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -48,14 +48,14 @@ class HouseClock:
         return _THE_DAY + now + self.ahead_ns, now
 
     def synchronised(self) -> bool:
-        """Return whether the wall clock is known to be right."""
+        """Return whether the wall clock is synchronized."""
         return self.right
 
 
 class Mains:
-    """Where power can go: at the n-th write to any wire, just before or just after it. Counts them over all boots.
+    """The mains power of the box. It can be cut at the n-th write to any device, just before or just after it.
 
-    `is_on`: the box has power. A cut, at a wire or at the disk, ends the box that has it.
+    Writes are counted over all boots. `is_on`: the box has power. A cut ends the running box.
     """
 
     def __init__(self, disk: Disk) -> None:
@@ -64,7 +64,7 @@ class Mains:
         self.cut_at: int | None = None
         self.before = False
         self.is_on = False
-        self._is_silent = False  # the last write has gone out, and power goes at once
+        self._is_silent = False  # the last write was sent, and power is cut at once
         self._boots = 0
         self._box: Box | None = None
         self._cables: list[_Cable] = []
@@ -76,7 +76,7 @@ class Mains:
         self._boots += 1
 
     def switch_off(self) -> None:
-        """Take the power away: nothing of the box runs any more, and no machine hears of it again."""
+        """Cut the power: the box stops and its cables are closed."""
         if not self.is_on:
             return
         self.is_on = False
@@ -87,13 +87,13 @@ class Mains:
         self._cables.clear()
 
     def cable(self) -> MemoryTransport:
-        """Return the box's end of a new pipe."""
+        """Return the box's end of a new cable."""
         cable = _Cable(self)
         self._cables = [each for each in self._cables if not each.closed] + [cable]
         return cable
 
     def lets_out(self) -> bool:
-        """One write to a wire; tell whether it still goes out."""
+        """Count one write to a device; return whether it is still sent."""
         if not self.is_on or self._is_silent:
             return False
         self.writes += 1
@@ -112,7 +112,7 @@ class Mains:
 
 
 class _Cable(MemoryTransport):
-    """The box's end of a pipe: it writes as long as the box has power, and is closed once it has none."""
+    """The box's end of a cable: it sends as long as the box has power, and is closed after a cut."""
 
     def __init__(self, mains: Mains) -> None:
         super().__init__()
@@ -124,28 +124,28 @@ class _Cable(MemoryTransport):
 
 
 class NobodyElse:
-    """The credentials of a table whose people are all simulated: they are known, and nobody signs on with a PIN."""
+    """The credentials of a table whose people are all simulated: nobody signs on with a PIN."""
 
     path = None
 
     def read(self) -> PeopleFile:
-        """Return that nobody has a credential."""
+        """Return an empty people file."""
         return PeopleFile({})
 
     def check(self, id_: str, _pin: str, _place: Origin | str = "") -> Person:
-        """Refuse everybody."""
+        """Refuse every credential."""
         raise CredentialRefused(f"{id_} is not known: this simulated table has no people file")
 
     def known_address(self, _name: str) -> bool:
-        """Nobody signed on anywhere."""
+        """Return False: nobody has signed on."""
         return False
 
     def known_id(self, _id: str) -> str | None:
-        """Nobody has a credential."""
+        """Return None: nobody has a credential."""
         return None
 
     def holds(self, _id: str, _role: str, _proof: str = "") -> bool:
-        """Tell that whoever is signed on still has that credential."""
+        """Return True: simulated people keep their credentials."""
         return True
 
 
@@ -158,7 +158,7 @@ def plan_of(
     trust: Mapping[str, Trust],
     credentials: People,
 ) -> Plan:
-    """Return the plan of a box at these machines: each has a port in memory, by a cable that loses power."""
+    """Return the plan of a box with these machines, each on a port in memory that depends on mains power."""
     places = tuple(
         Place(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_in(machine), name)
         for name, machine in machines.items()

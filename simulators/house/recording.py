@@ -1,4 +1,4 @@
-"""Turns what a console printed into an SVG picture that needs nothing from the network. Nothing is shown here."""
+"""Converts console output into an SVG picture that needs nothing from the network."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def svg(console: Console, title: str) -> str:
-    """Return the recorded output. Rich's template fetches a web font; ours uses what the viewer has."""
-    before, _, rest = CONSOLE_SVG_FORMAT.partition("@font-face")
-    after = rest[rest.rindex("}}", 0, rest.index(".{unique_id}-matrix")) + 2 :]
+    """Return the recorded output as SVG. Rich's template loads a web font; this one uses the viewer's fonts."""
+    before, _, tail = CONSOLE_SVG_FORMAT.partition("@font-face")
+    after = tail[tail.rindex("}}", 0, tail.index(".{unique_id}-matrix")) + 2 :]
     template = (before + after).replace("<!-- Generated with Rich https://www.textualize.io -->", "")
     return console.export_svg(title=title, code_format=template, unique_id="pitbox")

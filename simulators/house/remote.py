@@ -1,4 +1,4 @@
-"""A simulated table with the real service in a process of its own, started, killed and ended as the show wants it."""
+"""A simulated table whose box is a real `pitbox run` process that can be started, killed and ended."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from simulators.table import keypad_and_sign
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Every machine serves long before this (s of a real table's time).
+# Time limit until every machine is in service (s of a real table's time).
 _SERVING: float = 3600.0
 
 
 class RemoteHouse(FarTable):
-    """`open` starts `pitbox run` on the machines of a folder, `close` ends it. Power leaves the box by `cut`."""
+    """`open` starts `pitbox run` on the machines of a folder, `close` ends it, `cut` kills it."""
 
     def __init__(
         self, game: str, folder: Path, *, seed: int, speed: float, broker: tuple[str, int] | None = None
     ) -> None:
-        """`folder`: empty; everything of this table is put there. `broker`: host and port of the one that is told."""
+        """`folder`: an empty folder for the files of this table. `broker`: host and port of its MQTT broker."""
         super().__init__(folder, game, seed=seed, speed=speed, pace=1 / speed, models=keypad_and_sign(game))
         self._broker = broker
         self._service: asyncio.subprocess.Process | None = None
 
     async def open(self, *decks: str) -> None:
-        """Plug the machines in, start the service, sign everybody on, bring decks."""
+        """Plug the machines in, start the service, sign people on, bring decks."""
         await self.__aenter__()
         if self._broker is not None:
             host, port = self._broker
@@ -45,9 +45,9 @@ class RemoteHouse(FarTable):
             await self.bring(back)
 
     async def _boot(self) -> None:
-        """Start the service and wait until it answers; what it said instead is the error."""
-        said = self.folder / "service.log"
-        with said.open("ab") as log:
+        """Start the service and wait until it answers; NoBox with its log if it does not."""
+        log_path = self.folder / "service.log"
+        with log_path.open("ab") as log:
             self._service = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -58,25 +58,25 @@ class RemoteHouse(FarTable):
         ended.cancel()
         if not meeting.done():
             meeting.cancel()
-            raise NoBox(f"the box does not start: {said.read_text('utf-8', 'replace').strip()}")
+            raise NoBox(f"the box does not start: {log_path.read_text('utf-8', 'replace').strip()}")
         meeting.result()
 
     def cut(self) -> None:
-        """Power leaves the box, at once and without a word."""
+        """Kill the box at once, like a power cut."""
         if self._service is not None and self._service.returncode is None and self.box.powered:
             self.disk.cuts += 1
             self._service.kill()
             self.box.powered = False
 
     async def power_up(self) -> None:
-        """Power comes back."""
+        """Start the box again after a cut."""
         assert self._service is not None
         await self._service.wait()
         await self.box.bury()
         await self._boot()
 
     async def close(self) -> None:
-        """End everything, in order; every card must still be in exactly one place."""
+        """End everything in order; check that every card is in exactly one place."""
         await self.people.close()
         await self.box.bury()
         if self._service is not None and self._service.returncode is None:

@@ -1,8 +1,8 @@
-"""Plays a recorded fault into the real drivers: slot by slot, in its own time, and tells what they make of it.
+"""Replays a recorded fault into the real drivers, slot by slot at its recorded times, and reports what they do.
 
-A recording is a capture, or the frames of a dossier. A dossier begins in the middle of a session and brings along what
-that had begun with, so a link of the bench's own is made anew. Where nothing tells who spoke, or where it stood, there
-is nobody to shake hands with: then the events are folded, and the driver is asked nothing.
+A recording is a capture, or the frames of a fault report. A fault report starts in mid-session and includes how that
+session started, so the replay makes a new link. Without an identity or a status in the recording no handshake is
+possible: then the events are only folded into a view, and no driver runs.
 """
 
 from __future__ import annotations
@@ -37,35 +37,35 @@ if TYPE_CHECKING:
 
 
 class Played(NamedTuple):
-    """What is known of a slot after its recording: the folded picture, its service state, what could not be said."""
+    """The state of a slot after its replay: view, service state, and questions without a recorded answer."""
 
     slot: str
     kind: str
     view: Any
     service: str
-    linked: bool  # through a driver and its link; otherwise folded only
+    linked: bool  # replayed through a driver and its link; otherwise folded only
     unanswered: tuple[str, ...]
 
 
 def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
-    """Cut a recording into the sessions of its slots."""
+    """Split a recording into the sessions of its slots."""
     began = packets[0].time_ns if packets else 0
     slots: dict[str, list[Packet]] = {}
     for packet in packets:
         slots.setdefault(packet.slot, []).append(packet)
-    return {slot: found for slot, mine in slots.items() if (found := sessions(mine, began))}
+    return {slot: split for slot, mine in slots.items() if (split := sessions(mine, began))}
 
 
 def packets_of(dossier: Dossier) -> list[Packet]:
-    """Return the frames of a dossier as a capture has them, its opening at once before them. A dossier keeps no MAC."""
+    """Return the frames of a fault report as capture packets, its opening first. A fault report stores no MAC."""
     begins = max((kept.before_ms for kept in dossier.frames), default=0)
     opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
     frames = [_packet(dossier, kept.before_ms, kept) for kept in dossier.frames]
-    found = [packet for packet in (*opening, *frames) if packet is not None]
-    messages = [read_message(packet.frame.payload) for packet in found]
+    packets = [packet for packet in (*opening, *frames) if packet is not None]
+    messages = [read_message(packet.frame.payload) for packet in packets]
     if not any(isinstance(message, DeviceHello) for message in messages):
-        found[:0] = _hello_of(dossier, begins, messages)
-    return found
+        packets[:0] = _hello_of(dossier, begins, messages)
+    return packets
 
 
 def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
@@ -76,7 +76,7 @@ def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
 
 
 def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) -> list[Packet]:
-    """Return a hello by what a dossier tells of its machine; none if it tells too little to shake hands."""
+    """Return a hello built from a fault report; none if it holds too little for a handshake."""
     machine = dossier.machine
     stood = machine.kind in KINDS and any(isinstance(m, kind_named(machine.kind).messages.Status) for m in messages)
     if not stood or not machine.serial:
@@ -91,7 +91,7 @@ def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) 
 
 
 def kind_of(slot: str, played: list[Session]) -> str:
-    """Return what kind of machine a recording is of: by its hello, its slot's name, or what it says."""
+    """Return the kind of machine of a recording, by its hello, its slot's name, or its events."""
     for session in played:
         if session.hello is not None:
             return session.hello.kind
@@ -99,14 +99,14 @@ def kind_of(slot: str, played: list[Session]) -> str:
         return slot.partition(".")[0]
     own = {message: machine.KIND for machine in MACHINES for message in members(machine.Event)}
     for session in played:
-        for said in session.said:
-            if type(said.message) in own:
-                return str(own[type(said.message)])
-    raise BadCapture(f"nothing in the frames of {slot} tells what kind of machine it is")
+        for recorded in session.said:
+            if type(recorded.message) in own:
+                return str(own[type(recorded.message)])
+    raise BadCapture(f"the frames of {slot} do not show the kind of machine")
 
 
 async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
-    """Play everything beside each other; `tell(seconds, slot, event)` hears what the drivers tell."""
+    """Replay all slots in parallel; `tell(seconds, slot, event)` is called for every event of the drivers."""
     slots = by_slot(packets)
     if not slots:
         raise BadCapture("it holds no message that could be played")
@@ -118,8 +118,8 @@ async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
 class _Player:
     """One slot's recording."""
 
-    def __init__(self, slot: str, played: list[Session], tell: Tell, began: float) -> None:
-        self._slot, self._sessions, self._tell, self._began = slot, played, tell, began
+    def __init__(self, slot: str, played: list[Session], on_event: Tell, began: float) -> None:
+        self._slot, self._sessions, self._on_event, self._began = slot, played, on_event, began
         self._kind = kind_named(kind_of(slot, played))
         self._rng = Random(slot)
         self._machine: RecordedMachine | None = None
@@ -135,7 +135,12 @@ class _Player:
         approved = frozenset(ApprovedFirmware(h.kind, h.firmware, h.digest) for h in hellos if h is not None)
         keys = {h.serial: DeviceKey(h.serial, h.kind, key.key) for h in hellos if h is not None}
         slot: Slot[Any, Any] = Slot(
-            self._slot, self._kind, self._open, Trust(self._kind.name, keys, approved), self._take, jitter=self._rng
+            self._slot,
+            self._kind,
+            self._open,
+            Trust(self._kind.name, keys, approved),
+            self._on_driver_event,
+            jitter=self._rng,
         )
         slot.start()
         try:
@@ -144,7 +149,7 @@ class _Player:
                 await self._session(session, session.hello, keys[session.hello.serial], slot)
             view, service = slot.view, slot.service.state
         finally:
-            self._tell = _silent
+            self._on_event = _silent
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -171,17 +176,17 @@ class _Player:
             async with asyncio.timeout(10.0):
                 await self._reported.wait()
         except TimeoutError:
-            return  # it never reported in the recording either
-        first = [said for said in session.said if isinstance(said.message, GetReport)][:1]
-        await machine.play(self._began, lambda said: None if said in first else self._again(said, slot))
+            return  # it did not report in the recording either
+        first = [recorded for recorded in session.said if isinstance(recorded.message, GetReport)][:1]
+        await machine.play(self._began, lambda recorded: None if recorded in first else self._again(recorded, slot))
 
-    def _again(self, said: Said, slot: Slot[Any, Any]) -> None:
-        """Have the driver do what it did then: commands and reports; other questions change nothing."""
-        command = getattr(said.message, "command", None)
-        if isinstance(said.message, GetReport):
+    def _again(self, recorded: Said, slot: Slot[Any, Any]) -> None:
+        """Have the driver repeat its commands and report requests; other questions change nothing."""
+        command = getattr(recorded.message, "command", None)
+        if isinstance(recorded.message, GetReport):
             work = self._quietly(slot.driver.report())
-        elif command is not None and isinstance(said.message, self._kind.messages.Actuation):
-            work = self._quietly(self._command(said.message, command, slot.driver))
+        elif command is not None and isinstance(recorded.message, self._kind.messages.Actuation):
+            work = self._quietly(self._command(recorded.message, command, slot.driver))
         else:
             return
         task = asyncio.get_running_loop().create_task(work)
@@ -190,7 +195,7 @@ class _Player:
 
     async def _command(self, message: Any, command: int, driver: Any) -> None:
         name = type(message).__name__
-        if name == "Eject":  # its driver tells when the cards are in people's hands
+        if name == "Eject":  # its driver also reports when hands have the cards
             await driver.eject(command)
         else:
             await driver.actuate(message, command, urgent=name == "Stop")
@@ -199,15 +204,15 @@ class _Player:
         try:
             await work
         except PitboxError as error:
-            self._tell(asyncio.get_running_loop().time() - self._began, self._slot, error)
+            self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, error)
 
-    def _take(self, event: Any) -> None:
+    def _on_driver_event(self, event: Any) -> None:
         if isinstance(event, Reported):
             self._reported.set()
-        self._tell(asyncio.get_running_loop().time() - self._began, self._slot, event)
+        self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, event)
 
     async def _folded(self) -> Played:
-        """Fold what machines said, without a link."""
+        """Fold the recorded events, without a link."""
         loop = asyncio.get_running_loop()
         view, service = self._kind.blank, Service()
         hello = DeviceHello(self._kind.name, "recorded", "recorded", "recorded", bytes(32), [], 0, bytes(16))
@@ -215,17 +220,17 @@ class _Player:
         for event in started:
             view = self._kind.fold(view, event)
             service.take(self._kind.trigger(event), unsettled=False)
-        for said in (each for session in self._sessions for each in session.said):
-            if said.outgoing or said.type != fr.EVENT:
+        for recorded in (each for session in self._sessions for each in session.said):
+            if recorded.outgoing or recorded.type != fr.EVENT:
                 continue
-            wait = self._began + said.at - loop.time()
+            wait = self._began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
-            view = self._kind.fold(view, said.message)
-            service.take(self._kind.trigger(said.message), unsettled=bool(view.unsettled))
-            self._tell(said.at, self._slot, said.message)
+            view = self._kind.fold(view, recorded.message)
+            service.take(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
+            self._on_event(recorded.at, self._slot, recorded.message)
         return Played(self._slot, self._kind.name, view, service.state, False, ())
 
 
 def _silent(_at: float, _slot: str, _event: Any) -> None:
-    """Nobody hears what comes of putting things away."""
+    """Ignore events during shutdown."""

@@ -1,6 +1,6 @@
-"""The demo: a whole table played before the viewer's eyes, drawn live, with what goes wrong and how it is resolved.
+"""The demo: a whole table played live, with faults and how they are resolved.
 
-Everything that is drawn comes from what the box says is on disk; the truth only appears in the summary, which compares.
+Everything drawn comes from steps on the box's disk; the simulated truth appears only in the summary.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ if TYPE_CHECKING:
     from table_controller.cli.screen import Screen
     from table_controller.table.decisions import Decision
 
-# The picture is drawn so often (s): quick enough for cards, slow enough for a small computer.
+# Interval between pictures (s): short enough for cards, long enough for a small computer.
 _EVERY: Final = 0.1
 
 
 class ShownTable(Table):
-    """One table of a soak that is also shown; power leaves a real box by killing its process."""
+    """A soak table that is also shown; a power cut kills the process of the box."""
 
-    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], house: House, show: Show) -> None:
-        super().__init__(game, seed, mishaps, lambda *_, **__: house)
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], casino: House, show: Show) -> None:
+        super().__init__(game, seed, mishaps, lambda *_, **__: casino)
         self._show = show
 
-    def _happen(self, house: House, mishap: Mishap) -> None:
+    def _happen(self, casino: House, mishap: Mishap) -> None:
         self._show.happens(mishap)
-        if isinstance(house, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
+        if isinstance(casino, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
             self.day.mishaps["box_power_cut"] += 1
-            house.cut()
+            casino.cut()
         else:
-            super()._happen(house, mishap)
+            super()._happen(casino, mishap)
 
 
-# What a short show with some faults is about: round, second of it, where, what.
+# Mishaps of a short demo: round, second of the round, slot, fault.
 _TOUR: Final = (
     Mishap(1, 12.0, "shuffler.1", "jam:segment=lift,card=27"),
     Mishap(2, 1.5, HOUSE_SLOT, "card_falls"),
@@ -69,7 +69,7 @@ _TOUR: Final = (
 
 
 def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
-    """Return what goes wrong in a show: the tour first, then what chance brings. No clock of a computer is set."""
+    """Return the mishaps of a demo: the fixed tour first, then drawn ones, without changes of the clock."""
     tour = [mishap for mishap in _TOUR if game != "over_under" or mishap.slot != "shoe.1"] if level == "some" else []
     drawn = storm.draw(game, seed, rounds, level)
     later = [mishap for mishap in drawn if mishap.round > (tour[-1].round if tour else 0)]
@@ -77,36 +77,36 @@ def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
 
 
 class Show:
-    """Watches one table and draws it: a living picture on a terminal, a line for whatever matters elsewhere."""
+    """Draws one table: a live picture on a terminal, lines of events elsewhere."""
 
-    def __init__(self, house: House, screen: Screen, title: str) -> None:
-        self._house = house
+    def __init__(self, casino: House, screen: Screen, title: str) -> None:
+        self._casino = casino
         self._screen = screen
         self._title = title
         self._recent: list[Text] = []
         self._drawing: asyncio.Task[None] | None = None
         self._holds: dict[int, str] = {}
-        house.watchers.append(self._step)
+        casino.watchers.append(self._step)
 
     def happens(self, mishap: Mishap) -> None:
-        """Say what goes wrong, before the box knows."""
+        """Show a mishap, before the box knows it."""
         where = "at the table" if mishap.slot == HOUSE_SLOT else f"in {mishap.slot}"
-        self._say(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
+        self._add_line(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
 
     def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
         for line in self._lines(event, decisions):
-            self._say(line)
+            self._add_line(line)
 
-    def _say(self, line: Text) -> None:
+    def _add_line(self, line: Text) -> None:
         line.no_wrap = True
         self._recent = [*self._recent, line][-EVENTS:]
         if not self._screen.lives:
             self._screen.line(line.plain, str(line.style))
 
     def _lines(self, event: ev.Event, decisions: list[Decision]) -> Iterator[Text]:
-        number = self._house.controller.table.state.round.number
+        number = self._casino.controller.table.state.round.number
         if isinstance(event, ev.BoxStarted):
-            yield Text(f"the box starts (boot {event.boot}); nothing moves before everything has reported", "cyan")
+            yield Text(f"the box starts (boot {event.boot}); no machine moves before all have reported", "cyan")
         for decision in decisions:
             match decision:
                 case Moved(what="round", state=mc.BETTING):
@@ -140,7 +140,7 @@ class Show:
     # --- drawing ------------------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Draw from now on, if the screen can."""
+        """Start drawing, if the screen supports it."""
         if self._screen.lives:
             self._drawing = asyncio.get_running_loop().create_task(self._draw_on())
 
@@ -150,25 +150,30 @@ class Show:
             await asyncio.sleep(_EVERY)
 
     def picture(self) -> Any:
-        """Return the table as it stands."""
-        views = {name: slot.view for name, slot in self._house.slots.items()}
-        return draw(self._house.controller.table, views, self._recent, self._title)
+        """Return the picture of the table."""
+        views = {name: slot.view for name, slot in self._casino.slots.items()}
+        return draw(self._casino.controller.table, views, self._recent, self._title)
 
     async def end(self) -> None:
-        """Draw once more, and leave that standing."""
+        """Draw the last picture and keep it on the screen."""
         if self._drawing is not None:
             self._drawing.cancel()
             await asyncio.wait({self._drawing})
             self._screen.show(self.picture(), last=True)
 
 
-def _about(found: Found) -> str:
-    parts = [plain(found.trigger), found.slot, found.deck and f"deck {found.deck}", found.seat and f"seat {found.seat}"]
+def _about(finding: Found) -> str:
+    parts = [
+        plain(finding.trigger),
+        finding.slot,
+        finding.deck and f"deck {finding.deck}",
+        finding.seat and f"seat {finding.seat}",
+    ]
     return " ".join(str(part) for part in parts if part)
 
 
 def summary(day: Day, *, progressive: bool) -> list[Text]:
-    """Return what the whole show came to, counted against the world's truth."""
+    """Return the summary of the demo, compared with the simulated truth."""
     lines = [
         Text(
             f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.cuts}"
@@ -180,6 +185,6 @@ def summary(day: Day, *, progressive: bool) -> list[Text]:
     lines.append(Text(f"hands from a bad deck after the first check able to see it: {day.bad_after}", style))
     if progressive:
         lines.append(
-            Text(f"{day.bets} bets; chips, bets and meter the same after {day.reconciled} looks, to the micro-dollar")
+            Text(f"{day.bets} bets; chips, bets and meter agreed in {day.reconciled} checks, to the micro-dollar")
         )
     return lines

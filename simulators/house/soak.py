@@ -1,7 +1,7 @@
-"""Rounds without end at simulated tables in virtual time, with whatever goes wrong; checkers look on. No terminal here.
+"""Soak: many rounds at simulated tables in virtual time, with mishaps, watched by checkers.
 
-A soak is a row of tables, each a day long at most, each with a seed of its own: what fails is one table, and its list
-of mishaps is cut down to those that it needs.
+A soak is a series of tables of limited length, each with its own seed. If a table fails, its list of mishaps is reduced
+to those that cause the failure.
 """
 
 from __future__ import annotations
@@ -32,68 +32,68 @@ if TYPE_CHECKING:
     from simulators.house.storm import Level
 
 GAMES: Final = tuple(CHOICES)
-# Rounds of one table: about five hours of play. The next table is another one, with another seed.
+# Rounds of one table: about five hours of play. The next table has another seed.
 DAY: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
-# So often a hand with a bet wins something: far more often than by chance, so that a day sees every line.
+# Share of hands with a bet that win: far more than by chance, so that a table sees every paytable line.
 WINS: Final = 0.04
-# A table that does not open a round after so many tries goes on no more: one takes some ten seconds, and what goes
-# wrong with a machine in one round and the next may take its cable and its power for a minute each.
+# Tries to open a round before a table counts as stuck: a try takes some ten seconds, and mishaps of two rounds may take
+# a machine's cable and power for a minute each.
 TRIES: Final = 24
-# A table comes to rest sooner than this (s): six decks are shuffled in two and a half minutes.
+# Time limit until a table is idle (s): shuffling six decks takes two and a half minutes.
 PATIENCE: Final = 1500.0
-# One in so many tables has a keypad besides: one more link, and a link costs a tenth of a table's time.
+# One in so many tables also has a keypad: each link costs a tenth of a table's time.
 JOINED: Final = 4
-# Chips that a player who has few buys.
+# Chips that a player without chips buys.
 _STAKE: Final = 20
-# How many of the last rounds' mishaps are tried alone when a failure is cut down, and in which round the first of them
-# may come as well.
+# Numbers of last rounds whose mishaps are tried alone when a failure is reduced, and rounds to which the first mishap
+# may move.
 _BACK: Final = (1, 2, 4, 8, 16)
 _FIRST: Final = (1, 2, 3, 4, 5, 6)
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
 class Day(msgspec.Struct):
-    """What happened at one table, or at several."""
+    """Figures of one table, or of several."""
 
     rounds: int = 0
     voids: int = 0
     steps: int = 0
     bets: int = 0
-    hits: int = 0  # claimed, rightly or not
+    hits: int = 0  # claims, right or wrong
     cuts: int = 0
     irregularities: int = 0
     clauses: Counter[str] = msgspec.field(default_factory=Counter)
     mishaps: Counter[str] = msgspec.field(default_factory=Counter)
-    bad_before: int = 0  # rounds from bad cards before any check could see them
-    bad_after: int = 0  # and after: must be none
+    bad_before: int = 0  # rounds from bad cards before any check could detect them
+    bad_after: int = 0  # and after such a check: must be none
     reconciled: int = 0
     seconds: float = 0.0  # of processor time
-    virtual: float = 0.0  # of the table's own time
+    virtual: float = 0.0  # of virtual time
 
     def add(self, other: Day) -> None:
-        """Take another day's figures."""
+        """Add the figures of another table."""
         for name in self.__struct_fields__:
             mine, theirs = getattr(self, name), getattr(other, name)
             setattr(self, name, mine + theirs)
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A promise that was broken at one table."""
+    """A failure of one table."""
 
     game: str
     seed: int
-    rounds: int  # as many as it took
+    rounds: int  # played until the failure
     promise: str
     how: str
     mishaps: list[Mishap]
 
 
 class Table:
-    """One table for one day."""
+    """One table of a soak."""
 
     def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., House] = House) -> None:
-        """`make` gives the house: another one than the usual to see whether the checkers notice."""
+        """`make` builds the table; a faulty one shows whether the checkers detect it."""
         self.day = Day()
         self.round = 0
         self._game, self._seed, self._make = game, seed, make
@@ -104,89 +104,89 @@ class Table:
         self._unseen: list[dict[str, Any]] = []
 
     async def play(self, rounds: int, on_round: Callable[[], None] | None = None) -> Day:
-        """Play so many rounds; Broken if a promise is broken, or the table cannot go on."""
+        """Play so many rounds; Broken if a check fails, or the table cannot go on."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
-        house = self._make(
+        casino = self._make(
             self._game, seed=self._seed, choices=choices(self._game, self._seed), people=self._people,
             models=keypad_and_sign(self._game) if self._seed % JOINED == 0 else None,
         )  # fmt: skip
-        house.people.thorough, house.patience = True, PATIENCE
-        checkers = Checkers(house)
-        house.watchers.append(checkers.step)
+        casino.people.thorough, casino.patience = True, PATIENCE
+        checkers = Checkers(casino)
+        casino.watchers.append(checkers.step)
         whole = False
         try:
-            await house.open("blue", "red")
+            await casino.open("blue", "red")
             while checkers.rounds.opened < rounds:
-                await self._round(house, checkers)
+                await self._round(casino, checkers)
                 if on_round is not None:
                     on_round()
             whole = True
         finally:
             for timer in self._timers:
                 timer.cancel()
-            self._note(house, checkers)
-            with nullcontext() if whole else suppress(AssertionError):  # what broke before says more than how it ends
-                await house.close()
+            self._note(casino, checkers)
+            with nullcontext() if whole else suppress(AssertionError):  # the first failure is more informative
+                await casino.close()
             self.day.seconds = process_time() - began
             self.day.virtual = loop.time()
         return self.day
 
-    def _people(self, house: House) -> People:
-        """Who sits and works at the table: where there is a meter, now and then somebody wins."""
-        return Winners(house, self._seed, WINS) if house.submission.wagers else People(house)
+    def _people(self, casino: House) -> People:
+        """Return the people of the table; with a meter, players win now and then."""
+        return Winners(casino, self._seed, WINS) if casino.submission.wagers else People(casino)
 
-    async def _round(self, house: House, checkers: Checkers) -> None:
-        """Open a round and play it to its end, whatever happens; then look at everything."""
+    async def _round(self, casino: House, checkers: Checkers) -> None:
+        """Open a round, play it to its end, and check everything."""
         self.round += 1
         rng = Random(f"{self._seed} {self.round}")
         loop = asyncio.get_running_loop()
         for mishap in self._mishaps.get(self.round, ()):
-            self._timers.append(loop.call_later(mishap.moment * house.pace, self._happen, house, mishap))
+            self._timers.append(loop.call_later(mishap.moment * casino.pace, self._happen, casino, mishap))
         opened = checkers.rounds.opened
         for _ in range(TRIES):
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7)
-            await self._try(house, checkers, bets if house.controller.table.context.progressive else ())
+            await self._try(casino, checkers, bets if casino.controller.table.context.progressive else ())
             if checkers.rounds.opened > opened:
                 break
         else:
-            raise Broken("stuck", f"no round opens any more: {_why(house)}")
+            raise Broken("stuck", f"no round can be opened: {_why(casino)}")
         self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
 
-    async def _try(self, house: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
+    async def _try(self, casino: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
         opened = checkers.rounds.opened
         try:
-            await house.round(bets)
-            await lead_on(house)
+            await casino.round(bets)
+            await lead_on(casino)
         except TimeoutError as late:
-            raise Broken("stuck", f"{late}; {_why(house)}") from late
+            raise Broken("stuck", f"{late}; {_why(casino)}") from late
         finally:
-            self._raised()  # says more than that nobody goes on, which may be all that is seen of it
+            self._raised()  # more informative than a timeout
         if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
-            house.controller.table.state.round.number
+            casino.controller.table.state.round.number
         }:
-            _take_back(house)
+            _take_back(casino)
         checkers.round_over()
         for seat in BETTORS if bets else ():
-            if not house.chips.at(hand(f"bet_sensor.{seat}")):
-                house.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
+            if not casino.chips.at(hand(f"bet_sensor.{seat}")):
+                casino.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
 
     def _raised(self) -> None:
-        """Tell what was raised where nobody waits for it: in the box, or by whoever works at the table."""
+        """Raise an exception that no task awaited: of the box, or of the people at the table."""
         for context in self._unseen:
             error = context.get("exception")
             raise Broken("crash", f"{context['message']}: {error!r}") from error
 
-    def _happen(self, house: House, mishap: Mishap) -> None:
+    def _happen(self, casino: House, mishap: Mishap) -> None:
         word = mishap.fault.partition(":")[0]
-        self.day.mishaps[word if happen(house, mishap) else "(could not happen)"] += 1
+        self.day.mishaps[word if happen(casino, mishap) else "(could not happen)"] += 1
 
-    def _note(self, house: House, checkers: Checkers) -> None:
+    def _note(self, casino: House, checkers: Checkers) -> None:
         day = self.day
         day.rounds, day.voids = checkers.rounds.opened, len(checkers.rounds.voids)
         day.steps, day.irregularities = checkers.figures["steps"], checkers.figures["irregularities"]
-        day.clauses, day.cuts = checkers.clauses, house.disk.cuts
+        day.clauses, day.cuts = checkers.clauses, casino.disk.cuts
         day.bets, day.reconciled = checkers.money.accepted.total(), checkers.money.reconciled
         day.hits = 0 if checkers.money.told is None else checkers.money.told.claims
         day.bad_before = len(checkers.decks.bad_rounds)
@@ -194,65 +194,65 @@ class Table:
 
 
 def choices(game: str, seed: int) -> dict[str, Any]:
-    """What this table's certificate holder chose: where the chapter has a progressive, one of its printed tables.
+    """Return the choices of a table: one of the chapter's printed progressive paytables, if it has any.
 
-    Every third table of DJ Wild offers none.
+    Every third table of DJ Wild offers no progressive.
     """
     return {} if game == "dj_wild" and seed % 3 == 0 else progressive(game, seed)
 
 
-def _take_back(house: House) -> None:
-    """No round was opened, or it was void: players take back what they laid on a sensor that takes no bets."""
-    for slot, machine in house.machines.items():
-        chips = house.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
+def _take_back(casino: House) -> None:
+    """Players take back chips from closed sensors: no round was opened, or it was void."""
+    for slot, machine in casino.machines.items():
+        chips = casino.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
         if chips:
             machine.inject(f"take_bet:chips={len(chips)}")
 
 
-async def lead_on(house: House) -> None:
-    """People bring the table to rest: power comes back, a round that stood open is played, new decks come."""
+async def lead_on(casino: House) -> None:
+    """Bring the table to an idle state: restore power, play an open round, bring new decks."""
     for _ in range(TRIES):
-        if house.dark:
-            await house.power_up()
-        await house.rest()
-        if house.dark:
+        if casino.dark:
+            await casino.power_up()
+        await casino.rest()
+        if casino.dark:
             continue
-        if house.controller.table.state.round.state == mc.BETTING:
-            await house.round()
+        if casino.controller.table.state.round.state == mc.BETTING:
+            await casino.round()
             continue
-        if house.controller.table.state.round.state == mc.IDLE and not await _new_deck(house) and not house.dark:
+        if casino.controller.table.state.round.state == mc.IDLE and not await _new_deck(casino) and not casino.dark:
             return
-    if house.dark or house.controller.table.state.round.state != mc.IDLE:
-        raise Broken("stuck", f"the round stays {house.controller.table.state.round.state}; {_why(house)}")
+    if casino.dark or casino.controller.table.state.round.state != mc.IDLE:
+        raise Broken("stuck", f"the round stays {casino.controller.table.state.round.state}; {_why(casino)}")
 
 
-async def _new_deck(house: House) -> bool:
-    """Take a deck away that has been in use for too long, and bring one for it; tell whether there was one."""
-    decks = house.controller.table.state.decks
-    for name in sorted(house.people.expired):
-        house.people.expired.discard(name)
+async def _new_deck(casino: House) -> bool:
+    """Remove an expired deck, or bring a missing one; return whether there was one."""
+    decks = casino.controller.table.state.decks
+    for name in sorted(casino.people.expired):
+        casino.people.expired.discard(name)
         if name in decks and decks[name].state != mc.REMOVED:
-            house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
+            casino.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=name))
             return True
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
     names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
-    await house.bring(next(name for name in names if name not in decks))
+    await casino.bring(next(name for name in names if name not in decks))
     return True
 
 
-def _why(house: House) -> str:
-    """What the table waits for, as far as its screen shows."""
-    if house.dark:
+def _why(casino: House) -> str:
+    """Return what the table waits for, as its screen shows it."""
+    if casino.dark:
         return "the box has no power"
-    table = house.controller.table
+    table = casino.controller.table
     reasons = [reason.key for reason in table.permit("open_bets")]
     kinds = [prompt.kind for prompt in table.state.prompts.values()]
     slots = {name: slot.state for name, slot in table.state.slots.items() if slot.state != "in_service"}
     decks = {deck.name: (deck.state, deck.place) for deck in table.state.decks.values() if deck.state != mc.REMOVED}
     holds = [hold.trigger for hold in table.state.holds.values()]
     return (
-        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {house.notes[-3:]}"
+        f"reasons {reasons}, questions {kinds}, holds {holds}, slots {slots}, decks {decks}, notes {casino.notes[-3:]}"
     )
 
 
@@ -277,14 +277,14 @@ def run_table(
 
 
 def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
-    """Return the same failure with as few mishaps as it needs: replayed with the same seed, part by part left out.
+    """Return the same failure with as few mishaps as possible, found by replays with the same seed.
 
-    What happened last is mostly what it needs; and what fails as well in the first rounds is played again sooner.
+    Mostly the last mishaps cause it; a failure that also happens in the first rounds is replayed faster.
     """
 
     def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:
-        _, found = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
-        return found if found is not None and found.promise == failure.promise else None
+        _, smaller = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
+        return smaller if smaller is not None and smaller.promise == failure.promise else None
 
     least, parts = failure, 2
     nothing = fails([])
@@ -292,18 +292,18 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
         return nothing
     for back in _BACK:
         late = [mishap for mishap in failure.mishaps if mishap.round > failure.rounds - back]
-        found = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
+        smaller = fails(late) if 0 < len(late) < len(failure.mishaps) and tries > 0 else None
         tries -= 1
-        if found is not None:
-            least = found
+        if smaller is not None:
+            least = smaller
             break
     while tries > 0 and len(least.mishaps) > 1:
         size = -(-len(least.mishaps) // parts)
         for start in range(0, len(least.mishaps), size):
             tries -= 1
-            found = fails(least.mishaps[:start] + least.mishaps[start + size :])
-            if found is not None:
-                least, parts = found, max(2, parts - 1)
+            smaller = fails(least.mishaps[:start] + least.mishaps[start + size :])
+            if smaller is not None:
+                least, parts = smaller, max(2, parts - 1)
                 break
         else:
             if size == 1:
@@ -313,9 +313,9 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
         sooner = least.mishaps[0].round - first
         if sooner > 0:
             moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
-            found = fails(moved, least.rounds - sooner + 1)
-            if found is not None:
-                return found
+            smaller = fails(moved, least.rounds - sooner + 1)
+            if smaller is not None:
+                return smaller
     return least
 
 

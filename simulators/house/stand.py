@@ -1,4 +1,4 @@
-"""A test stand: one simulated machine in a real slot, and everything that its driver told. No rules."""
+"""A device bench: one simulated machine in a real slot, and all events of its driver."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _E = TypeVar("_E")
 
 
 def trust_in(machine: Machine) -> Trust:
-    """Return what a table that has enrolled this machine expects."""
+    """Return the trust of a table that has enrolled this machine."""
     return Trust(machine.kind, {machine.key.serial: machine.key}, frozenset([approved(machine.kind)]))
 
 
 class Stand(Generic[M, D, V]):
-    """A machine on its stand: `view` is what its driver told, `service` the slot's state, `machine` the truth."""
+    """A machine on its bench: `view` is the driver's view, `service` the slot's state, `machine` the truth."""
 
     def __init__(
         self,
@@ -49,7 +49,13 @@ class Stand(Generic[M, D, V]):
         self.events: list[Any] = []
         self.trust = trust or trust_in(machine)
         self.slot = Slot(
-            machine.slot, kind, open_port, self.trust, self._take, capture=capture, jitter=Random(machine.seed)
+            machine.slot,
+            kind,
+            open_port,
+            self.trust,
+            self._on_driver_event,
+            capture=capture,
+            jitter=Random(machine.seed),
         )
         self.driver: D = self.slot.driver
         self._on_event = on_event
@@ -58,7 +64,7 @@ class Stand(Generic[M, D, V]):
 
     @property
     def view(self) -> V:
-        """What is known of the machine."""
+        """The view of the machine."""
         return self.slot.view
 
     @property
@@ -68,10 +74,10 @@ class Stand(Generic[M, D, V]):
 
     @property
     def supervisor(self) -> Supervisor:
-        """Who keeps the link."""
+        """The supervisor of the link."""
         return self.slot.supervisor
 
-    def _take(self, event: Any) -> None:
+    def _on_driver_event(self, event: Any) -> None:
         self.events.append(event)
         for fits, future in self._watchers:
             if not future.done() and fits(event):
@@ -85,7 +91,7 @@ class Stand(Generic[M, D, V]):
         return next(self._ids)
 
     def inject(self, text: str) -> str:
-        """Let a fault happen, in the words of the vocabulary."""
+        """Apply a fault by its name."""
         return self.machine.inject(text)
 
     def told(self, kind: type[_E]) -> list[_E]:
@@ -105,11 +111,11 @@ class Stand(Generic[M, D, V]):
         return reported
 
     async def close(self) -> None:
-        """Close the link and switch the machine off; every card must still be in exactly one place."""
+        """Close the link and switch the machine off; check that every card is in exactly one place."""
         await self.slot.close()
         self.machine.board.power_off()
         self.machine.world.check()
 
 
-# The stand that most scenarios are about.
+# The bench of most scenarios.
 ShufflerStand = Stand[SimulatedShuffler, ShufflerDriver, ShufflerView]

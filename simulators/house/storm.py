@@ -1,7 +1,7 @@
-"""Everything that may go wrong at a simulated table: drawn by seed as a list, and let happen. Judged elsewhere.
+"""The fault schedule of a simulated table: a list of mishaps drawn by seed, and their injection.
 
-A mishap is a round, a moment in it, a slot and a word of the one vocabulary of faults. The list is all that chance
-decides about faults, so any part of it can be played again with the same seed.
+A mishap is a round, a moment in it, a slot and a fault. The list is the only random choice of faults, so any part of it
+can be played again with the same seed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 Level = Literal["none", "some", "storm"]
 LEVELS: Final[tuple[Level, ...]] = ("none", "some", "storm")
-# How many mishaps a round has on average.
+# Average number of mishaps in a round.
 _RATES: Final[dict[str, float]] = {"none": 0.0, "some": 0.12, "storm": 0.9}
-# The slot of what happens at the table itself.
+# The slot name of mishaps of the table itself.
 HOUSE_SLOT: Final = HOUSE_KIND
-# Mishaps come at any moment of a round (s); a round takes about a minute, and whatever comes later finds the next one.
+# Latest moment of a mishap in a round (s); a round takes about a minute, and a later mishap meets the next one.
 _LATEST: Final = 60.0
-# Chips land up to so long after a round opened (s): no more bets is called after two.
+# Latest moment of a chip after a round opened (s): no more bets is called after two.
 _BETTING: Final = 2.6
 
 _SHUFFLER_SEGMENTS: Final = ("feed", "bridge", "lift", "shelf", "unload", "stack", "drop")
@@ -40,7 +40,7 @@ _QUESTIONS: Final = ("stub", "chips", "announce", "cards_together", "deck_counte
 
 
 class Mishap(msgspec.Struct, frozen=True, order=True):
-    """One thing that goes wrong: in which round, how many seconds after its opening, where, and what."""
+    """One mishap: round, seconds after its opening, slot, and fault."""
 
     round: int
     moment: float
@@ -52,13 +52,15 @@ class Mishap(msgspec.Struct, frozen=True, order=True):
 
 
 def read_mishap(text: str) -> Mishap:
-    """Read a mishap as it is printed; ConfigurationError says what is wrong with it."""
+    """Parse a mishap as it is printed; UsageMistake names the error."""
     try:
         when, slot, fault = text.split()
         number, _, moment = when.partition("@")
         mishap = Mishap(int(number), float(moment), slot, fault)
     except ValueError:
-        raise UsageMistake(f"{text!r} is no mishap; '17@12.5 shuffler.1 jam:segment=lift' is one") from None
+        raise UsageMistake(
+            f"{text!r} is not a mishap; write for example '17@12.5 shuffler.1 jam:segment=lift'"
+        ) from None
     kind = mishap.slot.partition(".")[0]
     try:
         parse_fault(mishap.fault, kind)
@@ -68,7 +70,7 @@ def read_mishap(text: str) -> Mishap:
 
 
 def draw(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
-    """Draw what goes wrong in so many rounds, in order."""
+    """Draw the mishaps of so many rounds, in order."""
     rng = Random(f"storm {game} {seed}")
     rate, slots = _RATES[level], [slot for slot in layout(game) if slot not in keypad_and_sign(game)]
     drawn: list[Mishap] = []
@@ -109,7 +111,7 @@ def _of_people(rng: Random) -> list[str]:
 
 
 def _of_any(rng: Random) -> list[str]:
-    """What can happen to any machine and goes away by itself or by a technician's hand."""
+    """Return faults of any machine that end by themselves or by a technician's work."""
     return [
         "reboot", f"power_cut:seconds={rng.randint(1, 9)}", f"hang:seconds={rng.choice([1, 6])}",
         f"unplug:seconds={rng.choice([1, 5, 20])}", f"garbage:bytes={rng.choice([1, 300, 4000])}",
@@ -173,41 +175,41 @@ _OWN: Final[dict[str, Any]] = {
 }
 
 
-def happen(house: House, mishap: Mishap) -> bool:
-    """Let one thing go wrong; tell whether it could: hands cannot reach what is inside a machine."""
+def happen(casino: House, mishap: Mishap) -> bool:
+    """Inject a mishap; return whether it was possible: hands cannot reach inside a machine."""
     if mishap.slot == HOUSE_SLOT:
-        _at_table(house, parse_fault(mishap.fault, HOUSE_KIND))
+        _at_table(casino, parse_fault(mishap.fault, HOUSE_KIND))
         return True
     try:
-        house.machines[mishap.slot].inject(mishap.fault)
+        casino.machines[mishap.slot].inject(mishap.fault)
     except BadFault:
         return False
     return True
 
 
-def _at_table(house: House, fault: Fault) -> None:
+def _at_table(casino: House, fault: Fault) -> None:
     match fault.kind.name:
         case "box_power_cut":
             ahead, at = fault.whole("points"), _POINTS[fault.one_of("at", _POINTS)]
             if at == "sync":
-                house.disk.cut_at = house.disk.points + ahead
+                casino.disk.cut_at = casino.disk.points + ahead
             else:
-                house.mains.cut_at, house.mains.before = house.mains.writes + ahead, at == "before"
+                casino.mains.cut_at, casino.mains.before = casino.mains.writes + ahead, at == "before"
         case "clock_step":
             minutes = fault.whole("minutes") * (-1, 1)[fault.one_of("to", ("back", "ahead"))]
-            house.clock.ahead_ns += minutes * 60_000_000_000
+            casino.clock.ahead_ns += minutes * 60_000_000_000
         case "card_falls":
-            house.on_collect = house.lose_one
+            casino.on_collect = casino.lose_one
         case "card_aside":
-            house.on_collect = lambda back: house.lose_one(back, "set_aside")
+            casino.on_collect = lambda back: casino.lose_one(back, "set_aside")
         case "card_swapped":
-            house.on_collect = house.swap_one
+            casino.on_collect = casino.swap_one
         case "miscount":
             by = fault.whole("by") * (1, -1)[fault.one_of("way", ("more", "less"))]
-            house.people.slips[fault.text("question")] = by
+            casino.people.slips[fault.text("question")] = by
         case "answer_twice":
-            house.people.twice = True
-        case "open_again" if not house.dark:
-            house.controller.submit(ev.OpenRound(DEALER))
-        case "call_again" if not house.dark:
-            house.controller.submit(ev.NoMoreBets(DEALER))
+            casino.people.twice = True
+        case "open_again" if not casino.dark:
+            casino.controller.submit(ev.OpenRound(DEALER))
+        case "call_again" if not casino.dark:
+            casino.controller.submit(ev.NoMoreBets(DEALER))

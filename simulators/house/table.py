@@ -1,4 +1,4 @@
-"""A whole table in one process: simulated machines, the shipped box over the wire, people. No tests here."""
+"""A whole table in one process: simulated machines, the shipped box over the wire protocol, and people."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ if TYPE_CHECKING:
 
 __all__ = ["CHOICES", "ROUND_TIME", "House"]
 
-# Far longer than any round takes at its pace (s of virtual time).
+# Time limit of a round (s of virtual time).
 ROUND_TIME: Final = 3600.0
 _DEALT: Final = Moved("round", mc.DEALING)
 
 
 def _until_controlled(_: Exception) -> None:
-    """The box's controller hears of a failing journal from its first record on."""
+    """Ignore a journal failure before the box has a controller."""
 
 
 def _machines(game: str, submission: Submission) -> dict[str, str]:
-    """Return the machines of a table: no keypad, for people answer at a screen, and a sign where a meter is shown."""
+    """Return the machines of a table: no keypad, because people answer on a screen, and a sign if it has a meter."""
     unused = ("keypad",) if "progressive" in submission.wagers else ("keypad", "meter")
     return {slot: model for slot, model in layout(game).items() if not slot.startswith(unused)}
 
 
 class House:
-    """One table with everything around it, in memory and (usually) in virtual time."""
+    """One table with its machines, box and people, in memory and usually in virtual time."""
 
     def __init__(
         self,
@@ -72,12 +72,12 @@ class House:
         people: Callable[[House], People] = People,
         credentials: plan.People | None = None,
     ) -> None:
-        """`choices` of the certificate holder besides the usual; `trust`: what a slot expects of its machine.
+        """`choices`: further choices of the certificate holder; `trust`: the trust of single slots.
 
-        `credentials`: who may sign on at the box besides the simulated people.
+        `credentials`: who may sign on at the box in addition to the simulated people.
         """
-        self.patience = ROUND_TIME  # how long anything may take until nobody has anything to do (s)
-        self.pace = pace  # how long people take for everything, against their usual pace
+        self.patience = ROUND_TIME  # time limit until nobody has anything to do (s)
+        self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
         self.truth = Truth(self)
@@ -85,12 +85,12 @@ class House:
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
         self.log: list[tuple[ev.Event, list[Decision]]] = []
-        self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really whole
+        self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really complete
         self.stub = 0
         self._asked_again: list[str] = []
-        self.strays: dict[str, list[Any]] = {}  # cards with other backs that lie among a deck
-        self.watchers: list[Callable[[ev.Event, list[Decision]], None]] = []  # see every step once it is durable
-        self.on_collect: Callable[[str], None] | None = None  # what happens, once, when the next deck is collected
+        self.strays: dict[str, list[Any]] = {}  # cards with other backs among a deck
+        self.watchers: list[Callable[[ev.Event, list[Decision]], None]] = []  # called for every durable step
+        self.on_collect: Callable[[str], None] | None = None  # called once, when the next deck is collected
         self.chips = Chips()
         self.disk = disk or Disk(seed)
         self.mains = Mains(self.disk)
@@ -114,7 +114,7 @@ class House:
     # --- the box ------------------------------------------------------------------------------------------------------
 
     def _start(self) -> Box:
-        """The table's first box has recovered the table; `open` connects its machines."""
+        """Return the first box, recovered but not connected; `open` connects its machines."""
         box = self._powered_box()
         box.recover(self._open_journal)
         self._attach(box)
@@ -126,10 +126,10 @@ class House:
         return box
 
     def _attach(self, box: Box) -> None:
-        """People see what the box shows and what its machines do."""
+        """Show people the steps of the box and the events of its machines."""
         if box.controller is not None:
             box.controller.followers.append(self._follow)
-            box.on_told.append(self._told)
+            box.on_told.append(self._on_device_event)
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[DiskStore, DiskWriter]:
         store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
@@ -138,14 +138,14 @@ class House:
 
     @property
     def controller(self) -> Controller:
-        """The box's controller: of this boot."""
+        """The controller of the running box."""
         controller = self.box.controller
-        assert controller is not None, f"the box is locked: {self.box.cause}"
+        assert controller is not None, f"the box is in safe mode: {self.box.cause}"
         return controller
 
     @property
     def slots(self) -> dict[str, Slot[Any, Any]]:
-        """The box's slots: of this boot."""
+        """The slots of the running box."""
         return self.box.slots
 
     @property
@@ -154,13 +154,13 @@ class House:
         return not self.mains.is_on
 
     def is_awaited(self) -> bool:
-        """Return whether the box has yet to answer somebody: in one process it answers at once."""
+        """Return False: in one process the box answers at once."""
         return False
 
     async def power_up(self) -> None:
-        """Power comes back: the box starts, as often as it must, and people look at its screen again.
+        """Restore power: start the box, again after further cuts, and let people look at its screen.
 
-        A box whose journal cannot be taken is locked then; `box.cause` is why.
+        A box that cannot use its journal is in safe mode; `box.cause` is the reason.
         """
         while self.dark:
             await self.box.stop()
@@ -179,16 +179,16 @@ class House:
             self.people.look_again()
 
     def _sign_on(self) -> None:
-        """The simulated dealer signs on, unless other people do that at the box themselves."""
+        """Sign the simulated dealer on, unless other people sign on at the box."""
         if self._has_own_dealer and self.box.presence is not None:
             self.box.presence.signed_on(DEALER)
 
     async def power_down(self) -> None:
-        """Somebody stops the box in order and switches it off; the machines stay."""
+        """Stop the box in order and switch it off; the machines stay on."""
         await self.box.stop()
         self.mains.switch_off()
 
-    def _told(self, slot: str, event: Any) -> None:
+    def _on_device_event(self, slot: str, event: Any) -> None:
         if not self.dark:
             self.people.told(slot, event)
 
@@ -211,11 +211,11 @@ class House:
     # --- cards --------------------------------------------------------------------------------------------------------
 
     def deck(self, back: str) -> list[Any]:
-        """Every card that has this back, wherever it is."""
+        """Return all cards with this back, at any place."""
         return [card for place in self.world.census() for card in self.world.at(place) if card.back == back]
 
     def whole(self, back: str) -> bool:
-        """The truth: whether what will be dealt from is this deck, complete and of these backs only."""
+        """Return whether the cards that will be dealt are really this deck: complete, and only of its back."""
         place = {"automated_shoe": "shoe.1", "dealing_shoe": "shoe.1", "manual_shoe": "shoe.1"}.get(
             self.controller.table.state.dealing, TRAY
         )
@@ -224,15 +224,15 @@ class House:
             return False
         faces = sorted(card.face for card in cards if card.face >= 0)
         printed = sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
-        rest = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
-        return sorted([*faces, *(card.face for card in rest)]) == printed and {
+        discarded = [card for card in self.deck(back) if self.world.where(card) in ("discard_rack", LAYOUT)]
+        return sorted([*faces, *(card.face for card in discarded)]) == printed and {
             c.back for c in cards if c.face >= 0
         } <= {back}
 
     def lay(self, back: str, to: str) -> None:
-        """Hands put every card of a deck that can be reached in one place: from the layout, the rack, the tray.
+        """Gather the reachable cards of a deck in one place, from layout, rack and tray.
 
-        A torn one is no card any more and stays aside.
+        Torn cards are set aside.
         """
         for card in self.deck(back):
             if card.id in self.world.torn and "/" not in self.world.where(card) and to != "quarantine":
@@ -241,31 +241,31 @@ class House:
                 self.world.move(card, to)
 
     def lose_one(self, back: str, to: str = RAIL) -> None:
-        """One card of a deck that can be reached ends where nobody looks."""
+        """Move one reachable card of a deck to a hidden place."""
         cards = [card for card in self.deck(back) if self.world.where(card) in (RACK, TRAY, LAYOUT)]
         self.world.move(cards[len(cards) // 2], to)
 
     def swap_one(self, back: str) -> None:
-        """One card of a deck is replaced by a copy of another."""
+        """Replace one card of a deck by a copy of another."""
         cards = [card for card in self.deck(back) if self.world.where(card) in (RACK, TRAY, LAYOUT)]
         self.world.make(cards[0].face, back, self.world.where(cards[1]))
         self.world.move(cards[1], RAIL)
 
     def only_in_tray(self, back: str) -> None:
-        """Hands put one deck into the tray, and whatever else lay there beside it: decks are never mixed."""
+        """Put one deck alone into the tray, and other cards into separate piles: decks are never mixed."""
         for card in self.world.at(TRAY):
             if card.back != back:
                 self.world.move(card, f"pile of {card.back}")
         self.lay(back, TRAY)
 
     def reachable(self, back: str) -> int:
-        """The truth: how many cards of a deck hands can count, on the table and in the tray."""
+        """Return the true number of cards of a deck that hands can count, on the table and in the tray."""
         lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
         mixed = [card for card in self.strays.get(back, []) if self.world.where(card) not in ("quarantine", RACK)]
         return len(mixed) + sum(1 for c in lying if self.world.where(c) not in (RAIL, "set_aside", "quarantine"))
 
     def note_strays(self, slot: str, back: str) -> None:
-        """Playing cards with another back come out of a machine together with a deck: they are counted with it."""
+        """Record playing cards with another back that come out of a machine with a deck and are counted with it."""
         places = [place for place in self.world.census() if place.startswith(slot + "/")]
         inside = [card for place in places for card in self.world.at(place) if card.face >= 0]
         if 2 * sum(1 for card in inside if card.back == back) > len(inside):
@@ -274,17 +274,17 @@ class House:
             ]
 
     def drawn(self) -> int:
-        """The truth: how many playing cards lie on the layout."""
+        """Return the true number of playing cards on the layout."""
         return sum(1 for card in self.world.at(LAYOUT) if card.face >= 0)
 
     def in_well(self) -> int:
-        """The truth: how many playing cards are in the shoe."""
+        """Return the true number of playing cards in the shoe."""
         return sum(
             1 for p in self.world.census() if p.startswith("shoe.1/") for card in self.world.at(p) if card.face >= 0
         )
 
     def inside(self, slot: str, back: str) -> int:
-        """The truth: how many cards of a deck are in a machine where hands find them: not behind its shelves."""
+        """Return the true number of cards of a deck in a machine, without those behind its shelves."""
         places = [self.world.where(card) for card in self.deck(back)]
         return sum(1 for place in places if place.startswith(slot + "/") and "behind" not in place)
 
@@ -294,17 +294,17 @@ class House:
             self.world.move(card, LAYOUT)
 
     def cards_of_deal(self) -> int:
-        """How many cards the first deal takes."""
+        """Return the number of cards of the first deal."""
         return first_deal(self.controller.table.context)
 
     def chips_in_tray(self, machine: Any) -> int:
-        """The truth: how many chips the dealer's tray holds."""
+        """Return the true number of chips in the dealer's tray."""
         return len(machine.chips.at(CHIP_TRAY))
 
-    # --- a day at the table -------------------------------------------------------------------------------------------
+    # --- play -------------------------------------------------------------------------------------------
 
     async def open(self, *decks: str) -> None:
-        """Every machine connects; decks come to the table, are opened and shuffled."""
+        """Connect every machine; bring decks, which are opened and shuffled."""
         self._sign_on()
         self.box.connect()
         await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
@@ -312,13 +312,13 @@ class House:
             await self.bring(back)
 
     async def bring(self, back: str) -> None:
-        """A new deck comes to the table, is opened and shuffled."""
+        """Bring a new deck, which is opened and shuffled."""
         self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         self.controller.submit(ev.DeckReceived(back, DEALER))
         await self.rest()
 
     def faces_right(self, back: str) -> bool:
-        """The truth: whether the cards of a deck that hands can reach are each there once."""
+        """Return whether the reachable cards of a deck have the right faces."""
         hidden = (RAIL, "set_aside", "quarantine")
         faces = sorted(card.face for card in self.deck(back) if self.world.where(card) not in hidden and card.face >= 0)
         return faces == sorted(DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
@@ -327,7 +327,7 @@ class House:
         """Play one round from open to idle, or as far as it goes."""
         self.controller.submit(ev.OpenRound(DEALER))
         await self.wait(1.0)
-        if bets:  # players see whether their sensor takes bets
+        if bets:  # players see whether bets are open
             await self.until(lambda: self.dark or not (self.is_awaited() or self.opening()))
         for seat in bets:
             betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
@@ -341,32 +341,32 @@ class House:
         await self.rest()
 
     def opening(self) -> bool:
-        """Tell whether a sensor was told to take bets and has not answered yet."""
+        """Return whether a sensor has yet to confirm that bets are open."""
         return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
     async def rest(self, seconds: float | None = None) -> None:
-        """Let everybody do what is to be done, until nobody has anything to do, or the box has no power."""
+        """Wait until nobody has anything to do, or the box is down."""
         await Rest(self, self.patience if seconds is None else seconds).come()
 
     def ask_again(self) -> bool:
-        """Have a machine report once more that did not report well while somebody had it open; tell whether one did."""
+        """Request a new report from an unverified machine, once; return whether there was one."""
         state = self.controller.table.state
         doubtful = [name for name, slot in state.slots.items() if slot.state == "unverified"]
         self._asked_again = [name for name in self._asked_again if name in doubtful]
         ready = [name for name in doubtful if name not in self._asked_again and self.slots[name].view.connected]
         for name in ready:
-            self._asked_again.append(name)  # once: who is still in doubt then is the technician's
+            self._asked_again.append(name)  # once: then the technician repairs it
             self.controller.submit(ev.SlotOrdered(name, "acknowledge", FLOOR))
         return bool(ready)
 
     def empty_intake(self, slot: str) -> None:
-        """Hands take back what a shuffler has not drawn in."""
+        """Take back cards that a shuffler has not drawn in."""
         if self.world.count(f"{slot}/intake"):
             self.world.move_all(f"{slot}/intake", TRAY)
             self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
     def feed(self) -> None:
-        """Put a deck that waits for the shuffler into it, if it is empty and serves."""
+        """Put a waiting deck into the shuffler, if it is empty and in service."""
         state = self.controller.table.state
         slot = state.slots.get("shuffler.1")
         if slot is None or slot.state != "in_service" or slot.deck is not None or state.holds:
@@ -374,7 +374,7 @@ class House:
         if any(issued.slot == "shuffler.1" for issued in state.commands.values()):
             return
         for deck in state.decks.values():
-            waits = shuffling.waits(self.controller.table.context, deck)  # a stack, or a deck beside the one in place
+            waits = shuffling.waits(self.controller.table.context, deck)  # a deck that has to be shuffled
             if waits and not any(self.world.count(f"shuffler.1/{at}") for at in ("intake", "gate", "presented")):
                 self.lay(deck.name, TRAY)
                 for card in [card for card in self.world.at(TRAY) if card.back == deck.name]:
@@ -383,11 +383,11 @@ class House:
                 return
 
     async def wait(self, seconds: float) -> None:
-        """Let time pass at the pace of the people here."""
+        """Wait so many seconds at the pace of these people."""
         await asyncio.sleep(seconds * self.pace)
 
     async def until_held(self, seconds: float = ROUND_TIME) -> None:
-        """Let everybody go on until the box holds something back, and nobody is about anything any more."""
+        """Wait until the box has a hold and nobody is busy."""
         for _ in range(round(seconds / 0.5)):
             self.feed()
             state = self.controller.table.state
@@ -397,15 +397,15 @@ class House:
         raise TimeoutError("the box has found nothing")
 
     async def until(self, condition: Any, seconds: float | None = None) -> None:
-        """Wait until something holds, for a minute unless it may take another time."""
+        """Wait until a condition is true, by default for a minute."""
         for _ in range(round((60.0 if seconds is None else seconds) * 10)):
             if condition():
                 return
             await self.wait(0.1)
-        raise TimeoutError("what the house waits for did not come true")
+        raise TimeoutError("the condition did not become true")
 
     async def close(self) -> None:
-        """The table closes; every card must still be in exactly one place."""
+        """Close the table; check that every card is in exactly one place."""
         await self.people.close()
         self.disk.cut_at = self.mains.cut_at = None
         await self.power_down()

@@ -1,6 +1,6 @@
-"""A journal's money told once more from what people did: chips taken and returned, hands named, payments made.
+"""An oracle for a journal's money, from what people did: chips taken and returned, hands named, payments made.
 
-Reads events and which bets came and went, never an amount or an entry: what is owed is worked out by `plain_money`.
+It reads events, accepted bets and returned bets, never an amount or an entry; `plain_money` computes the amounts.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.table.decisions import Decision
 
-# Answers by which a claim falls.
+# Answers that withdraw a claim.
 _FALLS: Final = {"hit_hand": "not_winning", "hit_dark": "refuse", "hit_validate": "refuse"}
 
 
 class ToldMoney:
-    """`paid` and `envy` are by round and seat, as people remember theirs; `claims` counts all that were ever made."""
+    """`paid` and `envy` are by round and seat; `claims` counts all claims ever made."""
 
     def __init__(self, rules: MeterRules) -> None:
         self.plain = PlainMoney.of(rules)
@@ -43,20 +43,20 @@ class ToldMoney:
         self.claims = 0
         self._asked: dict[int, Prompt] = {}
         self._round = 0
-        self._hits: dict[int, tuple[int, str]] = {}  # that stand in this round, in their order: seat and hand
-        self._seen: dict[int, str] = {}  # hands without a bet that were looked at for envy
+        self._hits: dict[int, tuple[int, str]] = {}  # standing claims of this round, in order: seat and hand
+        self._seen: dict[int, str] = {}  # hands without a bet that were checked for envy
         self._paid_for: dict[int, str] = {}  # hands whose envy was paid
 
     def read(self, steps: Iterable[Step]) -> ToldMoney:
-        """Take a whole journal."""
+        """Apply a whole journal."""
         for step in steps:
             self.take(step.event, step.decisions)
         return self
 
     def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
-        """Take one step."""
+        """Apply one step."""
         if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
-            self._said(self._asked[event.prompt], event)
+            self._apply_answer(self._asked[event.prompt], event)
         if isinstance(event, ev.MeterCorrected) and Refused not in map(type, decisions):
             self.plain.correct(event.amount)
         back = [decision.seat for decision in decisions if isinstance(decision, BetReturned)]
@@ -76,7 +76,7 @@ class ToldMoney:
                 self.plain.end_round()
                 self._round, self._hits, self._seen, self._paid_for = 0, {}, {}, {}
 
-    def _said(self, prompt: Prompt, answer: ev.Answer) -> None:
+    def _apply_answer(self, prompt: Prompt, answer: ev.Answer) -> None:
         seat = prompt.seat or 0
         match prompt.kind:
             case "progressive" if answer.choice != NO_WIN:
@@ -95,21 +95,21 @@ class ToldMoney:
     def _hit(self, seat: int) -> int:
         return next(id_ for id_, (of, _) in self._hits.items() if of == seat)
 
-    def _pay(self, id_: int, way: str) -> None:
+    def _pay(self, id_: int, method: str) -> None:
         seat, hand = self._hits[id_]
         amount = self.plain.amount_of(id_)
-        self.plain.pay(id_, "table" if way == "table" else "hand")
+        self.plain.pay(id_, "table" if method == "table" else "hand")
         assert (self._round, seat) not in self.paid, f"round {self._round}, seat {seat}: paid twice"
-        self.paid[self._round, seat] = Payment(hand, way, amount)
+        self.paid[self._round, seat] = Payment(hand, method, amount)
 
     def _fall(self, id_: int) -> None:
-        """One claim falls by a person's answer, and the envy that its hand brought with it."""
+        """Withdraw a claim by a person's answer, with the envy of its hand."""
         seat, _ = self._hits.pop(id_)
         self._unpay_envy(seat, self.envy.pop((self._round, seat), ()))
         self.plain.undo([id_], [])
 
     def _return(self, seats: list[int]) -> None:
-        """Bets go back, and what was claimed for them falls; what an attendant has paid keeps its bet."""
+        """Return bets and withdraw their claims; a bet whose hit was paid by hand is kept."""
         falling = [id_ for id_, (seat, _) in self._hits.items() if seat in seats]
         for id_ in falling:
             self.paid.pop((self._round, self._hits.pop(id_)[0]), None)
@@ -126,7 +126,7 @@ class ToldMoney:
             self.plain.envy -= self._envy_of(self._paid_for[of]) * len(seats)
 
     def _envy_back(self, void: int | None) -> None:
-        """The round is void, or one hand: it neither gives nor receives envy."""
+        """Take envy back: a void round or hand neither gives nor receives it."""
         for number, of in [key for key in self.envy if key[0] == self._round]:
             seats = self.envy[number, of]
             gone = seats if void in (None, of) else tuple(seat for seat in seats if seat == void)
@@ -140,5 +140,5 @@ class ToldMoney:
         return micro(dollars(printed.envy_cents))
 
     def accounts(self) -> dict[str, int]:
-        """What each account must hold (micro-dollars)."""
+        """Return what each account must hold (micro-dollars)."""
         return self.plain.accounts()

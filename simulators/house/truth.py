@@ -1,7 +1,7 @@
-"""What really happened at a simulated table, kept beside the box, never asked of it: checks and rounds, deck by deck.
+"""What really happened at a simulated table, recorded independently of the box: checks and rounds of each deck.
 
-Decks are told apart by the backs of the cards that lie in a machine, not by what the box believes of them. Of the box
-only its questions are read, to know what people answered.
+Decks are identified by the backs of the cards in a machine, not by the box's records. Of the box only its prompts are
+read, to interpret answers.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ _DEALING: Final = Moved("round", mc.DEALING)
 
 
 class Truth:
-    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each check that found one wrong.
+    """`since`: the rounds dealt from each deck after its last good check; `wrong`: each failed check.
 
-    `before`: those before that check, where hands made it: hands err, and another check has to find the same.
+    `before`: the rounds before that check, if hands made it: people err, so another check must confirm it.
     """
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, casino: House) -> None:
+        self.casino = casino
         self.since: dict[str, list[int]] = {}
         self.before: dict[str, list[int]] = {}
-        self.unseen: dict[str, list[int]] = {}  # the same, after the last look at its faces
+        self.unseen: dict[str, list[int]] = {}  # the same, after its last face check
         self.wrong: list[tuple[str, tuple[int, ...]]] = []
         self._asked: dict[int, Prompt] = {}
-        self._dispensed = 0  # in this round, as the shoe counted
+        self._dispensed = 0  # in this round, by the count of the shoe
 
     def backs(self, slot: str) -> str:
         """Return the back of most cards in a machine."""
-        world = self.house.world
-        found = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
-        return found.most_common(1)[0][0] if found else ""
+        world = self.casino.world
+        backs = Counter([c.back for p in world.census() if p.startswith(slot) for c in world.at(p) if c.face >= 0])
+        return backs.most_common(1)[0][0] if backs else ""
 
     def take(self, event: ev.Event, decisions: list[Decision]) -> None:
-        """See one step of the table."""
-        if Refused not in map(type, decisions):  # what was refused was no check
+        """Apply one step of the table."""
+        if Refused not in map(type, decisions):  # a refused answer is no check
             self._check(event)
         for decision in decisions:
             if isinstance(decision, Prompt):
@@ -53,34 +53,34 @@ class Truth:
                 self._dispensed = 0
                 back = self.backs("shoe.1")
                 for kept in (self.since, self.unseen):
-                    kept.setdefault(back, []).append(self.house.controller.table.state.round.number)
+                    kept.setdefault(back, []).append(self.casino.controller.table.state.round.number)
 
     def _check(self, event: ev.Event) -> None:
-        whole = self.house.edition.cards.count
+        whole = self.casino.edition.cards.count
         match event:
             case ev.ShuffleEnded() if event.count is not None and event.shuffled:
-                self._found(self.backs(event.slot), right=event.count == whole and not event.rejected)
+                self._record_check(self.backs(event.slot), right=event.count == whole and not event.rejected)
             case ev.ShoeLoaded() if event.count is not None and event.count != whole:
-                self._found(self.backs(event.slot), right=False)
+                self._record_check(self.backs(event.slot), right=False)
             case ev.StackOut():
                 self._dispensed += event.count
             case ev.Answer() if event.prompt in self._asked:
                 self._answered(event, self._asked[event.prompt], whole)
 
     def _answered(self, event: ev.Answer, prompt: Prompt, whole: int) -> None:
-        deck = prompt.deck or self.house.controller.table.state.round.deck or self.backs("shoe.1")
+        deck = prompt.deck or self.casino.controller.table.state.round.deck or self.backs("shoe.1")
         match prompt.kind:
             case "stub" | "stub_recount" if event.number is not None and event.number + self._dispensed == whole:
-                self._found(self.backs("shoe.1") or deck, right=True, hands=True)
+                self._record_check(self.backs("shoe.1") or deck, right=True, hands=True)
             case "cards_together" | "deck_counted" | "count_deck" if event.number is not None:
-                self._found(deck, right=event.number == whole, hands=True)
+                self._record_check(deck, right=event.number == whole, hands=True)
             case "face_check":
                 rounds = self.unseen.pop(deck, [])
-                self._found(deck, right=event.choice == "whole", rounds=rounds)
+                self._record_check(deck, right=event.choice == "whole", rounds=rounds)
             case "collected" if event.choice == "not_full":
-                self._found(deck, right=False)
+                self._record_check(deck, right=False)
 
-    def _found(self, deck: str, *, right: bool, rounds: list[int] | None = None, hands: bool = False) -> None:
+    def _record_check(self, deck: str, *, right: bool, rounds: list[int] | None = None, hands: bool = False) -> None:
         before, since = self.before.get(deck, []), self.since.get(deck, [])
         if right:
             self.before[deck] = (since or before) if hands else []

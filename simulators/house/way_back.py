@@ -1,7 +1,7 @@
-"""How a simulated technician goes the steps of a fault, at a box that keeps dossiers: machine, hands, and a test deck.
+"""How a simulated technician returns a machine to service, at a box with fault reports, with hands and a test deck.
 
-Houses without such a box ask for no steps, and nobody gets here. The cards of the table stay where they are: what is
-sent through the machine is the technician's own deck.
+Boxes without fault reports require no steps. The cards of the table stay where they are: the technician sends a test
+deck through the machine.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from simulators.house.far_table import FarBox
     from simulators.house.table import House
 
-# Where the test deck lies, and its back.
+# Place and back of the test deck.
 TOOLBOX: Final = "toolbox"
 _BACK: Final = "test"
-# More looks than the whole way has steps, with those that have to be done again.
+# Limit of steps, including repeated ones.
 _MOST: Final = 60
 _PACE: Final = 0.5
 
 
 class Walk:
-    """One way back to service. `go` ends when the box holds no step open, or gave up asking."""
+    """One return to service. `go` ends when no step is open, or the limit is reached."""
 
-    def __init__(self, house: House, box: FarBox, slot: str) -> None:
-        self._house, self._box, self._slot = house, box, slot
-        self._machine: Any = house.machines[slot]
-        self._cards = house.edition.cards.count
+    def __init__(self, casino: House, box: FarBox, slot: str) -> None:
+        self._casino, self._box, self._slot = casino, box, slot
+        self._machine: Any = casino.machines[slot]
+        self._cards = casino.edition.cards.count
 
     async def go(self) -> None:
-        """Do whichever step is next, until none is."""
+        """Do the next step until none is open."""
         for _ in range(_MOST):
-            way = self._house.controller.table.state.slots[self._slot].way
-            if way is None or self._house.dark:
+            procedure = self._casino.controller.table.state.slots[self._slot].way
+            if procedure is None or self._casino.dark:
                 break
-            await getattr(self, f"_{way.step.partition(':')[0]}")(way.dossier)
-            await self._house.wait(_PACE)
+            await getattr(self, f"_{procedure.step.partition(':')[0]}")(procedure.dossier)
+            await self._casino.wait(_PACE)
         self._put_away()
 
     async def _dossier(self, _: int) -> None:
-        """The box is still writing."""
+        """Wait: the box is still writing the fault report."""
 
     async def _begin(self, dossier: int) -> None:
         self._machine.inject("mend")
@@ -80,7 +80,7 @@ class Walk:
     async def _through(self, cards: int) -> None:
         """Send test cards through the machine, and take them out again."""
         await self._empty()
-        world = self._house.world
+        world = self._casino.world
         mine = [card for card in world.at(TOOLBOX) if card.back == _BACK]
         if not mine:
             whole = tuple(range(53)) if self._cards == 53 else tuple(range(52)) * (self._cards // 52)
@@ -94,7 +94,7 @@ class Walk:
         if not shuffler:
             await self._order("load")
             await self._order("count_stub")
-        elif self._house.submission.shuffler == "continuous":
+        elif self._casino.submission.shuffler == "continuous":
             await self._order("count_all")
             await self._order("clear_jam")
         else:
@@ -102,25 +102,25 @@ class Walk:
         await self._empty()
 
     async def _empty(self) -> None:
-        """Nothing lies in the machine's intake, gate or slot; test cards go back to the toolbox."""
-        world = self._house.world
+        """Empty the machine's intake, gate and slot; put test cards back into the toolbox."""
+        world = self._casino.world
         if self._slot.startswith("shuffler.") and world.count(self._machine.mechanics.gate):
             await self._order("eject")
         self._put_away()
 
     def _empty_intake(self) -> None:
-        """Cards that were put in and not drawn in lie on the tray again."""
-        self._take(f"{self._slot}/intake")
+        """Put cards that were not drawn in back into the tray."""
+        self._move_out(f"{self._slot}/intake")
         self._machine.firmware.hands_moved()
 
     def _put_away(self) -> None:
         for place in ("intake", "presented", "slot"):
-            self._take(f"{self._slot}/{place}")
+            self._move_out(f"{self._slot}/{place}")
         self._machine.firmware.hands_moved()
 
-    def _take(self, place: str) -> None:
-        for card in self._house.world.at(place):
-            self._house.world.move(card, TOOLBOX if card.back == _BACK else TRAY)
+    def _move_out(self, place: str) -> None:
+        for card in self._casino.world.at(place):
+            self._casino.world.move(card, TOOLBOX if card.back == _BACK else TRAY)
 
     async def _order(self, call: str, **arguments: Any) -> None:
         await self._box.order(self._slot, call, arguments)

@@ -1,7 +1,7 @@
-"""People at a simulated table whose players win: they claim, err, look at lights, pay, and remember what they paid.
+"""People at a simulated table whose players win: they claim, err, look at lights, pay, and record their payments.
 
-What a hand is follows from seed, round and seat, so whoever is asked twice says the same twice. Amounts are read from
-the screen and handed out once.
+A hand follows from seed, round and seat, so a repeated question gets the same answer. People pay the amounts on the
+screen, once.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit
     from table_controller.table.decisions import Prompt
 
-# So often a bettor's hand wins (unless told otherwise), the dealer first names another one, the floorperson does not
-# validate, a round that the box left half-way is void: often enough that every path is taken in a run of some rounds.
+# Shares of bettors' hands that win, of claims that the dealer first names wrongly, of validations that the floorperson
+# refuses, and of interrupted rounds that are voided: high enough for every path within some rounds.
 WINS: Final = 0.5
 ERRS: Final = 0.15
 REFUSES: Final = 0.1
@@ -28,7 +28,7 @@ VOIDS: Final = 0.3
 
 
 class Payment(NamedTuple):
-    """What was handed to a player for his hand (micro-dollars), and how."""
+    """A payment for a hand (micro-dollars), by table or by hand."""
 
     hand: str
     way: str
@@ -36,26 +36,28 @@ class Payment(NamedTuple):
 
 
 class Winners(People):
-    """Everybody at one table. `paid` and `envy` are what really was handed out, by round and seat."""
+    """All people at one table. `paid` and `envy`: what was really paid, by round and seat."""
 
-    def __init__(self, house: House, seed: int, wins: float = WINS) -> None:
-        super().__init__(house)
+    def __init__(self, casino: House, seed: int, wins: float = WINS) -> None:
+        super().__init__(casino)
         self.seed, self.wins = seed, wins
         self.paid: dict[tuple[int, int], Payment] = {}
-        self.envy: dict[tuple[int, int], tuple[int, ...]] = {}  # whose hand, and which seats were paid for it
+        self.envy: dict[
+            tuple[int, int], tuple[int, ...]
+        ] = {}  # by round and seat of the hand: the seats that were paid for it
         self.documents: dict[tuple[int, int], int] = {}
-        self.paid_twice: list[tuple[int, int]] = []  # hands for which money was asked twice in different amounts
+        self.paid_twice: list[tuple[int, int]] = []  # hands whose payment was requested twice, in different amounts
         self._slip = count(1)
-        self._erred: dict[tuple[int, int], int] = {}  # the prompt where the dealer named another hand
+        self._erred: dict[tuple[int, int], int] = {}  # the prompt at which the dealer named a wrong hand
 
     def hand_of(self, number: int, seat: int) -> str:
-        """The truth: what a seat holds in a round, a line of the progressive's table or nothing."""
+        """Return the true hand of a seat in a round: a paytable line, or NO_WIN."""
         rng = self._rng("hand", number, seat)
         hands = [award.hand for award in self._rules.awards]
         return rng.choice(hands) if rng.random() < self.wins else NO_WIN
 
     def acts(self) -> dict[str, Any]:
-        """They also pay, and take back what a void round had paid."""
+        """Add payments, and taking back the payments of a void round."""
         return super().acts() | {
             "hit_pay": self._pay_from_table,
             "hand_pay": self._pay_by_hand,
@@ -64,7 +66,7 @@ class Winners(People):
         }
 
     def choose(self, prompt: Prompt) -> str:
-        """What they see, and now and then an error that is found."""
+        """Return the true choice, or sometimes an error that is found later."""
         number, seat = self._here(prompt)
         if prompt.kind == "progressive":
             return self._named(prompt, self.hand_of(number, seat))
@@ -72,7 +74,7 @@ class Winners(People):
             hit = self._hit(prompt)
             return "winning" if hit is not None and hit.hand == self.hand_of(number, seat) else "not_winning"
         if prompt.kind == "hit_light":
-            spot: Any = self.house.machines[f"bet_sensor.{seat}"]
+            spot: Any = self.casino.machines[f"bet_sensor.{seat}"]
             return "lit" if spot.spot.light is Light.ACCEPTED else "dark"
         if prompt.kind == "hit_validate":
             refuses = self._rng("refuses", prompt.id).random() < REFUSES
@@ -83,11 +85,11 @@ class Winners(People):
         if prompt.kind == "choose" and "void" in prompt.choices:
             by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == number)
             voids = not by_hand and self._rng("void", prompt.id).random() < VOIDS
-            return "void" if voids else prompt.choices[0]  # whoever has paid a player by hand does not void his round
+            return "void" if voids else prompt.choices[0]  # a round with a hand pay is not voided
         return super().choose(prompt)
 
     def name_seats(self, prompt: Prompt) -> tuple[int, ...]:
-        """Envy goes to every other seat with a bet."""
+        """Return the seats for a prompt; envy goes to every other seat with a bet."""
         if prompt.kind == "progressive_envy":
             return tuple(seat for seat in self._bettors() if seat != prompt.seat)
         return super().name_seats(prompt)
@@ -99,24 +101,24 @@ class Winners(People):
 
     @property
     def _rules(self) -> Any:
-        rules = self.house.controller.table.context.meter
+        rules = self.casino.controller.table.context.meter
         assert rules is not None
         return rules
 
     def _here(self, prompt: Prompt) -> tuple[int, int]:
-        return self.house.controller.table.state.round.number, prompt.seat or 0
+        return self.casino.controller.table.state.round.number, prompt.seat or 0
 
     def _hit(self, prompt: Prompt) -> Hit | None:
-        """The hit as the screen shows it."""
-        return self.house.controller.table.state.money.hit_of(prompt.seat)
+        """Return the hit as the screen shows it."""
+        return self.casino.controller.table.state.money.hit_of(prompt.seat)
 
     def _bettors(self) -> list[int]:
-        """Who has a bet in this round: whose chip went to the tray."""
-        number = self.house.controller.table.state.round.number
+        """Return the seats with a bet in this round, by the chips in the tray."""
+        number = self.casino.controller.table.state.round.number
         return sorted(int(slot.rpartition(".")[2]) for _, slot in self.collected.get(number, []))
 
     def _named(self, prompt: Prompt, truth: str) -> str:
-        """The hand, or another one the first time."""
+        """Return the true hand, or sometimes a wrong one the first time."""
         key = self._here(prompt)
         if self._rng("errs", *key).random() < ERRS and self._erred.setdefault(key, prompt.id) == prompt.id:
             return self._rng("error", *key).choice(prompt.choices[1:])
@@ -131,11 +133,11 @@ class Winners(People):
         self._hand_out(prompt, "hand")
         return self.documents.setdefault(self._here(prompt), next(self._slip))
 
-    def _hand_out(self, prompt: Prompt, way: str) -> None:
-        """Pay what the screen says. Whoever was paid before a power cut is not paid again."""
+    def _hand_out(self, prompt: Prompt, method: str) -> None:
+        """Pay the amount on the screen, once, even after a power cut."""
         hit = self._hit(prompt)
         if hit is not None:
-            now, key = Payment(hit.hand, way, hit.amount), self._here(prompt)
+            now, key = Payment(hit.hand, method, hit.amount), self._here(prompt)
             if self.paid.setdefault(key, now) != now:
                 self.paid_twice.append(key)
 
@@ -143,8 +145,8 @@ class Winners(People):
         self.envy[self._here(prompt)] = self.name_seats(prompt)
 
     async def _take_back(self, prompt: Prompt) -> None:
-        """A void round: what was paid comes back, and so do the chips; but what an attendant has documented stands."""
-        state = self.house.controller.table.state
+        """Take back the payments and chips of a void round; documented hand pays are kept."""
+        state = self.casino.controller.table.state
         number = state.round.number
         for key in [key for key in self.paid if key[0] == number]:
             hit = state.money.hit_of(key[1])

@@ -1,1 +1,1 @@
-"""One module per kind of simulated machine: its world, mechanics, firmware and the hands around it, put together."""
+"""Simulated machines by kind: mechanics, firmware, and the whole machine with the hands around it."""

@@ -1,4 +1,4 @@
-"""A whole simulated bet sensor: spot, firmware, board, and people's hands. The chips are the world's."""
+"""A whole simulated bet sensor: spot, firmware, board, and the hands of player and dealer."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ CHIPS: Final = 20
 
 
 class SimulatedBetSensor(Machine):
-    """A seat's bet sensor on the bench, with a player beside it. Six of them at one table share the chips."""
+    """A seat's bet sensor on the bench, with a player. The sensors of one table share the chips."""
 
     kind = m.KIND
+    firmware: BetSensorTwin
 
     def __init__(
         self,
@@ -41,51 +42,51 @@ class SimulatedBetSensor(Machine):
         self.hand = hand(slot)
         self.chips.make(self.hand, CHIPS)
         self.spot = BetSpot(self.chips, slot)
-        self.twin = BetSensorTwin(self.spot, self.clock)
-        self.twin.on_latch = self._note_latch
-        self.latched: list[tuple[m.Latch, int]] = []  # every latch, with how many chips really lay there
-        self.assemble(self.twin, m.ToDevice, "PB-B1", [m.LATCHES])
+        self.firmware = BetSensorTwin(self.spot, self.clock)
+        self.firmware.on_latch = self._note_latch
+        self.latched: list[tuple[m.Latch, int]] = []  # every latch, with the true number of chips at that moment
+        self.assemble(self.firmware, m.ToDevice, "PB-B1", [m.LATCHES])
 
     def _note_latch(self, latch: m.Latch) -> None:
         self.latched.append((latch, self.spot.lying()))
 
     def truth(self) -> dict[str, int]:
-        """Where the chips really are."""
+        """Return how many chips are really at each place."""
         return self.chips.census()
 
     def summary(self) -> list[str]:
-        """What really burns, and what really lay there at the last latch."""
-        said = [f"light: {self.spot.light.name.lower()}"]
+        """Return the light that is on, and the true number of chips at the last latch."""
+        lines = [f"light: {self.spot.light.name.lower()}"]
         if self.latched:
             latch, lying = self.latched[-1]
-            said.append(f"at the latch of round {latch.round}: {lying} chip{'s' * (lying != 1)} lay there")
-        return said
+            lines.append(f"at the latch of round {latch.round}: {lying} chip{'s' * (lying != 1)} on the spot")
+        return lines
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to coil or lamps."""
+        """Apply a fault of coil or lamps."""
         self.spot.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let a player or the dealer do something with chips."""
+        """Apply an action of player or dealer with chips."""
         match fault.kind.name:
             case "place_bet":
-                return _said(self.spot.lay(self.hand, self._few(fault)), "laid on the spot")
+                return _chips_text(self.spot.lay(self.hand, self._few(fault)), "placed on the spot")
             case "edge_bet":
-                return _said(self.spot.lay(self.hand, edge=True), "laid half over the spot's edge")
+                return _chips_text(self.spot.lay(self.hand, edge=True), "placed half over the spot's edge")
             case "straighten":
-                return _said(self.spot.straighten(), "pushed to the middle of the spot")
+                return _chips_text(self.spot.straighten(), "pushed to the middle of the spot")
             case "take_bet":
-                return _said(self.spot.take(self.hand, self._few(fault)), "taken back by the player")
+                return _chips_text(self.spot.take(self.hand, self._few(fault)), "taken back by the player")
             case "collect":
-                return _said(self.spot.take(TRAY), "collected to the tray")
+                return _chips_text(self.spot.take(TRAY), "collected to the tray")
             case "drop_chip":
-                return _said(self.spot.take(RAIL, 1), "fell from the spot under the rail")
+                return _chips_text(self.spot.take(RAIL, 1), "fell from the spot under the rail")
             case "foreign_object":
                 self.spot.put_object(there=True)
-                return "something that is no chip lies on the spot"
+                return "a foreign object is on the spot"
             case "take_object":
                 self.spot.put_object(there=False)
-                return "what is no chip was taken off the spot"
+                return "the foreign object was taken off the spot"
         raise AssertionError(fault.kind.name)
 
     @staticmethod
@@ -96,5 +97,5 @@ class SimulatedBetSensor(Machine):
         return count
 
 
-def _said(chips: int, what: str) -> str:
+def _chips_text(chips: int, what: str) -> str:
     return f"{chips} chip{'s' * (chips != 1)} {what}"

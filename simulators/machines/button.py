@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class SimulatedButton(Machine):
-    """A mat on the bench, its button in front of the dealer, where play begins."""
+    """A mat on the bench, its button in front of the dealer."""
 
     kind = m.KIND
+    firmware: ButtonTwin
 
     def __init__(
         self,
@@ -33,34 +34,34 @@ class SimulatedButton(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mat = ButtonMat(Random(self.rng.random()))
-        self.twin = ButtonTwin(self.mat, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-B7", [m.LOCATES])
+        self.firmware = ButtonTwin(self.mat, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-B7", [m.LOCATES])
 
     def summary(self) -> list[str]:
-        """Where the buttons really are."""
-        said = [f"a button at place {b.place}" + _way(b.share, b.toward) for b in self.mat.buttons]
-        return said or ["no button lies on the layout"]
+        """Return the true places of the buttons."""
+        lines = [f"a button at place {b.place}" + _slide_text(b.share, b.toward) for b in self.mat.buttons]
+        return lines or ["no button is on the layout"]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to magnet, sensors or surroundings."""
+        """Apply a fault of magnet, sensors or surroundings."""
         self.mat.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let hands move buttons."""
+        """Move buttons by hand."""
         match fault.kind.name:
             case "put_button":
                 self.mat.put(fault.whole("at"))
-                return f"the button lies at place {fault.whole('at')}"
+                return f"the button is at place {fault.whole('at')}"
             case "second_button":
                 self.mat.put_second(fault.whole("at"))
-                return f"another button lies at place {fault.whole('at')}"
+                return f"another button is at place {fault.whole('at')}"
             case "take_buttons":
                 return f"{self.mat.take()} taken off the layout"
             case "slide_button":
                 self.mat.slide(fault.whole("toward"), fault.number("percent") / 100)
-                return f"the button was pushed towards place {fault.whole('toward')}"
+                return f"the button was pushed toward place {fault.whole('toward')}"
         return super().hands(fault)
 
 
-def _way(share: float, toward: int) -> str:
+def _slide_text(share: float, toward: int) -> str:
     return f", {share:.0%} of the way to {toward}" if share else ""

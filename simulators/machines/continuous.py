@@ -1,4 +1,4 @@
-"""A whole simulated continuous shuffler, and the hands of a dealer at its chute. What it shares is with the others."""
+"""A whole simulated continuous shuffler, and the hands of a dealer at its chute."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class SimulatedContinuous(SimulatedShuffler):
         assert batch
         assert not identifies, "it counts"
         self.mechanics = ContinuousMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.twin = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
+        self.firmware = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
         if self.alone:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        self.assemble(self.twin, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL, m.JOGS])
+        self.assemble(self.firmware, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL, m.JOGS])
 
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:

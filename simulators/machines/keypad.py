@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.cards import World
 
-# Between two keys of a quick finger (s).
+# Pause between two typed keys (s).
 TYPING: Final = 0.1
 
 
@@ -24,6 +24,7 @@ class SimulatedKeypad(Machine):
     """A keypad on the bench, its key switch on DEALER."""
 
     kind = m.KIND
+    firmware: KeypadTwin
 
     def __init__(
         self,
@@ -38,26 +39,26 @@ class SimulatedKeypad(Machine):
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = KeypadMechanics()
         self.mechanics.switch = m.Switch.DEALER
-        self.twin = KeypadTwin(self.mechanics, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-K1", [m.DISPLAY])
+        self.firmware = KeypadTwin(self.mechanics, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-K1", [m.DISPLAY])
 
     def truth(self) -> dict[str, int]:
-        """How often each key was really pressed."""
+        """Return how often each key was really pressed."""
         pressed = self.mechanics.pressed
         return {key.name.lower(): pressed.count(key) for key in m.Key if key in pressed}
 
     def summary(self) -> list[str]:
-        """What can be read and what burns."""
+        """Return the switch position, the lamps that are on, and the readable text."""
         lamps = ", ".join(sorted(lamp.name.lower() for lamp in self.mechanics.lamps)) or "none"
         shown = [f"  |{line:20}|" for line in self.mechanics.glass]
         return [f"key switch: {self.mechanics.switch.name.lower()}", f"lamps: {lamps}", *shown]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to contacts, lamps or glass."""
+        """Apply a fault of contacts, lamps or display."""
         self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let fingers do something."""
+        """Apply an action of fingers."""
         match fault.kind.name:
             case "press":
                 key = key_of(fault)

@@ -1,4 +1,4 @@
-"""A whole simulated meter sign: glass, firmware, board. Nobody's hands are on it."""
+"""A whole simulated meter sign: display, firmware, board."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ class SimulatedMeterSign(Machine):
     """A meter sign on the bench."""
 
     kind = m.KIND
+    firmware: MeterSignTwin
 
     def __init__(
         self,
@@ -30,22 +31,22 @@ class SimulatedMeterSign(Machine):
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
-        # Nothing of a sign moves, so nothing of it can be faster; what is stale is counted in the box's own seconds.
+        # Nothing in a sign moves, so `speed` has no effect; staleness is measured in the box's seconds.
         del speed
         super().__init__(slot, seed=seed, live_entropy=live_entropy, key=key, world=world)
         self.glass = Glass()
-        self.twin = MeterSignTwin(self.glass, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-M1", [m.READS_BACK])
+        self.firmware = MeterSignTwin(self.glass, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-M1", [m.READS_BACK])
 
     def truth(self) -> dict[str, int]:
-        """There is nothing to count."""
+        """Return nothing: a sign holds no cards or chips."""
         return {}
 
     def summary(self) -> list[str]:
-        """What can be read."""
+        """Return the readable rows."""
         rows = [f"{row.name.lower():8}|{self.glass.read(row)}|" for row in m.Row]
         return [*rows, *(["marked as stale"] if self.glass.stale else [])]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the glass."""
+        """Apply a fault of the display."""
         self.glass.inject(fault)

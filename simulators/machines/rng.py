@@ -1,4 +1,4 @@
-"""A whole simulated number generator: noise from a seed, or from the operating system on request, and a display."""
+"""A whole simulated number generator: noise from a seed or from the operating system, and a display."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class SimulatedRng(Machine):
     """A generator on the bench, its display blank."""
 
     kind = m.KIND
+    firmware: RngTwin
 
     def __init__(
         self,
@@ -36,21 +37,21 @@ class SimulatedRng(Machine):
         seeded = Random(self.rng.random()).randbytes
         self.noise = Noise(os.urandom if live_entropy else seeded, Random(self.rng.random()))
         self.display = Display()
-        self.twin = RngTwin(self.noise, self.display, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-N7", [m.DISPLAYS])
+        self.firmware = RngTwin(self.noise, self.display, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-N7", [m.DISPLAYS])
 
     def reads(self) -> int | None:
-        """What people read off the display; None if it is no number."""
+        """Return the number that people read on the display; None if it shows no number."""
         return next((number for number, lit in m.SEGMENTS.items() if lit == self.display.lit), None)
 
     def summary(self) -> list[str]:
-        """What people see."""
+        """Return what the display shows."""
         read = self.reads()
         shown = "is blank" if self.display.lit == m.BLANK else f"shows {read or 'no number'}"
         return [f"the display {shown} (segments {self.display.lit:#04x})"]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to noise or display."""
+        """Apply a fault of noise source or display."""
         if fault.kind.name == "mend":
             self.noise.mend()
             self.display.mend()

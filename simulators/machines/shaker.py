@@ -21,6 +21,7 @@ class SimulatedShaker(Machine):
     """A shaker on the bench, its lid on, three dice inside."""
 
     kind = m.KIND
+    firmware: ShakerTwin
 
     def __init__(
         self,
@@ -34,26 +35,26 @@ class SimulatedShaker(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = ShakerMechanics(DeviceClock(speed), Random(self.rng.random()), slot)
-        self.twin = ShakerTwin(self.mechanics, self.clock)
-        self.assemble(self.twin, m.ToDevice, "PB-D3", [m.READS])
+        self.firmware = ShakerTwin(self.mechanics, self.clock)
+        self.assemble(self.firmware, m.ToDevice, "PB-D3", [m.READS])
 
     def truth(self) -> dict[str, int]:
-        """Where the dice really are."""
+        """Return how many dice are really at each place."""
         return self.mechanics.dice.census()
 
     def summary(self) -> list[str]:
-        """How the dice in the shaker really lie."""
+        """Return the lid position and the true positions of the dice in the shaker."""
         mechanics = self.mechanics
         lid = f"the lid is {'on' if mechanics.lid_on else 'off'}"
         rolling = ", the dice still roll" if mechanics.moving else ""
         return [lid + rolling, *(f"die {d.number}: {d.up} up, {d.attitude.value}" for d in mechanics.in_shaker)]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to dice or sensors."""
+        """Apply a fault of dice or sensors."""
         self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let the dealer's hands, or others, do something."""
+        """Apply an action of hands."""
         mechanics = self.mechanics
         match fault.kind.name:
             case "shake":
@@ -70,7 +71,7 @@ class SimulatedShaker(Machine):
                 return f"the dice door is {'open' if is_open else 'closed'}"
             case "bump":
                 mechanics.bump()
-                return "somebody knocked against the shaker"
+                return "the shaker was bumped"
             case "pick_up":
                 return f"{mechanics.pick_up()} dice put back into the shaker"
             case "remove_die":
@@ -78,7 +79,7 @@ class SimulatedShaker(Machine):
                 return "one die was taken out"
             case "swap_die":
                 new = mechanics.swap_die(fault)
-                return f"die {new.number} lies where another was" + (f", loaded for {new.loaded}" * bool(new.loaded))
+                return f"die {new.number} replaced another" + (f", loaded for {new.loaded}" * bool(new.loaded))
             case "exchange_dice":
                 mechanics.exchange()
                 return "three new dice are in the shaker"

@@ -1,4 +1,4 @@
-"""Whole simulated shoes, automated and manual: mechanics, firmware, board, hands. The cards are the world's."""
+"""Whole simulated shoes, automated and manual: mechanics, firmware, board, hands."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
 
 class _Shoe(Machine):
-    """What hands can do with either."""
+    """The actions of hands at both kinds of shoe."""
 
     kind = m.KIND
     mechanics: ManualShoeMechanics
-    twin: ShoeTwin | ManualShoeTwin
+    firmware: ShoeTwin | ManualShoeTwin
 
     def __init__(self, slot: str, **options: Any) -> None:
         super().__init__(slot, **options)
         self._own_world = options.get("world") is None
-        self._entry = ""  # where hands lay the deck
+        self._entry = ""  # where hands put the deck
 
     def summary(self) -> list[str]:
-        """How many cards are really inside."""
+        """Return how many cards are really inside."""
         mechanics = self.mechanics
         return [f"{mechanics.left():3d}  left in the shoe in all", f"{mechanics.in_path():3d}  on the path"]
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something with the deck, the slot or the throat."""
-        said = self._hands()[fault.kind.name](fault)
-        self.twin.hands_moved()
-        return said
+        """Apply an action of hands at the deck, the slot or the throat."""
+        result = self._hands()[fault.kind.name](fault)
+        self.firmware.hands_moved()
+        return result
 
     def _hands(self) -> dict[str, Callable[[Fault], str]]:
         return {
             "load": lambda _: f"{self.world.move_all(TRAY, self._entry)} cards put into the shoe",
-            "take": self._take,
+            "take": self._take_stack,
             "draw": self._draw,
             "lift": lambda _: self._lift(),
             "face_up": lambda fault: turn_card(self.world, self._pile(), fault.whole("depth")),
@@ -59,9 +59,9 @@ class _Shoe(Machine):
         }
 
     def _pile(self) -> str:
-        """Where the deck can be reached by hand before it is dealt."""
+        """Return where hands can reach the deck before it is dealt."""
         if not self.world.count(self._entry):
-            raise BadFault(f"no deck lies in {self._entry}; hands cannot reach one")
+            raise BadFault(f"no deck is in {self._entry}; hands cannot reach one")
         return self._entry
 
     def _draw(self, fault: Fault) -> str:
@@ -79,7 +79,7 @@ class _Shoe(Machine):
         put_down(self.world, cards, TRAY)
         return f"{len(cards)} card{'s' * (len(cards) != 1)} taken off the path by hand"
 
-    def _take(self, _: Fault) -> str:
+    def _take_stack(self, _: Fault) -> str:
         raise BadFault("take: a manual shoe has no slot; hands draw")
 
     def _lift(self) -> str:
@@ -87,61 +87,61 @@ class _Shoe(Machine):
 
 
 class SimulatedShoe(_Shoe):
-    """An automated shoe on the bench, with a deck of 53 in its intake unless it stands in a world that has its own."""
+    """An automated shoe on the bench, with a deck of 53 in its intake unless it shares a world."""
 
     mechanics: ShoeMechanics
-    twin: ShoeTwin
+    firmware: ShoeTwin
 
     def __init__(self, slot: str = "shoe.1", **options: Any) -> None:
         super().__init__(slot, **options)
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.twin = ShoeTwin(self.mechanics)
+        self.firmware = ShoeTwin(self.mechanics)
         self._entry = self.mechanics.intake
         if self.alone:
             self.world.make_deck(self._entry, "blue")
-        self.assemble(self.twin, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL, m.JOGS])
+        self.assemble(self.firmware, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL, m.JOGS])
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the mechanics, or to the switches that the firmware reads."""
+        """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name == "door":
-            self.twin.inject(fault)
+            self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
-    def _take(self, fault: Fault) -> str:
+    def _take_stack(self, fault: Fault) -> str:
         cards = self.world.at(self.mechanics.delivery)[-fault.whole("cards") :]
         put_down(self.world, cards, LAYOUT)
         self.mechanics.taken()
         return f"{len(cards)} card{'s' * (len(cards) != 1)} taken from the slot"
 
     def _clear_path(self) -> str:
-        self.twin.door(is_open=True)
+        self.firmware.door(is_open=True)
         try:
             return super()._clear_path()
         finally:
-            self.twin.door(is_open=False)
+            self.firmware.door(is_open=False)
 
 
 class SimulatedManualShoe(_Shoe):
     """A manual shoe on the bench, with a deck of 53 in its well, or with several decks of 52."""
 
-    twin: ManualShoeTwin
+    firmware: ManualShoeTwin
 
     def __init__(self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Any) -> None:
         super().__init__(slot, **options)
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.twin = ManualShoeTwin(self.mechanics, sees_faces=sees_faces)
+        self.firmware = ManualShoeTwin(self.mechanics, sees_faces=sees_faces)
         self._entry = self.mechanics.well
         if self.alone and decks == 1:
             self.world.make_deck(self._entry, "blue")
         elif self.alone:
             self.world.make_deck(self._entry, "blue", DECK_52 * decks)
-        self.assemble(self.twin, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, TRAIL] + [m.SEES_FACES] * sees_faces)
+        self.assemble(self.firmware, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, TRAIL] + [m.SEES_FACES] * sees_faces)
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the throat; there is no door."""
+        """Apply a fault of the throat; there is no door."""
         if fault.kind.name == "door":
-            self.twin.inject(fault)
+            self.firmware.inject(fault)
         self.mechanics.inject(fault)
 
     def _lift(self) -> str:

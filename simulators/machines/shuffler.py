@@ -1,4 +1,4 @@
-"""A whole simulated shuffler with cycles: mechanics, firmware, board, and people's hands. The cards are the world's."""
+"""A whole simulated shuffler with cycles: mechanics, firmware, board, and hands."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ class SimulatedShuffler(Machine):
         key: DeviceKey | None = None,
         world: World | None = None,
     ) -> None:
-        """Without `jogs` its firmware is an older one, which knows no Jog."""
+        """Without `jogs` its firmware is older and does not know Jog."""
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
         self.mechanics: ShufflerMechanics
-        self.twin: EveryShufflerTwin
+        self.firmware: EveryShufflerTwin
         self._build(batch=batch, identifies=identifies)
         self._rng = Random(self.rng.random())
 
     def _build(self, *, batch: bool, identifies: bool) -> None:
-        """Make the parts, print the cards, and switch the power on."""
+        """Make the parts and the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.twin = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
+        self.firmware = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
         if self.alone:
             self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
         if self.alone and batch:
@@ -58,24 +58,24 @@ class SimulatedShuffler(Machine):
         named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True, m.JOGS: self._jogs}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
         understands = m.ToCycling if self._jogs else without(m.ToCycling, m.Jog)
-        self.assemble(self.twin, understands, model, [name for name, has in named.items() if has])
+        self.assemble(self.firmware, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
-        """How many cards are really inside."""
+        """Return how many cards are really inside."""
         return [f"{self.mechanics.inside():3d}  inside the machine in all"]
 
     def machine_fault(self, fault: Fault) -> None:
-        """Let something happen to the mechanics, or to the switches that the firmware reads."""
+        """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name in ("sort_mode", "door"):
-            self.twin.inject(fault)
+            self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
     def hands(self, fault: Fault) -> str:
-        """Let hands do something with the cards or the path."""
-        said = self._hands(fault)
-        self.twin.hands_moved()
-        return said
+        """Apply an action of hands at the cards or the path."""
+        result = self._hands(fault)
+        self.firmware.hands_moved()
+        return result
 
     def _hands(self, fault: Fault) -> str:
         match fault.kind.name:
@@ -107,23 +107,23 @@ class SimulatedShuffler(Machine):
         return len(taken)
 
     def _pile(self) -> str:
-        """Where the cards can be reached by hand."""
+        """Return where hands can reach the cards."""
         for place in (self.mechanics.intake, TRAY):
             if self.world.count(place):
                 return place
         raise BadFault("the deck is inside the machine; hands cannot reach it")
 
     def _clear_path(self) -> str:
-        self.twin.door(is_open=True)
+        self.firmware.door(is_open=True)
         taken = self.mechanics.clear_path(TRAY)
-        self.twin.door(is_open=False)
+        self.firmware.door(is_open=False)
         return f"{taken} card{'s' * (taken != 1)} taken off the path by hand"
 
     def _take_from_gate(self, to: str) -> int:
         return self.world.move_all(self.mechanics.place("presented"), to)
 
     def _swap_batches(self) -> str:
-        """The rule that keeps two batches apart: each one is put down before the other is taken up."""
+        """Swap the batches without mixing them: put one down before taking up the other."""
         if self.world.count(self.mechanics.intake):
             raise BadFault("swap_batches: the intake is not empty; the two batches would mix")
         went_in = self.world.move_all(IN_PLAY, self.mechanics.intake)

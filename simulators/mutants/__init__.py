@@ -1,6 +1,6 @@
 """Deliberate mistakes in simulated machines: each proves that one requirement of the conformance kit can fail.
 
-A mutant is a machine with one mistake, chosen by name (`pitbox sim up shuffler --mutant NAME`). Nobody else uses them.
+A mutant is a machine with one mistake, chosen by name (`pitbox sim up shuffler --mutant NAME`).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
 
 
 def all_mutants() -> list[Mutant]:
-    """Return every mutant there is."""
+    """Return all mutants."""
     return [mutant for workshop in WORKSHOPS for mutant in workshop.mutants]
 
 
@@ -72,7 +72,7 @@ def mutants_of(kind: str) -> dict[str, Mutant]:
 
 
 def check_mutant(kind: str, name: str) -> Mutant:
-    """Return a mutant by its name; ConfigurationError if machines of this kind know no such mistake."""
+    """Return a mutant by its name; UsageMistake if this kind of machine has no such mutant."""
     known = mutants_of(kind)
     if name not in known:
         near = get_close_matches(name, known, 1)
@@ -82,7 +82,7 @@ def check_mutant(kind: str, name: str) -> Mutant:
 
 
 def spoil(machine: Machine, name: str) -> Mutant:
-    """Build the mistake of this name into a machine; ConfigurationError if its kind knows no such mistake."""
+    """Build the mistake of this name into a machine; UsageMistake if its kind has no such mutant."""
     mutant = check_mutant(machine.kind, name)
     mutant.spoil(machine)
     return mutant

@@ -18,19 +18,19 @@ R: Final = m.Reason
 
 
 def lets(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
-    """Let a command happen that is refused, where it fits."""
-    twin: Any = machine.twin
+    """Accept a command that should be refused, where `fits` holds."""
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.NONE if isinstance(message, command) and fits(message) else found
+        real_reason = real(message)
+        return R.NONE if isinstance(message, command) and fits(message) else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 def remembers(machine: SimulatedBetSensor, **fields: Any) -> None:
     """Write into the firmware's memory."""
-    machine.twin.memory = replaced(machine.twin.memory, **fields)
+    machine.firmware.memory = replaced(machine.firmware.memory, **fields)
 
 
 def at_boot(machine: SimulatedBetSensor, around: Callable[[Callable[[], None]], None]) -> None:
@@ -42,44 +42,44 @@ def at_latch(machine: SimulatedBetSensor, change: Callable[[m.Latch], m.Latch]) 
     """Latch something else."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock) -> Any:
-        before, answer = machine.twin.memory.latch, real(message)
+        before, answer = machine.firmware.memory.latch, real(message)
         if isinstance(answer, m.Locked) and before is None:
             remembers(machine, latch=change(answer.latch))
             return m.Locked(change(answer.latch))
         return answer
 
-    wrap(machine.twin, "_lock", lock)
+    wrap(machine.firmware, "_lock", lock)
 
 
 def at_lock(machine: SimulatedBetSensor, around: Callable[..., Any]) -> None:
     """Change what a lock does; `around` gets the real one, the message, and the memory before it."""
-    wrap(machine.twin, "_lock", lambda real, message: around(real, message, machine.twin.memory))
+    wrap(machine.firmware, "_lock", lambda real, message: around(real, message, machine.firmware.memory))
 
 
 @WORKSHOP.mutant("PL-12", also="BS-01 BS-13")
 def health_is_status(machine: SimulatedBetSensor) -> None:
-    """Asked for its health it tells its state."""
-    answers(machine, m.GetHealth, lambda _: machine.twin.handle(m.GetStatus()))
+    """Asked for its health it reports its state."""
+    answers(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("BS-01")
 def coil_without_noise(machine: SimulatedBetSensor) -> None:
-    """It tells a level without any noise, as of a coil that is not read."""
+    """It reports a level without noise, as if the coil were not read."""
     answers(machine, m.GetHealth, lambda health: replaced(health, noise=0))
 
 
 @WORKSHOP.mutant("BS-02")
 def lights_without_a_bet(machine: SimulatedBetSensor) -> None:
-    """Its lights burn while no bets are taken."""
-    lets(machine, m.SetLight, lambda _: machine.twin.state is S.NONE)
+    """Its lights go on while bets are closed."""
+    lets(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
 
 
 @WORKSHOP.mutant("BS-02", also="BS-15")
 def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
-    """A lock stands though no bets were taken."""
+    """A lock latches though bets were closed."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
-        if machine.twin.state is S.NONE:
+        if machine.firmware.state is S.NONE:
             remembers(machine, open=True, round=message.round)
         return real(message)
 
@@ -88,7 +88,7 @@ def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-03")
 def round_zero(machine: SimulatedBetSensor) -> None:
-    """It takes bets for round 0."""
+    """It opens bets for round 0."""
     lets(machine, m.Open, lambda message: message.round == 0)
 
 
@@ -100,7 +100,7 @@ def latches_the_next_number(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")
 def confirms_once(machine: SimulatedBetSensor) -> None:
-    """A lock that comes again is refused."""
+    """A repeated lock is refused."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
@@ -125,7 +125,7 @@ def last_lock_wins(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-06")
 def hides_the_latch(machine: SimulatedBetSensor) -> None:
-    """A refused lock does not say which latch stands."""
+    """A refused lock does not report the latch."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
         answer = real(message)
@@ -141,7 +141,7 @@ def stays_open(machine: SimulatedBetSensor) -> None:
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
         if isinstance(answer, m.LockRefused):
-            machine.twin.memory = before
+            machine.firmware.memory = before
         return answer
 
     at_lock(machine, lock)
@@ -163,19 +163,19 @@ def forgets_locks(machine: SimulatedBetSensor) -> None:
 @WORKSHOP.mutant("BS-09")
 def opens_a_latched_round(machine: SimulatedBetSensor) -> None:
     """A round that was latched can be opened again."""
-    lets(machine, m.Open, lambda message: 0 < message.round == machine.twin.memory.ended)
+    lets(machine, m.Open, lambda message: 0 < message.round == machine.firmware.memory.ended)
 
 
 @WORKSHOP.mutant("BS-10")
 def any_lock_unlocks(machine: SimulatedBetSensor) -> None:
-    """A latch is ended by whoever asks."""
-    lets(machine, m.Unlock, lambda _: machine.twin.state is S.LOCKED)
+    """A latch can be ended with any lock id."""
+    lets(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
 
 
 @WORKSHOP.mutant("BS-11")
 def tests_in_a_round(machine: SimulatedBetSensor) -> None:
-    """It tests itself while bets are taken."""
-    lets(machine, m.SelfTest, lambda _: machine.twin.state is S.AWAITING)
+    """It tests itself while bets are open."""
+    lets(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
 
 
 @WORKSHOP.mutant("BS-12")
@@ -186,13 +186,13 @@ def lights_while_testing(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-13")
 def untold_test(machine: SimulatedBetSensor) -> None:
-    """A self-test ends without telling which parts passed."""
+    """A self-test ends without reporting which parts passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("BS-14", also="BS-26 BS-30")
 def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
-    """It starts without the latch that stood."""
+    """It loses its latch at a restart."""
 
     def boot(real: Callable[[], None]) -> None:
         remembers(machine, latch=None)
@@ -203,10 +203,10 @@ def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-15", also="BS-27")
 def open_after_restart(machine: SimulatedBetSensor) -> None:
-    """It goes on taking bets after a restart, whatever happened in the dark."""
+    """Bets stay open after a restart, though changes without power were missed."""
 
     def boot(real: Callable[[], None]) -> None:
-        was_open = machine.twin.memory.open
+        was_open = machine.firmware.memory.open
         real()
         remembers(machine, open=was_open)
 

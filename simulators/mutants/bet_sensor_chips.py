@@ -21,7 +21,7 @@ def at_change(machine: SimulatedBetSensor, after: Callable[[Any], None]) -> None
     """Do something after every look at the coil; it gets the memory as it was before."""
 
     def on_change(real: Callable[[], None]) -> None:
-        before = machine.twin.memory
+        before = machine.firmware.memory
         real()
         after(before)
 
@@ -29,7 +29,7 @@ def at_change(machine: SimulatedBetSensor, after: Callable[[Any], None]) -> None
 
 
 def meaning(machine: SimulatedBetSensor, change: m.Change, instead: m.Change) -> None:
-    """Tell one meaning as another."""
+    """Report one change as another."""
     tells(
         machine, m.Changed, lambda event: [replaced(event, change=instead) if event.change is change else event]
     )  # fmt: skip
@@ -37,7 +37,7 @@ def meaning(machine: SimulatedBetSensor, change: m.Change, instead: m.Change) ->
 
 @WORKSHOP.mutant("BS-20")
 def bet_without_a_round(machine: SimulatedBetSensor) -> None:
-    """It does not say for which round a bet was placed."""
+    """It does not report for which round a bet was placed."""
     tells(machine, m.Changed, lambda event: [replaced(event, round=0)])
 
 
@@ -54,7 +54,7 @@ def withdrawal_has_the_bets_number(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-22")
 def latches_no_bet(machine: SimulatedBetSensor) -> None:
-    """It latches an empty spot though a chip lies there."""
+    """It latches an empty spot though a chip is on it."""
     at_latch(machine, lambda latch: replaced(latch, lies=m.Lies.EMPTY) if latch.lies is m.Lies.CHIP else latch)
 
 
@@ -63,8 +63,8 @@ def taken_bet_is_gone(machine: SimulatedBetSensor) -> None:
     """A bet that is taken after the latch is not latched any more."""
 
     def after(_: Any) -> None:
-        latch = machine.twin.memory.latch
-        if latch is not None and machine.twin.memory.lies is m.Lies.EMPTY:
+        latch = machine.firmware.memory.latch
+        if latch is not None and machine.firmware.memory.lies is m.Lies.EMPTY:
             remembers(machine, latch=replaced(latch, lies=m.Lies.EMPTY))
 
     at_change(machine, after)
@@ -78,10 +78,10 @@ def taken_is_withdrawn(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-24")
 def late_chip_counts(machine: SimulatedBetSensor) -> None:
-    """A chip laid after the latch moves the latch."""
+    """A chip placed after the latch moves the latch."""
 
     def after(_: Any) -> None:
-        spot = machine.twin.memory
+        spot = machine.firmware.memory
         if spot.latch is not None and spot.lies is m.Lies.CHIP:
             remembers(machine, latch=replaced(spot.latch, last=spot.sequence, lies=spot.lies))
 
@@ -90,7 +90,7 @@ def late_chip_counts(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-24", also="BS-23")
 def looks_again(machine: SimulatedBetSensor) -> None:
-    """A lock that comes again is answered by what lies there now."""
+    """A repeated lock is answered with the present content."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
@@ -103,13 +103,13 @@ def looks_again(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-24", also="BS-25 BS-32")
 def late_is_placed(machine: SimulatedBetSensor) -> None:
-    """A late chip is told as a bet."""
+    """A late chip is reported as a bet."""
     meaning(machine, m.Change.LATE, m.Change.PLACED)
 
 
 @WORKSHOP.mutant("BS-25", also="BS-23 BS-24 BS-26")
 def closes_a_moment_later(machine: SimulatedBetSensor) -> None:
-    """It reads the spot and closes it a moment later: what happens between is a bet above the latched number."""
+    """It reads the spot and closes it a moment later: changes in between are bets above the latched number."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         answer = real(message)
@@ -119,15 +119,15 @@ def closes_a_moment_later(machine: SimulatedBetSensor) -> None:
         return answer
 
     def close() -> None:
-        if machine.twin.memory.latch is not None:
+        if machine.firmware.memory.latch is not None:
             remembers(machine, open=False)
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        close()  # whatever else it is told, it has closed before
+        close()  # any other command closes it first
         return real(message)
 
     at_lock(machine, lock)
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("BS-26", also="BS-27 BS-30")
@@ -155,18 +155,22 @@ def change_in_the_dark_has_no_number(machine: SimulatedBetSensor) -> None:
 @WORKSHOP.mutant("BS-28")
 def acknowledges_any_number(machine: SimulatedBetSensor) -> None:
     """Its acknowledged light does not look at the number."""
-    lets(machine, m.SetLight, lambda message: machine.twin.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED)
+    lets(
+        machine,
+        m.SetLight,
+        lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACKNOWLEDGED,
+    )
 
 
 @WORKSHOP.mutant("BS-28")
 def accepts_before_the_latch(machine: SimulatedBetSensor) -> None:
-    """Its accepted light burns for a bet that may still be withdrawn."""
-    lets(machine, m.SetLight, lambda message: machine.twin.state is S.PLACED and message.light is m.Light.ACCEPTED)
+    """Its accepted light goes on for a bet that may still be withdrawn."""
+    lets(machine, m.SetLight, lambda message: machine.firmware.state is S.PLACED and message.light is m.Light.ACCEPTED)
 
 
 @WORKSHOP.mutant("BS-29")
 def light_burns_on(machine: SimulatedBetSensor) -> None:
-    """The acknowledged light burns on when the bet is moved."""
+    """The acknowledged light stays on when the bet is moved."""
     at_change(machine, lambda before: remembers(machine, light=before.light))
 
 
@@ -175,7 +179,7 @@ def accepts_any_number(machine: SimulatedBetSensor) -> None:
     """Its accepted light does not look at the number."""
 
     def fits(message: Any) -> bool:
-        latch = machine.twin.memory.latch
+        latch = machine.firmware.memory.latch
         return latch is not None and latch.lies is m.Lies.CHIP and message.light is m.Light.ACCEPTED
 
     lets(machine, m.SetLight, fits)
@@ -183,10 +187,10 @@ def accepts_any_number(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-31")
 def lights_a_late_chip(machine: SimulatedBetSensor) -> None:
-    """Its accepted light burns for the chip that lies there, latched or not."""
+    """Its accepted light goes on for a present chip, latched or not."""
 
     def fits(message: Any) -> bool:
-        spot = machine.twin.memory
+        spot = machine.firmware.memory
         late = spot.state is S.LOCKED and spot.lies is m.Lies.CHIP and message.sequence == spot.sequence
         return late and message.light is m.Light.ACCEPTED
 
@@ -195,7 +199,7 @@ def lights_a_late_chip(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-32")
 def opens_on_a_chip(machine: SimulatedBetSensor) -> None:
-    """It takes bets on a spot where a chip lies already."""
+    """It opens bets on a spot that already has a chip."""
     allows(machine, m.Open, R.SPOT_OCCUPIED)
 
 
@@ -212,10 +216,10 @@ def two_chips_are_one(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-33")
 def accepts_what_is_unclear(machine: SimulatedBetSensor) -> None:
-    """Its accepted light burns for what is not clearly a bet."""
+    """Its accepted light goes on for unclear content."""
 
     def fits(message: Any) -> bool:
-        latch = machine.twin.memory.latch
+        latch = machine.firmware.memory.latch
         unclear = latch is not None and latch.lies not in (m.Lies.EMPTY, m.Lies.CHIP)
         return unclear and message.light is m.Light.ACCEPTED
 
@@ -224,11 +228,11 @@ def accepts_what_is_unclear(machine: SimulatedBetSensor) -> None:
 
 @WORKSHOP.mutant("BS-34")
 def mends_itself(machine: SimulatedBetSensor) -> None:
-    """Bets are taken again as soon as the coil can be read, without a self-test."""
+    """Bets open again as soon as the coil can be read, without a self-test."""
     at_change(machine, lambda before: remembers(machine, sound=before.sound))
 
 
 @WORKSHOP.mutant("BS-34")
 def silent_coil_fault(machine: SimulatedBetSensor) -> None:
-    """It does not tell that its coil cannot be read."""
+    """It does not report that its coil cannot be read."""
     tells(machine, m.Fault, lambda _: [])

@@ -1,4 +1,4 @@
-"""Mutants of the flat button's mat (FB): places that are guessed, and moves that nobody is told."""
+"""Mutants of the flat button's mat (FB): guessed places and unreported moves."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def guesses(machine: SimulatedButton, reason: m.Reason, guess: Callable[[list[in
     """Guess a place from the levels where there is none for a reason; None leaves it as it is."""
 
     def judge(real: Callable[[], tuple[int | None, m.Reason]]) -> tuple[int | None, m.Reason]:
-        found = real()
-        place = guess(machine.mat.levels()) if found[1] is reason else None
-        return (place, R.NONE) if place is not None else found
+        judged = real()
+        place = guess(machine.mat.levels()) if judged[1] is reason else None
+        return (place, R.NONE) if place is not None else judged
 
-    wrap(machine.twin, "_judge", judge)
+    wrap(machine.firmware, "_judge", judge)
 
 
 def strongest(levels: list[int]) -> int:
@@ -35,31 +35,31 @@ def strongest(levels: list[int]) -> int:
 
 def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any], None]) -> None:
     """Change how it starts; `around` gets the real start and the firmware."""
-    wrap(machine.board, "_on_boot", lambda real: around(real, machine.twin))
+    wrap(machine.board, "_on_boot", lambda real: around(real, machine.firmware))
 
 
 @WORKSHOP.mutant("PL-12", also="FB-01 FB-05")
 def levels_are_status(machine: SimulatedButton) -> None:
-    """Asked for its levels it tells its state."""
-    answers(machine, m.GetSensors, lambda _: machine.twin.handle(m.GetStatus()))
+    """Asked for its levels it reports its state."""
+    answers(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("FB-01", also="FB-05")
 def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
-    """Its levels say that no button lies there, and its status that one does."""
+    """Its levels show no button, and its status reports one."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
 
 
 @WORKSHOP.mutant("FB-02")
 def chatters(machine: SimulatedButton) -> None:
-    """It tells where the button lies though it was not moved."""
-    twin: Any = machine.twin
+    """It reports a place though the button was not moved."""
+    firmware: Any = machine.firmware
 
     def handle(real: Callable[[Any], Any], message: Any) -> Any:
         status, session = real(message), machine.board._link
 
         def again() -> None:
-            if machine.board._link is session and (twin._place, twin._moves) == (status.place, status.moves):
+            if machine.board._link is session and (firmware._place, firmware._moves) == (status.place, status.moves):
                 machine.board.emit(m.Moved(status.place, status.place, R.NONE))
 
         if isinstance(message, m.GetStatus) and status.place is not None:
@@ -71,7 +71,7 @@ def chatters(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-03")
 def untold_places(machine: SimulatedButton) -> None:
-    """A self-test ends without telling which sensors passed."""
+    """A self-test ends without reporting which sensors passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
@@ -83,24 +83,24 @@ def tests_while_testing(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-05", also="FB-01 FB-19")
 def blind_until_moved(machine: SimulatedButton) -> None:
-    """After a restart it does not see the button until somebody moves it."""
+    """After a restart it does not detect the button until it is moved."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
+    def boot(real: Callable[[], None], firmware: Any) -> None:
         real()
-        twin._place, twin._reason = None, R.NO_BUTTON
+        firmware._place, firmware._reason = None, R.NO_BUTTON
 
     at_boot(machine, boot)
 
 
 @WORKSHOP.mutant("FB-10")
 def tells_the_end_only(machine: SimulatedButton) -> None:
-    """It does not tell at once that the button moves."""
+    """It does not report at once that the button moves."""
     tells(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
 
 
 @WORKSHOP.mutant("FB-10")
 def forgets_where_it_lay(machine: SimulatedButton) -> None:
-    """It does not tell where the button lay before."""
+    """It does not report the place before."""
     tells(machine, m.Moved, lambda event: [replaced(event, before=None)])
 
 
@@ -112,7 +112,7 @@ def places_run_the_other_way(machine: SimulatedButton) -> None:
         place, reason = real()
         return (9 - place if place and place > 1 else place), reason
 
-    wrap(machine.twin, "_judge", judge)
+    wrap(machine.firmware, "_judge", judge)
 
 
 @WORKSHOP.mutant("FB-11", also="FB-14 FB-16")
@@ -123,7 +123,7 @@ def nearest_place(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-11", also="FB-16")
 def place_with_a_reason(machine: SimulatedButton) -> None:
-    """It tells a place though it is not clear."""
+    """It reports an unclear place."""
     tells(
         machine, m.Moved,
         lambda event: [replaced(event, place=event.before) if event.reason is R.BETWEEN_PLACES else event],
@@ -139,7 +139,7 @@ def stronger_of_two(machine: SimulatedButton) -> None:
 @WORKSHOP.mutant("FB-13")
 def lies_where_it_lay(machine: SimulatedButton) -> None:
     """A button that was taken away is still where it lay."""
-    guesses(machine, R.NO_BUTTON, lambda _: machine.twin._before)
+    guesses(machine, R.NO_BUTTON, lambda _: machine.firmware._before)
 
 
 @WORKSHOP.mutant("FB-14")
@@ -150,11 +150,11 @@ def looks_at_the_strongest_only(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-15")
 def last_place_while_moving(machine: SimulatedButton) -> None:
-    """While the button moves its status tells where it lay."""
+    """While the button moves its status reports the last place."""
 
     def change(status: m.Status) -> m.Status:
-        moving = status.reason is R.MOVING and machine.twin._before is not None
-        return replaced(status, place=machine.twin._before, reason=R.NONE) if moving else status
+        moving = status.reason is R.MOVING and machine.firmware._before is not None
+        return replaced(status, place=machine.firmware._before, reason=R.NONE) if moving else status
 
     answers(machine, m.GetStatus, change)
 
@@ -162,13 +162,13 @@ def last_place_while_moving(machine: SimulatedButton) -> None:
 @WORKSHOP.mutant("FB-16")
 def counts_every_landing(machine: SimulatedButton) -> None:
     """A button that comes back to its own place counts as a move."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def steady(real: Callable[[], None]) -> None:
         real()
-        twin._moves += twin._place is not None and twin._place == twin._before
+        firmware._moves += firmware._place is not None and firmware._place == firmware._before
 
-    wrap(twin, "_steady", steady)
+    wrap(firmware, "_steady", steady)
 
 
 @WORKSHOP.mutant("FB-16")
@@ -179,13 +179,13 @@ def moves_uncounted(machine: SimulatedButton) -> None:
 
 @WORKSHOP.mutant("FB-17")
 def dead_sensor_unnamed(machine: SimulatedButton) -> None:
-    """Its self-test does not say which sensor is dead."""
+    """Its self-test does not report which sensor is dead."""
     tells(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
 
 
 @WORKSHOP.mutant("FB-17")
 def guesses_without_a_sensor(machine: SimulatedButton) -> None:
-    """With a dead sensor it goes by the others."""
+    """With a dead sensor it guesses a place by the others."""
     guesses(machine, R.SENSOR_DEAD, strongest)
 
 
@@ -193,8 +193,8 @@ def guesses_without_a_sensor(machine: SimulatedButton) -> None:
 def restart_mends_the_mat(machine: SimulatedButton) -> None:
     """A restart makes it forget that a sensor was dead."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
-        twin._faulty = False
+    def boot(real: Callable[[], None], firmware: Any) -> None:
+        firmware._faulty = False
         real()
 
     at_boot(machine, boot)
@@ -204,9 +204,9 @@ def restart_mends_the_mat(machine: SimulatedButton) -> None:
 def counts_over_restarts(machine: SimulatedButton) -> None:
     """Its count of moves goes on after a restart."""
 
-    def boot(real: Callable[[], None], twin: Any) -> None:
-        count = twin._moves
+    def boot(real: Callable[[], None], firmware: Any) -> None:
+        count = firmware._moves
         real()
-        twin._moves = count
+        firmware._moves = count
 
     at_boot(machine, boot)

@@ -33,7 +33,7 @@ def _in_memory(machine: Machine, method: str, around: Callable[..., Any]) -> Non
 
 @WORKSHOP.mutant("CM-01")
 def uptime_stands_still(machine: Machine) -> None:
-    """Its clock stands still."""
+    """Its uptime does not advance."""
     each_reply(machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message)
 
 
@@ -61,11 +61,11 @@ def counts_hellos(machine: Machine) -> None:
     """Every hello counts as a visit."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], *hello: Any) -> None:
+        def handle(real: Callable[..., None], *hello: Any) -> None:
             machine.board._bench_visits += 1
             real(*hello)
 
-        wrap(greeter, "_take_hello", take)
+        wrap(greeter, "_take_hello", handle)
 
     each_boot(machine, spoil)
 
@@ -83,7 +83,7 @@ def short_ids(machine: Machine) -> None:
 
 @WORKSHOP.mutant("CM-04", also="CM-09 SH-03")
 def tells_twice(machine: Machine) -> None:
-    """What was done at once is told once more as an event."""
+    """A command that ended at once is reported again as an event."""
 
     def once(real: Callable[..., Any], *given: Any) -> Any:
         reply = real(*given)
@@ -120,7 +120,7 @@ def forgets_refusals(machine: Machine) -> None:
 
 @WORKSHOP.mutant("CM-07", also="CM-04 CM-08 CM-10 CM-17 SH-07 SH-23")
 def slow_commands(machine: Machine) -> None:
-    """It thinks for a second before it says that a command is done."""
+    """It waits for a second before it reports that a command is done."""
 
     def spoil(link: Any) -> None:
         def reply(real: Callable[..., None], seq: int, message: Any) -> None:
@@ -271,7 +271,7 @@ def loses_running_with_the_session(machine: Machine) -> None:
 
 @WORKSHOP.mutant("CM-16", also="CM-08 CM-10 CM-17 CM-18 SH-07 SH-60")
 def forgets_with_the_power(machine: Machine) -> None:
-    """Its memory does not survive a power cut."""
+    """Its command memory does not survive a power cut."""
     memory: Any = machine.board.memory
 
     def boot(_: Any) -> None:
@@ -282,7 +282,7 @@ def forgets_with_the_power(machine: Machine) -> None:
 
 
 def _ends_well(memory: Any, running: list[int]) -> None:
-    """Note commands that were interrupted as done."""
+    """Record interrupted commands as done."""
     for command in running:
         memory._known[command] = Settled(command, Outcome.DONE, 0)
 

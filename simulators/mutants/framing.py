@@ -1,4 +1,4 @@
-"""Mutants of framing (FR): receivers that are too kind, and senders that are untidy."""
+"""Mutants of framing (FR): receivers that are too lenient, and senders that are not strict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WORKSHOP: Final = Workshop()
 
 
 class KindFramer(Framer):
-    """A framer with a hole: each step can be replaced."""
+    """A framer each of whose steps can be replaced."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ def _with_hole(machine: Machine, **steps: Any) -> None:
 
 @WORKSHOP.mutant("FR-01", also="FR-06")
 def deaf_after_noise(machine: Machine) -> None:
-    """4 kB without a frame make it deaf for five seconds."""
+    """After 4 kB without a frame it ignores all bytes for five seconds."""
 
     class Deaf(Framer):
         noise, until = 0, 0.0
@@ -103,7 +103,7 @@ def no_crc(machine: Machine) -> None:
 
 @WORKSHOP.mutant("FR-05")
 def stuffing_past_the_end(machine: Machine) -> None:
-    """Stuffing that points past the end is borne."""
+    """Stuffing that points past the end is accepted."""
 
     def lenient(stuffed: bytes) -> bytes | None:
         body = cobs.decode(stuffed)
@@ -210,7 +210,7 @@ def numbers_unsealed_frames(machine: Machine) -> None:
 
 @WORKSHOP.mutant("FR-13")
 def noise_between_frames(machine: Machine) -> None:
-    """Noise leaves it between its frames."""
+    """It sends noise between its frames."""
 
     def send(wire: Any, real: Callable[..., None], signed: bytes, mac: bytes) -> None:
         wire.transport.write(b"\x05\x05noise\0")

@@ -26,7 +26,7 @@ def proof_before_hello(machine: Machine) -> None:
     """Its proof goes out before its hello."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
+        def handle(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
             held: list[tuple[bytes, ...]] = []
             wire = greeter._wire
             send = wire.send
@@ -36,7 +36,7 @@ def proof_before_hello(machine: Machine) -> None:
             for frame in reversed(held):
                 wire.send(*frame)
 
-        wrap(greeter, "_take_hello", take)
+        wrap(greeter, "_take_hello", handle)
 
     each_boot(machine, spoil)
 
@@ -63,7 +63,7 @@ def proof_of_another_key(machine: Machine) -> None:
 
 @WORKSHOP.mutant("HS-04")
 def no_welcome(machine: Machine) -> None:
-    """It never says Welcome."""
+    """It never sends Welcome."""
     each_boot(machine, lambda greeter: setattr(greeter, "_take_proof", lambda _: None))
 
 
@@ -78,11 +78,11 @@ def new_challenge_for_repeated_hello(machine: Machine) -> None:
     """A repeated hello gets a new challenge."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
+        def handle(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
             greeter._asked = b""
             real(message, payload)
 
-        wrap(greeter, "_take_hello", take)
+        wrap(greeter, "_take_hello", handle)
 
     each_boot(machine, spoil)
 
@@ -107,13 +107,13 @@ def refuses_repeated_proof(machine: Machine) -> None:
     """A repeated proof is refused."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostProof) -> None:
+        def handle(real: Callable[..., None], message: HostProof) -> None:
             if greeter._link is not None and message.proof == greeter._opened_by:
                 greeter._say(Refuse(315))
             else:
                 real(message)
 
-        wrap(greeter, "_take_proof", take)
+        wrap(greeter, "_take_proof", handle)
 
     each_boot(machine, spoil)
 
@@ -123,10 +123,10 @@ def takes_any_proof(machine: Machine) -> None:
     """Any proof opens a session."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostProof) -> None:
+        def handle(real: Callable[..., None], message: HostProof) -> None:
             real(HostProof(seal.host_proof(greeter._key, greeter._bound)) if greeter._asked else message)
 
-        wrap(greeter, "_take_proof", take)
+        wrap(greeter, "_take_proof", handle)
 
     each_boot(machine, spoil)
 
@@ -136,10 +136,10 @@ def refuses_with_another_reason(machine: Machine) -> None:
     """It refuses with another reason."""
 
     def spoil(greeter: Any) -> None:
-        def say(real: Callable[..., None], message: Any) -> None:
+        def send(real: Callable[..., None], message: Any) -> None:
             real(Refuse(1) if isinstance(message, Refuse) else message)
 
-        wrap(greeter, "_say", say)
+        wrap(greeter, "_say", send)
 
     each_boot(machine, spoil)
 
@@ -149,12 +149,12 @@ def challenge_serves_again(machine: Machine) -> None:
     """A challenge is not used up: a recorded handshake opens a session."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostProof) -> None:
+        def handle(real: Callable[..., None], message: HostProof) -> None:
             asked = greeter._asked
             real(message)
             greeter._asked = asked
 
-        wrap(greeter, "_take_proof", take)
+        wrap(greeter, "_take_proof", handle)
 
     each_boot(machine, spoil)
 
@@ -164,17 +164,17 @@ def hello_ends_session(machine: Machine) -> None:
     """Any hello ends the session."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
-            greeter.end(LinkError("somebody said hello"))
+        def handle(real: Callable[..., None], message: HostHello, payload: bytes) -> None:
+            greeter.end(LinkError("a host sent a hello"))
             real(message, payload)
 
-        wrap(greeter, "_take_hello", take)
+        wrap(greeter, "_take_hello", handle)
 
     each_boot(machine, spoil)
 
 
 class _EitherOpener:
-    """Takes what one of two openers takes."""
+    """Accepts what one of two openers accepts."""
 
     def __init__(self, one: Any, other: Any) -> None:
         self._openers = [opener for opener in (one, other) if opener is not None]
@@ -198,7 +198,7 @@ def old_keys_still_open(machine: Machine) -> None:
 
 
 def each_sealed(machine: Machine, take: Callable[[Any, Callable[..., None], fr.Frame], None]) -> None:
-    """Change what becomes of frames that are not part of a session."""
+    """Change how frames outside a session are handled."""
 
     def spoil(greeter: Any) -> None:
         wrap(greeter, "receive", lambda real, frame: take(greeter, real, frame))
@@ -208,13 +208,13 @@ def each_sealed(machine: Machine, take: Callable[[Any, Callable[..., None], fr.F
 
 @WORKSHOP.mutant("HS-13")
 def no_word_without_session(machine: Machine) -> None:
-    """It says nothing to sealed frames when it has no session."""
+    """Without a session it does not answer sealed frames."""
 
-    def take(_: Any, real: Callable[..., None], frame: fr.Frame) -> None:
+    def handle(_: Any, real: Callable[..., None], frame: fr.Frame) -> None:
         if not frame.flags & fr.SEALED:
             real(frame)
 
-    each_sealed(machine, take)
+    each_sealed(machine, handle)
 
 
 @WORKSHOP.mutant("HS-14")
@@ -222,13 +222,13 @@ def refuses_proof_out_of_nowhere(machine: Machine) -> None:
     """A proof that it did not ask for is refused."""
 
     def spoil(greeter: Any) -> None:
-        def take(real: Callable[..., None], message: HostProof) -> None:
+        def handle(real: Callable[..., None], message: HostProof) -> None:
             if not greeter._asked and greeter._link is None:
                 greeter._say(Refuse(315))
             else:
                 real(message)
 
-        wrap(greeter, "_take_proof", take)
+        wrap(greeter, "_take_proof", handle)
 
     each_boot(machine, spoil)
 
@@ -262,28 +262,28 @@ def _loosely(frame: fr.Frame) -> list[Any]:
 def any_role(machine: Machine) -> None:
     """It answers hosts in any role."""
 
-    def take(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
+    def handle(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
         fields = _loosely(frame)
         if len(fields) == 3 and fields[1] not in ("bench", "table"):
             greeter._take_hello(HostHello("bench", fields[2]), frame.payload)
         else:
             real(frame)
 
-    each_sealed(machine, take)
+    each_sealed(machine, handle)
 
 
 @WORKSHOP.mutant("HS-17")
 def hello_with_more_fields(machine: Machine) -> None:
     """It answers hellos with a field too many."""
 
-    def take(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
+    def handle(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
         fields = _loosely(frame)
         if len(fields) > 3:
             greeter._take_hello(HostHello("bench", fields[2]), frame.payload)
         else:
             real(frame)
 
-    each_sealed(machine, take)
+    each_sealed(machine, handle)
 
 
 @WORKSHOP.mutant("HS-18")
@@ -291,9 +291,9 @@ def another_boot_in_no_session(machine: Machine) -> None:
     """NoSession names another boot."""
 
     def spoil(greeter: Any) -> None:
-        def say(real: Callable[..., None], message: Any) -> None:
+        def send(real: Callable[..., None], message: Any) -> None:
             real(NoSession(message.boot_id ^ 1) if isinstance(message, NoSession) else message)
 
-        wrap(greeter, "_say", say)
+        wrap(greeter, "_say", send)
 
     each_boot(machine, spoil)

@@ -1,4 +1,4 @@
-"""Mutants of the meter sign (MS): what it shows, what it says of it, how old it is."""
+"""Mutants of the meter sign (MS): shown amounts, reported amounts, and their age."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ S: Final = m.State
 
 
 def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None:
-    """Change what is put on the glass."""
-    wrap(machine.twin, "_show", lambda real, message: real(change(message)))
+    """Change the shown amounts."""
+    wrap(machine.firmware, "_show", lambda real, message: real(change(message)))
 
 
 # --- what it shows ----------------------------------------------------------------------------------------------------
@@ -27,7 +27,7 @@ def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None
 
 @WORKSHOP.mutant("PL-12", also="MS-01 MS-05")
 def glass_is_status(machine: SimulatedMeterSign) -> None:
-    """Asked what can be read it tells its state."""
+    """Asked for the shown digits it reports its state."""
     answers(machine, m.GetShown, lambda shown: m.Status(shown.state, shown.sequence, 0, 5000, R.NONE))
 
 
@@ -46,17 +46,17 @@ def cents_are_cut(machine: SimulatedMeterSign) -> None:
 @WORKSHOP.mutant("MS-02")
 def never_falls(machine: SimulatedMeterSign) -> None:
     """A value that is lower than what it shows is refused."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
     shown = [0]
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        falls = isinstance(message, m.Show) and twin.state is S.SHOWING and message.value < shown[0]
+        falls = isinstance(message, m.Show) and firmware.state is S.SHOWING and message.value < shown[0]
         reason = R.TOO_LARGE if falls and not real(message) else real(message)
         if isinstance(message, m.Show) and not reason:
             shown[0] = message.value
         return reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("MS-03", also="MS-05 MS-13")
@@ -90,15 +90,15 @@ def blank_is_zero(machine: SimulatedMeterSign) -> None:
 @WORKSHOP.mutant("MS-06")
 def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
     """After a restart it shows what it showed before."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
-        state, rows, sequence = twin.state, twin._rows, twin._sequence
+        state, rows, sequence = firmware.state, firmware._rows, firmware._sequence
         real()
         if state is not m.State.TESTING:
-            twin.state, twin._rows, twin._sequence = state, rows, sequence
+            firmware.state, firmware._rows, firmware._sequence = state, rows, sequence
 
-    wrap(twin, "_forget", forget)
+    wrap(firmware, "_forget", forget)
 
 
 # --- how old it is ----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-10")
 def age_of_the_last_question(machine: SimulatedMeterSign) -> None:
-    """It tells no age while it is not stale."""
+    """It reports no age until it is stale."""
     answers(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
 
 
@@ -118,70 +118,70 @@ def never_is_a_limit(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-12")
 def never_grows_stale(machine: SimulatedMeterSign) -> None:
-    """It shows for ever what it was last told, as if it were new."""
-    setattr(machine.twin, "_grow_old", lambda: None)  # noqa: B010 - a method of this one machine
+    """It shows its last amounts forever, as if they were new."""
+    setattr(machine.firmware, "_grow_old", lambda: None)  # noqa: B010 - a method of this one machine
 
 
 @WORKSHOP.mutant("MS-12")
 def stale_without_a_mark(machine: SimulatedMeterSign) -> None:
-    """It tells that it is stale, and its glass does not show it."""
+    """It reports that it is stale, but its display shows no mark."""
     answers(machine, m.GetShown, lambda shown: replaced(shown, stale=False))
 
 
 @WORKSHOP.mutant("MS-12")
 def stale_too_soon(machine: SimulatedMeterSign) -> None:
     """It is stale after a third of its limit."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def expect(real: Callable[[], None]) -> None:
-        limit, twin._limit_ms = twin._limit_ms, twin._limit_ms // 3
+        limit, firmware._limit_ms = firmware._limit_ms, firmware._limit_ms // 3
         real()
-        twin._limit_ms = limit
-        twin._watch.cancel()
-        twin._watch = machine.clock.after(limit / 3000, grow)
+        firmware._limit_ms = limit
+        firmware._watch.cancel()
+        firmware._watch = machine.clock.after(limit / 3000, grow)
 
     def grow() -> None:
-        told_at = twin._told_at
-        twin._told_at = told_at - twin._limit_ms / 1000
-        twin._grow_old()
-        twin._told_at = told_at
+        updated_at = firmware._updated_at
+        firmware._updated_at = updated_at - firmware._limit_ms / 1000
+        firmware._grow_old()
+        firmware._updated_at = updated_at
 
-    wrap(twin, "_expect", expect)
+    wrap(firmware, "_expect", expect)
 
 
 @WORKSHOP.mutant("MS-12")
 def stale_again_and_again(machine: SimulatedMeterSign) -> None:
-    """It tells twice that it is stale."""
+    """It reports twice that it is stale."""
     tells(machine, m.Stale, lambda event: [event, event])
 
 
 @WORKSHOP.mutant("MS-13")
 def refused_is_fresh(machine: SimulatedMeterSign) -> None:
     """Any Show takes the mark off, refused or not."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
-        if isinstance(message, m.Show) and reason and twin.state is S.STALE:
-            twin.state = S.SHOWING
-            twin._drive()
+        if isinstance(message, m.Show) and reason and firmware.state is S.STALE:
+            firmware.state = S.SHOWING
+            firmware._drive()
         return reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("MS-14")
 def limit_for_the_next(machine: SimulatedMeterSign) -> None:
     """A new limit holds from the next Show on."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         if not isinstance(message, m.SetLimit):
             return real(message)
-        twin._limit_ms = message.limit_ms
+        firmware._limit_ms = message.limit_ms
         return True
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 # --- the test, and a broken glass -------------------------------------------------------------------------------------
@@ -190,14 +190,14 @@ def limit_for_the_next(machine: SimulatedMeterSign) -> None:
 @WORKSHOP.mutant("MS-20")
 def pattern_stays(machine: SimulatedMeterSign) -> None:
     """After a self-test the pattern is still shown."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def tested(real: Callable[[int], None], command: int) -> None:
-        wrap(twin, "_drive", lambda _: None)
+        wrap(firmware, "_drive", lambda _: None)
         real(command)
-        del twin._drive
+        del firmware._drive
 
-    wrap(twin, "_tested", tested)
+    wrap(firmware, "_tested", tested)
 
 
 @WORKSHOP.mutant("MS-21")
@@ -208,21 +208,21 @@ def limit_while_testing(machine: SimulatedMeterSign) -> None:
 
 @WORKSHOP.mutant("MS-30", also="MS-31")
 def believes_its_glass(machine: SimulatedMeterSign) -> None:
-    """It never measures its glass."""
-    wrap(machine.twin, "_wrong", lambda *_: [0, 0, 0])
+    """It never measures its display."""
+    wrap(machine.firmware, "_wrong", lambda *_: [0, 0, 0])
 
 
 @WORKSHOP.mutant("MS-30")
 def reads_what_it_was_told(machine: SimulatedMeterSign) -> None:
-    """Asked what can be read it tells what it was told."""
-    told: list[m.Show] = []
+    """Asked for the shown digits it reports the commanded ones."""
+    commands: list[m.Show] = []
 
     def change(message: m.Show) -> m.Show:
-        told[:] = [message]
+        commands[:] = [message]
         return message
 
     def read(shown: m.Shown) -> m.Shown:
-        return replaced(shown, value=told[0].value) if told and shown.state is S.SHOWING else shown
+        return replaced(shown, value=commands[0].value) if commands and shown.state is S.SHOWING else shown
 
     _shows(machine, change)
     answers(machine, m.GetShown, read)

@@ -1,4 +1,4 @@
-"""Mutants of payloads (PL): decoders that guess, and an encoder that wastes."""
+"""Mutants of payloads (PL): decoders that guess, and an encoder that is not minimal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _fields(payload: bytes) -> Any:
 
 
 def _guess(machine: Machine, change: Callable[[bytes], bytes | None]) -> None:
-    """Change payloads before they are judged; None lets a message be ignored as if it had not come."""
+    """Change payloads before they are decoded; None ignores a message."""
 
     def spoil(link: Any) -> None:
         def deliver(real: Callable[..., None], frame: fr.Frame, now: float) -> None:
@@ -119,7 +119,7 @@ def converts_numbers(machine: Machine) -> None:
 
 @WORKSHOP.mutant("PL-08")
 def takes_devices_messages(machine: Machine) -> None:
-    """It takes what only a device may say."""
+    """It accepts messages that only devices send."""
 
     def change(payload: bytes) -> bytes | None:
         fields = _fields(payload)

@@ -59,7 +59,7 @@ def _late(machine: Machine, fits: Callable[[Any], bool], seconds: float) -> None
 
 @WORKSHOP.mutant("LK-03")
 def slow_answers(machine: Machine) -> None:
-    """It thinks for 0.7 s before it tells its state."""
+    """It waits for 0.7 s before it reports its state."""
     _late(machine, lambda message: not hasattr(message, "command") and not isinstance(message, Report), 0.7)
 
 
@@ -78,26 +78,26 @@ def reply_acknowledges_too_little(machine: Machine) -> None:
 def drops_marked_requests(machine: Machine) -> None:
     """It takes every marked frame for a duplicate."""
 
-    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+    def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
         if frame.flags & fr.RETRANSMIT:
             link._acknowledge(now)
         else:
             real(frame, now)
 
-    each_link(machine, "_take_sequenced", take)
+    each_link(machine, "_take_sequenced", handle)
 
 
 @WORKSHOP.mutant("LK-06")
 def carries_out_duplicates(machine: Machine) -> None:
     """A request that comes twice is answered twice."""
 
-    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+    def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
         behind = (frame.seq - link._expected) & 0xFFFF >= 0x8000
         real(frame, now)
         if behind and frame.type == fr.REQUEST:
             link.on_request(link._decode(frame.payload), frame.seq)
 
-    each_link(machine, "_take_sequenced", take)
+    each_link(machine, "_take_sequenced", handle)
 
 
 @WORKSHOP.mutant("LK-07", also="LK-09 LK-12")
@@ -107,7 +107,7 @@ def answers_out_of_order(machine: Machine) -> None:
     def spoil(link: Any) -> None:
         done: set[int] = set()
 
-        def take(_: Callable[..., None], frame: fr.Frame, now: float) -> None:
+        def handle(_: Callable[..., None], frame: fr.Frame, now: float) -> None:
             ahead = (frame.seq - link._expected) & 0xFFFF
             if 0 < ahead < URGENT_WINDOW:
                 expected = link._expected
@@ -124,14 +124,14 @@ def answers_out_of_order(machine: Machine) -> None:
                 done.remove(link._expected)
                 link._expected += 1
 
-        wrap(link, "_take_sequenced", take)
+        wrap(link, "_take_sequenced", handle)
 
     each_session(machine, spoil)
 
 
 @WORKSHOP.mutant("LK-08", also="FR-14")
 def silent_about_gaps(machine: Machine) -> None:
-    """It holds early frames and says nothing of the gap."""
+    """It holds early frames and does not report the gap."""
 
     def acknowledge(_: Any, real: Callable[..., None], now: float, held: int = fr.NO_RE) -> None:
         if held == fr.NO_RE:
@@ -141,7 +141,7 @@ def silent_about_gaps(machine: Machine) -> None:
 
 
 def _holds(machine: Machine, room: int) -> None:
-    def take(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
+    def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
         ahead = (frame.seq - link._expected) & 0xFFFF
         if 0 < ahead < room:
             link._early[frame.seq] = frame
@@ -151,7 +151,7 @@ def _holds(machine: Machine, room: int) -> None:
         else:
             real(frame, now)
 
-    each_link(machine, "_take_sequenced", take)
+    each_link(machine, "_take_sequenced", handle)
 
 
 @WORKSHOP.mutant("LK-09")
@@ -162,7 +162,7 @@ def holds_four(machine: Machine) -> None:
 
 @WORKSHOP.mutant("LK-10")
 def holds_anything(machine: Machine) -> None:
-    """It holds whatever comes, however far ahead."""
+    """It holds any early frame, however far ahead."""
     _holds(machine, 1000)
 
 
@@ -178,7 +178,7 @@ def numbered_pings(machine: Machine) -> None:
 
 
 class _Kept(dict[int, fr.Frame]):
-    """Early frames that nobody throws away."""
+    """Early frames that are never dropped."""
 
     def clear(self) -> None:
         """Keep them."""

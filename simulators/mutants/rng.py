@@ -1,4 +1,4 @@
-"""Mutants of the number generator (RN): numbers that change, noise that is not looked at, displays that lie."""
+"""Mutants of the number generator (RN): numbers that change, untested noise, wrong displays."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ def refuses(machine: SimulatedRng, command: type[Any], state: m.State, reason: m
     """Give another reason to a command in a state."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return reason if isinstance(message, command) and machine.twin.state is state else found
+        real_reason = real(message)
+        return reason if isinstance(message, command) and machine.firmware.state is state else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 def at_boot(machine: SimulatedRng, spoil: Callable[[Any], None]) -> None:
     """Do something to the firmware before it starts."""
 
     def boot(real: Callable[[], None]) -> None:
-        spoil(machine.twin)
+        spoil(machine.firmware)
         real()
 
     wrap(machine.board, "_on_boot", boot)
 
 
 def numbers(machine: SimulatedRng, change: Callable[[Callable[[], Any]], Any]) -> None:
-    """Draw other numbers; `change` gets the generator's own way."""
-    twin: Any = machine.twin
+    """Draw other numbers; `change` gets the generator's own function."""
+    firmware: Any = machine.firmware
 
     def draw(real: Callable[[int], None], command: int) -> None:
-        own = twin._generator.numbers
-        twin._generator.numbers = lambda: change(own)
+        own = firmware._generator.numbers
+        firmware._generator.numbers = lambda: change(own)
         real(command)
-        twin._generator.numbers = own
+        firmware._generator.numbers = own
 
-    wrap(twin, "_draw", draw)
+    wrap(firmware, "_draw", draw)
 
 
 def fails_as(machine: SimulatedRng, reason: m.Reason, instead: m.Reason) -> None:
     """Call one failure another."""
 
-    def latch(real: Callable[[m.Reason], None], found: m.Reason) -> None:
-        real(instead if found is reason else found)
+    def latch(real: Callable[[m.Reason], None], real_reason: m.Reason) -> None:
+        real(instead if real_reason is reason else real_reason)
 
-    wrap(machine.twin, "_latch", latch)
+    wrap(machine.firmware, "_latch", latch)
 
 
 # --- healthy ----------------------------------------------------------------------------------------------------------
@@ -65,8 +65,8 @@ def fails_as(machine: SimulatedRng, reason: m.Reason, instead: m.Reason) -> None
 
 @WORKSHOP.mutant("PL-12", also="RN-05 RN-07 RN-09 RN-12 RN-20 RN-22 RN-26")
 def draw_is_status(machine: SimulatedRng) -> None:
-    """Asked for a draw it tells its state."""
-    answers(machine, m.GetDraw, lambda _: machine.twin.handle(m.GetStatus()))
+    """Asked for a draw it reports its state."""
+    answers(machine, m.GetDraw, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("RN-01")
@@ -92,7 +92,7 @@ def draws_uncounted(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-03")
 def shown_before_it_is_drawn(machine: SimulatedRng) -> None:
-    """While it draws it says that a number is shown."""
+    """While it draws it reports that a number is shown."""
     refuses(machine, m.Draw, S.DRAWING, R.NUMBER_SHOWN)
 
 
@@ -104,10 +104,10 @@ def draws_over_a_number(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-05", also="RN-12")
 def number_changes_when_cleared(machine: SimulatedRng) -> None:
-    """A number that is not shown any more is told as another one."""
+    """A number that is no longer shown is reported as another one."""
 
     def change(past: m.PastDraw) -> m.PastDraw:
-        hidden = past.number is not None and machine.twin.state is not S.SHOWING
+        hidden = past.number is not None and machine.firmware.state is not S.SHOWING
         return replaced(past, number=(past.number or 0) % 7 + 1) if hidden else past
 
     answers(machine, m.GetDraw, change)
@@ -129,7 +129,7 @@ def draws_again(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-06")
 def clears_silently(machine: SimulatedRng) -> None:
-    """It does not tell that its display is blank."""
+    """It does not report that its display is blank."""
     tells(machine, m.Cleared, lambda _: [])
 
 
@@ -148,8 +148,8 @@ def invents_numbers(machine: SimulatedRng) -> None:
 def blank_after_restart(machine: SimulatedRng) -> None:
     """A number is not shown any more after a restart."""
 
-    def spoil(twin: Any) -> None:
-        twin._shown = None
+    def spoil(firmware: Any) -> None:
+        firmware._shown = None
 
     at_boot(machine, spoil)
 
@@ -159,23 +159,23 @@ def interrupted_draw_counts(machine: SimulatedRng) -> None:
     """A draw that was interrupted has a number all the same."""
     memory: Any = machine.board.memory
 
-    def spoil(twin: Any) -> None:
+    def spoil(firmware: Any) -> None:
         for command, known in memory._known.items():
             if known.outcome is Outcome.RUNNING:
-                twin._draws[command] = 3
+                firmware._draws[command] = 3
 
     at_boot(machine, spoil)
 
 
 @WORKSHOP.mutant("RN-10")
 def untold_health_test(machine: SimulatedRng) -> None:
-    """A self-test ends without telling what passed."""
+    """A self-test ends without reporting what passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("RN-11")
 def unhealthy_while_testing(machine: SimulatedRng) -> None:
-    """While it tests itself it says that it is not healthy."""
+    """While it tests itself it reports that it is not healthy."""
     refuses(machine, m.Draw, S.TESTING, R.NOT_HEALTHY)
 
 
@@ -185,21 +185,21 @@ def remembers_eight_draws(machine: SimulatedRng) -> None:
 
     def draw(real: Callable[[int], None], command: int) -> None:
         real(command)
-        while len(machine.twin._draws) > 8:
-            machine.twin._draws.popitem(last=False)
+        while len(machine.firmware._draws) > 8:
+            machine.firmware._draws.popitem(last=False)
 
-    wrap(machine.twin, "_draw", draw)
+    wrap(machine.firmware, "_draw", draw)
 
 
 @WORKSHOP.mutant("RN-12", also="RN-08 RN-23")
 def draws_lost_with_the_power(machine: SimulatedRng) -> None:
     """Its numbers do not survive a restart."""
-    at_boot(machine, lambda twin: twin._draws.clear())
+    at_boot(machine, lambda firmware: firmware._draws.clear())
 
 
 @WORKSHOP.mutant("RN-13", also="RN-20 RN-22")
 def number_waits_in_memory(machine: SimulatedRng) -> None:
-    """It draws a few numbers at a time, and keeps those that nobody asked for yet."""
+    """It draws a few numbers at a time and keeps the others for later."""
     stock: list[int] = []
 
     def change(own: Callable[[], Any]) -> Any:
@@ -221,13 +221,13 @@ def never_seven(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-20", also="RN-22 RN-25 RN-26")
 def fails_silently(machine: SimulatedRng) -> None:
-    """It does not tell that its health failed."""
+    """It does not report that its health failed."""
     tells(machine, m.HealthFailed, lambda _: [])
 
 
 @WORKSHOP.mutant("RN-20", also="RN-21 RN-22 RN-26")
 def fails_with_a_number(machine: SimulatedRng) -> None:
-    """A draw that fails tells a number all the same."""
+    """A failed draw still reports a number."""
 
     def settle(real: Callable[..., None], command: int, outcome: Outcome, *reason: int) -> None:
         if outcome is Outcome.FAILED:
@@ -242,10 +242,10 @@ def biased_passes(machine: SimulatedRng) -> None:
     """Its self-test does not look for a sample that comes too often."""
 
     def test(real: Callable[[], m.Reason]) -> m.Reason:
-        found = real()
-        return R.NONE if found is R.NOISE_BIASED else found
+        real_reason = real()
+        return R.NONE if real_reason is R.NOISE_BIASED else real_reason
 
-    wrap(machine.twin, "_test_noise", test)
+    wrap(machine.firmware, "_test_noise", test)
 
 
 @WORKSHOP.mutant("RN-22")
@@ -262,10 +262,10 @@ def draws_in_failure(machine: SimulatedRng) -> None:
 
 @WORKSHOP.mutant("RN-23")
 def restart_heals(machine: SimulatedRng) -> None:
-    """Switching off and on again heals it."""
+    """A power cycle clears its failure."""
 
-    def spoil(twin: Any) -> None:
-        twin._latched = R.NONE
+    def spoil(firmware: Any) -> None:
+        firmware._latched = R.NONE
 
     at_boot(machine, spoil)
 
@@ -273,13 +273,13 @@ def restart_heals(machine: SimulatedRng) -> None:
 @WORKSHOP.mutant("RN-24")
 def starts_untested(machine: SimulatedRng) -> None:
     """It starts without testing its noise."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def boot(real: Callable[[], None]) -> None:
-        own = twin._test_noise
-        twin._test_noise = lambda: R.NONE
+        own = firmware._test_noise
+        firmware._test_noise = lambda: R.NONE
         real()
-        twin._test_noise = own
+        firmware._test_noise = own
 
     wrap(machine.board, "_on_boot", boot)
 
@@ -287,31 +287,31 @@ def starts_untested(machine: SimulatedRng) -> None:
 @WORKSHOP.mutant("RN-25")
 def never_reads_back(machine: SimulatedRng) -> None:
     """It does not look at its display any more once a number is shown."""
-    wrap(machine.twin, "_read_back", lambda _: None)
+    wrap(machine.firmware, "_read_back", lambda _: None)
 
 
 @WORKSHOP.mutant("RN-26")
 def shows_it_anyway(machine: SimulatedRng) -> None:
     """A number counts though the display cannot show it."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def show(_: Callable[[int], bool], number: int) -> bool:
         machine.display.show(m.SEGMENTS[number])
-        twin.state, twin._shown = S.SHOWING, number
+        firmware.state, firmware._shown = S.SHOWING, number
         return True
 
-    wrap(twin, "_show", show)
+    wrap(firmware, "_show", show)
 
 
 @WORKSHOP.mutant("RN-27")
 def cleared_but_lit(machine: SimulatedRng) -> None:
-    """It says that its display is blank without looking."""
-    twin: Any = machine.twin
+    """It reports a blank display without checking it."""
+    firmware: Any = machine.firmware
 
     def clear(_: Callable[[int], bool], command: int) -> bool:
         machine.display.show(m.BLANK)
-        twin.state, twin._shown = S.FAILED if twin._latched else S.IDLE, None
+        firmware.state, firmware._shown = S.FAILED if firmware._latched else S.IDLE, None
         machine.board.emit(m.Cleared(command))
         return True
 
-    wrap(twin, "_clear", clear)
+    wrap(firmware, "_clear", clear)

@@ -1,4 +1,4 @@
-"""Mutants of the seal (SE): openers with a hole."""
+"""Mutants of the seal (SE): openers that accept too much."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class HoledOpener:
         return bytes(digest.digest())
 
     def fits(self, frame: fr.Frame) -> bool:
-        """Tell whether a frame has it."""
+        """Return whether a frame has the right MAC."""
         return self.mac_of(frame.signed) == frame.mac
 
     def accepts(self, frame: fr.Frame) -> bool:
-        """Judge as a real opener does, but for the hole."""
+        """Accept or reject a frame, with the replaced checks."""
         if not self.authentic(frame) or not self.new(frame):
             return False
         self.last = frame.counter
@@ -115,7 +115,7 @@ def last_counter_again(machine: Machine) -> None:
 
 @WORKSHOP.mutant("SE-06")
 def counters_in_any_order(machine: Machine) -> None:
-    """It knows which counters it has seen, and takes every other."""
+    """It accepts every counter that it has not seen before."""
 
     def pierce(opener: HoledOpener) -> None:
         seen: set[int] = set()

@@ -1,4 +1,4 @@
-"""Mutants of sending again (RT), and of heartbeat and silence (HB)."""
+"""Mutants of retransmission (RT), and of heartbeat and silence (HB)."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ def repeats_everything(machine: Machine) -> None:
 def copies_what_is_acknowledged(machine: Machine) -> None:
     """It sends a copy of what has just been acknowledged."""
 
-    def take(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
+    def handle(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
         before = list(link._unacked)
         real(ack, now)
         done = [out for out in before if out not in link._unacked]
         if done:
             machine.clock.after(0.4, lambda: link.down or link._transmit(done[-1], fr.RETRANSMIT))
 
-    each_link(machine, "_take_ack", take)
+    each_link(machine, "_take_ack", handle)
 
 
 @WORKSHOP.mutant("RT-05")
 def takes_any_acknowledgement(machine: Machine) -> None:
-    """Any acknowledgement is good for everything."""
+    """Any acknowledgment acknowledges everything."""
 
-    def take(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
+    def handle(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
         if link._unacked and (ack - link._unacked[0].seq) & 0xFFFF in range(1, 0x8000):
             ack = link._unacked[-1].seq + 1
         real(ack, now)
 
-    each_link(machine, "_take_ack", take)
+    each_link(machine, "_take_ack", handle)
 
 
 @WORKSHOP.mutant("RT-06")
@@ -77,7 +77,7 @@ def ignores_gaps(machine: Machine) -> None:
 
 @WORKSHOP.mutant("RT-07")
 def steady_copies(machine: Machine) -> None:
-    """Its copies come at the same pace for ever."""
+    """It retransmits at a constant interval forever."""
 
     def repeat(link: Any, real: Callable[..., None], now: float) -> None:
         real(now)
@@ -184,7 +184,7 @@ def no_heartbeat(machine: Machine) -> None:
 
 @WORKSHOP.mutant("HB-03")
 def never_knocks(machine: Machine) -> None:
-    """It never knocks, it only beats."""
+    """It sends no early pings when its host is silent."""
     each_link(machine, "_next_ping", lambda link, *_: link._last_sent + HEARTBEAT)
 
 
@@ -206,11 +206,11 @@ def impatient(machine: Machine) -> None:
 
 @WORKSHOP.mutant("HB-05", also="HB-06")
 def waits_for_ever(machine: Machine) -> None:
-    """It waits for its host for ever."""
+    """It waits for its host forever."""
 
     def tick(link: Any, real: Callable[[], None]) -> None:
-        heard = link._last_heard
-        link._last_heard = max(heard, link._loop.time() - SILENCE + 0.001)
+        last_received = link._last_heard
+        link._last_heard = max(last_received, link._loop.time() - SILENCE + 0.001)
         real()
 
     each_link(machine, "_tick", tick)

@@ -1,4 +1,4 @@
-"""Mutants of the dice shaker (DS): rolls that count though they must not, and readings that move."""
+"""Mutants of the dice shaker (DS): rolls that must not count, and readings that change."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def others(values: list[int]) -> list[int]:
 
 def last_roll(machine: SimulatedShaker) -> m.Roll | None:
     """Return the last roll that the firmware remembers."""
-    return next(reversed(machine.twin._rolls.values()), None)
+    return next(reversed(machine.firmware._rolls.values()), None)
 
 
 def at_boot(machine: SimulatedShaker, spoil: Callable[[Any], None]) -> None:
     """Do something to the firmware before it starts."""
 
     def boot(real: Callable[[], None]) -> None:
-        spoil(machine.twin)
+        spoil(machine.firmware)
         real()
 
     wrap(machine.board, "_on_boot", boot)
@@ -41,28 +41,28 @@ def at_uncovering(machine: SimulatedShaker, spoil: Callable[[Any], None]) -> Non
     """Do something to the firmware when the lid comes off an open roll."""
 
     def lid_off(real: Callable[[], None]) -> None:
-        spoil(machine.twin)
+        spoil(machine.firmware)
         real()
 
-    wrap(machine.twin, "_lid_off", lid_off)
+    wrap(machine.firmware, "_lid_off", lid_off)
 
 
 def sees(machine: SimulatedShaker, **fields: int) -> None:
-    """Judge every die as if it lay like this."""
+    """Judge every die with these fields."""
 
     def judge(real: Callable[[list[m.DieSeen]], None], seen: list[m.DieSeen]) -> None:
         real([replaced(die, **fields) for die in seen])
 
-    wrap(machine.twin, "_judge", judge)
+    wrap(machine.firmware, "_judge", judge)
 
 
 def wrong_reason(machine: SimulatedShaker, reason: m.Reason, instead: m.Reason) -> None:
     """End rolls for another reason."""
 
-    def end(real: Callable[..., None], values: Any, found: m.Reason, *flat: int) -> None:
-        real(values, instead if found is reason else found, *flat)
+    def end(real: Callable[..., None], values: Any, real_reason: m.Reason, *flat: int) -> None:
+        real(values, instead if real_reason is reason else real_reason, *flat)
 
-    wrap(machine.twin, "_end", end)
+    wrap(machine.firmware, "_end", end)
 
 
 # --- under the lid ----------------------------------------------------------------------------------------------------
@@ -70,25 +70,25 @@ def wrong_reason(machine: SimulatedShaker, reason: m.Reason, instead: m.Reason) 
 
 @WORKSHOP.mutant("PL-12", also="DS-03 DS-08")
 def roll_is_status(machine: SimulatedShaker) -> None:
-    """Asked for a roll it tells its state."""
-    answers(machine, m.GetRoll, lambda _: machine.twin.handle(m.GetStatus()))
+    """Asked for a roll it reports its state."""
+    answers(machine, m.GetRoll, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
 @WORKSHOP.mutant("DS-01")
 def lid_below_its_threshold(machine: SimulatedShaker) -> None:
-    """Its lid is on, and the level of its lid sensor says that it is off."""
+    """Its lid is on, but the level of its lid sensor means off."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, lid=replaced(sensors.lid, level=0)))
 
 
 @WORKSHOP.mutant("DS-02")
 def looks_under_the_lid(machine: SimulatedShaker) -> None:
-    """It tells how the dice lie under the lid."""
+    """It reports the dice under the lid."""
     answers(machine, m.GetSensors, lambda sensors: replaced(sensors, dice=machine.mechanics.look()))
 
 
 @WORKSHOP.mutant("DS-03")
 def arms_silently(machine: SimulatedShaker) -> None:
-    """It does not tell that a roll is open."""
+    """It does not report that a roll is open."""
     tells(machine, m.Shaken, lambda event: [event] if event.shakes else [])
 
 
@@ -103,10 +103,10 @@ def arms_twice(machine: SimulatedShaker) -> None:
     """A second roll can be opened before the first one has ended."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.NONE if isinstance(message, m.Arm) and machine.twin.state is S.ARMED else found
+        real_reason = real(message)
+        return R.NONE if isinstance(message, m.Arm) and machine.firmware.state is S.ARMED else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("DS-05")
@@ -121,28 +121,28 @@ def disarm_at_rest_is_told(machine: SimulatedShaker) -> None:
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         roll = last_roll(machine)
-        if isinstance(message, m.Disarm) and machine.twin.state is S.RESTING and roll is not None:
+        if isinstance(message, m.Disarm) and machine.firmware.state is S.RESTING and roll is not None:
             machine.board.emit(m.NoRoll(roll.command, R.STOPPED, 0, m.DICE, 0))
         return real(message)
 
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("DS-06")
 def untold_sensors(machine: SimulatedShaker) -> None:
-    """A self-test ends without telling which sensors passed."""
+    """A self-test ends without reporting which sensors passed."""
     tells(machine, m.SelfTested, lambda _: [])
 
 
 @WORKSHOP.mutant("DS-07")
 def lid_off_while_testing(machine: SimulatedShaker) -> None:
-    """While it tests itself it says that its lid is off."""
+    """While it tests itself it reports that its lid is off."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.LID_OFF if isinstance(message, m.Arm) and machine.twin.state is S.TESTING else found
+        real_reason = real(message)
+        return R.LID_OFF if isinstance(message, m.Arm) and machine.firmware.state is S.TESTING else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("DS-08")
@@ -159,8 +159,8 @@ def unknown_is_no_roll(machine: SimulatedShaker) -> None:
 def roll_without_an_end(machine: SimulatedShaker) -> None:
     """A roll that a restart interrupted never ends."""
 
-    def spoil(twin: Any) -> None:
-        twin._armed = None
+    def spoil(firmware: Any) -> None:
+        firmware._armed = None
 
     at_boot(machine, spoil)
 
@@ -171,16 +171,16 @@ def remembers_eight_rolls(machine: SimulatedShaker) -> None:
 
     def arm(real: Callable[[int], None], command: int) -> None:
         real(command)
-        while len(machine.twin._rolls) > 8:
-            machine.twin._rolls.popitem(last=False)
+        while len(machine.firmware._rolls) > 8:
+            machine.firmware._rolls.popitem(last=False)
 
-    wrap(machine.twin, "_arm", arm)
+    wrap(machine.firmware, "_arm", arm)
 
 
 @WORKSHOP.mutant("DS-10", also="DS-22")
 def rolls_lost_with_the_power(machine: SimulatedShaker) -> None:
     """Its rolls do not survive a restart."""
-    at_boot(machine, lambda twin: twin._rolls.clear())
+    at_boot(machine, lambda firmware: firmware._rolls.clear())
 
 
 # --- rolls ------------------------------------------------------------------------------------------------------------
@@ -188,13 +188,13 @@ def rolls_lost_with_the_power(machine: SimulatedShaker) -> None:
 
 @WORKSHOP.mutant("DS-20")
 def reads_twice(machine: SimulatedShaker) -> None:
-    """Every reading is told twice."""
+    """Every reading is reported twice."""
     tells(machine, m.Reading, lambda event: [event, event])
 
 
 @WORKSHOP.mutant("DS-20")
 def status_without_values(machine: SimulatedShaker) -> None:
-    """Its status does not tell what was read."""
+    """Its status does not report the reading."""
     answers(machine, m.GetStatus, lambda status: replaced(status, values=None))
 
 
@@ -205,7 +205,7 @@ def reads_other_faces(machine: SimulatedShaker) -> None:
     def end(real: Callable[..., None], values: Any, *more: Any) -> None:
         real(values and others(values), *more)
 
-    wrap(machine.twin, "_end", end)
+    wrap(machine.firmware, "_end", end)
 
 
 @WORKSHOP.mutant("DS-22")
@@ -223,8 +223,8 @@ def reading_changes_under_the_lid(machine: SimulatedShaker) -> None:
 def two_shakes_do(machine: SimulatedShaker) -> None:
     """Two shakes are enough."""
 
-    def spoil(twin: Any) -> None:
-        twin._shakes += twin._shakes == m.LEAST_SHAKES - 1
+    def spoil(firmware: Any) -> None:
+        firmware._shakes += firmware._shakes == m.LEAST_SHAKES - 1
 
     at_uncovering(machine, spoil)
 
@@ -232,22 +232,22 @@ def two_shakes_do(machine: SimulatedShaker) -> None:
 @WORKSHOP.mutant("DS-24", also="DS-29")
 def counts_earlier_shakes(machine: SimulatedShaker) -> None:
     """Shakes before Arm count."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def arm(real: Callable[[int], None], command: int) -> None:
-        shakes = twin._shakes
+        shakes = firmware._shakes
         real(command)
-        twin._shakes = shakes
+        firmware._shakes = shakes
 
-    wrap(twin, "_arm", arm)
+    wrap(firmware, "_arm", arm)
 
 
 @WORKSHOP.mutant("DS-25")
 def lid_at_any_time(machine: SimulatedShaker) -> None:
     """The lid may come off while it is shaken."""
 
-    def spoil(twin: Any) -> None:
-        twin._last_shake = float("-inf")
+    def spoil(firmware: Any) -> None:
+        firmware._last_shake = float("-inf")
 
     at_uncovering(machine, spoil)
 
@@ -275,7 +275,7 @@ def reads_under_the_lid(machine: SimulatedShaker) -> None:
     """It goes on reading when the lid is put on again."""
 
     def on_lid(real: Callable[[bool], None], on: bool) -> None:
-        if not (on and machine.twin.state is S.SETTLING):
+        if not (on and machine.firmware.state is S.SETTLING):
             real(on)
 
     wrap(machine.mechanics, "on_lid", on_lid)
@@ -283,7 +283,7 @@ def reads_under_the_lid(machine: SimulatedShaker) -> None:
 
 @WORKSHOP.mutant("DS-29", also="DS-32")
 def hides_disturbance(machine: SimulatedShaker) -> None:
-    """It does not tell that the dice were disturbed."""
+    """It does not report that the dice were disturbed."""
     tells(machine, m.Dice, lambda event: [] if event.disturbed else [event])
 
 
@@ -294,8 +294,8 @@ def disturbed_dice_count(machine: SimulatedShaker) -> None:
     def on_stir(real: Callable[[], None]) -> None:
         real()
         roll = last_roll(machine)
-        if machine.twin._disturbed and roll is not None and roll.values is not None:
-            machine.twin._rolls[roll.command] = replaced(roll, values=others(roll.values))
+        if machine.firmware._disturbed and roll is not None and roll.values is not None:
+            machine.firmware._rolls[roll.command] = replaced(roll, values=others(roll.values))
 
     wrap(machine.mechanics, "on_stir", on_stir)
 
@@ -307,7 +307,7 @@ def reads_without_arm(machine: SimulatedShaker) -> None:
     def on_lid(real: Callable[[bool], None], on: bool) -> None:
         real(on)
         roll = last_roll(machine)
-        if not on and machine.twin.state is S.RESTING and roll is not None and roll.values is not None:
+        if not on and machine.firmware.state is S.RESTING and roll is not None and roll.values is not None:
             machine.board.emit(m.Reading(roll.command, roll.shakes, others(roll.values), [True] * m.DICE))
 
     wrap(machine.mechanics, "on_lid", on_lid)
@@ -341,8 +341,8 @@ def arms_with_the_door_open(machine: SimulatedShaker) -> None:
 def restart_mends_sensors(machine: SimulatedShaker) -> None:
     """A restart makes it forget that its self-test failed."""
 
-    def spoil(twin: Any) -> None:
-        twin._faulty = False
+    def spoil(firmware: Any) -> None:
+        firmware._faulty = False
 
     at_boot(machine, spoil)
 

@@ -19,19 +19,19 @@ R: Final = m.Reason
 
 
 def says(machine: SimulatedShoe, change: Callable[[m.Status], m.Status]) -> None:
-    """Change the status that it tells, not what it does."""
+    """Change the reported status, not the behavior."""
     answers(machine, m.GetStatus, change)
 
 
 def refuses(machine: SimulatedShoe, command: type[Any], state: m.State, reason: m.Reason) -> None:
     """Give another reason to a command in a state."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return reason if isinstance(message, command) and twin.state is state and found else found
+        real_reason = real(message)
+        return reason if isinstance(message, command) and firmware.state is state and real_reason else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def refuses(machine: SimulatedShoe, command: type[Any], state: m.State, reason: 
 
 @WORKSHOP.mutant("PL-12")
 def transits_are_sensors(machine: SimulatedShoe) -> None:
-    """Asked for its transit times it tells its sensors."""
+    """Asked for its transit times it reports its sensors."""
     mechanics = machine.mechanics
     answers(machine, m.GetTransits, lambda _: m.Sensors(mechanics.levels(), mechanics.currents()))
 
@@ -58,7 +58,7 @@ def shoe_level_without_threshold(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-01", model="shoe-manual")
 def shoe_invents_a_sensor(machine: SimulatedShoe) -> None:
-    """A manual shoe tells of an intake that it has not."""
+    """A manual shoe reports an intake that it does not have."""
 
     def change(sensors: m.Sensors) -> m.Sensors:
         return m.Sensors([SensorLevel(False, 900, 500), *sensors.levels[1:]], sensors.currents)
@@ -68,7 +68,7 @@ def shoe_invents_a_sensor(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-02")
 def rounds_are_busy(machine: SimulatedShoe) -> None:
-    """An automated shoe says that it is busy when it is asked for a round."""
+    """An automated shoe reports that it is busy when it is asked for a round."""
     allows(machine, m.StartRound, R.NOT_CAPABLE, R.BUSY)
 
 
@@ -86,14 +86,14 @@ def too_large_is_too_few(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-04")
 def shoe_stop_at_rest_is_told(machine: SimulatedShoe) -> None:
-    """A stop at rest is told as if something had moved."""
+    """A stop at rest is reported as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        if isinstance(message, m.Stop) and machine.twin.state in (S.IDLE, S.READY):
+        if isinstance(message, m.Stop) and machine.firmware.state in (S.IDLE, S.READY):
             machine.board.emit(m.Stopped(message.command, m.Phase.LOADING, 0, 0, 0, R.STOPPED))
         return real(message)
 
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SO-05")
@@ -104,22 +104,22 @@ def shoe_no_test_result(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-08")
 def shoe_jogs_one_way(machine: SimulatedShoe) -> None:
-    """Whatever way a motor should turn, it is turned forward."""
-    tells(machine, m.Jogged, lambda told: [replaced(told, reverse=False)])
+    """A motor always turns forward."""
+    tells(machine, m.Jogged, lambda event: [replaced(event, reverse=False)])
 
 
 @WORKSHOP.mutant("SO-06")
 def shoe_testing_needs_clearing(machine: SimulatedShoe) -> None:
-    """While it tests itself it says that it has to be cleared."""
+    """While it tests itself it reports that it has to be cleared."""
     refuses(machine, m.Load, S.TESTING, R.NEEDS_CLEARING)
 
 
 def _deaf_to_stop(machine: SimulatedShoe, state: m.State) -> None:
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not state:
+        if machine.firmware.state is not state:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SO-07")
@@ -133,25 +133,25 @@ def shoe_test_cannot_be_stopped(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-10")
 def loads_twice(machine: SimulatedShoe) -> None:
-    """One block is told as loaded twice."""
+    """One block is reported as loaded twice."""
     tells(machine, m.Loaded, lambda event: [event, event])
 
 
 @WORKSHOP.mutant("SO-11", also="SO-27")
 def loads_one_too_many(machine: SimulatedShoe) -> None:
-    """It counts one card more than lies in the well."""
+    """It counts one card more than the well holds."""
     tells(machine, m.Loaded, lambda event: [replaced(event, count=event.count + 1)])
 
 
 @WORKSHOP.mutant("SO-11")
 def last_cards_of_a_block_untold(machine: SimulatedShoe) -> None:
-    """While it takes a block in it stops counting aloud before the end."""
+    """While it loads a block it stops reporting progress before the end."""
     tells(machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event])
 
 
 @WORKSHOP.mutant("SO-12")
 def loading_is_empty(machine: SimulatedShoe) -> None:
-    """While it takes a block in it says that it is empty."""
+    """While it loads a block it reports that it is empty."""
     refuses(machine, m.Dispense, S.LOADING, R.SHOE_EMPTY)
 
 
@@ -175,14 +175,14 @@ def stack_counted_too_far(machine: SimulatedShoe) -> None:
 @WORKSHOP.mutant("SO-14")
 def one_card_too_many(machine: SimulatedShoe) -> None:
     """Every stack has a card more than was ordered."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         ended = real(message)
-        twin._wanted += isinstance(message, m.Dispense)
+        firmware._ordered_cards += isinstance(message, m.Dispense)
         return ended
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SO-15")
@@ -193,25 +193,25 @@ def stacks_uncounted(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-16")
 def dispensing_is_occupied(machine: SimulatedShoe) -> None:
-    """While it deals a stack it says that one lies in the slot."""
+    """While it deals a stack it reports that the slot is occupied."""
     refuses(machine, m.Dispense, S.DISPENSING, R.SLOT_OCCUPIED)
 
 
 @WORKSHOP.mutant("SO-17")
 def stack_on_a_stack(machine: SimulatedShoe) -> None:
-    """It deals a stack upon one that lies in the slot."""
+    """It deals a stack onto one in the slot."""
     allows(machine, m.Dispense, R.SLOT_OCCUPIED)
 
 
 @WORKSHOP.mutant("SO-20")
 def silent_slot(machine: SimulatedShoe) -> None:
-    """It does not tell that a stack was taken."""
+    """It does not report that a stack was taken."""
     tells(machine, m.Pile, lambda event: [] if event.place is m.Place.SLOT else [event])
 
 
 @WORKSHOP.mutant("SO-21")
 def too_few_is_empty(machine: SimulatedShoe) -> None:
-    """With too few cards it says that it has none."""
+    """With too few cards it reports that it has none."""
     allows(machine, m.Dispense, R.TOO_FEW_CARDS, R.SHOE_EMPTY)
 
 
@@ -229,29 +229,29 @@ def forgets_its_stacks(machine: SimulatedShoe) -> None:
 
 @WORKSHOP.mutant("SO-24")
 def empty_is_too_few(machine: SimulatedShoe) -> None:
-    """Empty, it says that it has too few cards."""
+    """Empty, it reports that it has too few cards."""
     allows(machine, m.Dispense, R.SHOE_EMPTY, R.TOO_FEW_CARDS)
 
 
 @WORKSHOP.mutant("SO-25")
 def short_stack_is_a_stack(machine: SimulatedShoe) -> None:
-    """A stack that came short is told as dealt."""
+    """A stack that came short is reported as dealt."""
     tells(machine, m.ShortStack, lambda event: [m.Dispensed(event.command, event.got, 0, event.left)])
 
 
 @WORKSHOP.mutant("SO-26")
 def silent_about_faces(machine: SimulatedShoe) -> None:
-    """It does not tell that a card lies face up."""
+    """It does not report a face-up card."""
     tells(machine, m.FaceUp, lambda _: [])
 
 
 @WORKSHOP.mutant("SO-27")
 def cover_is_a_card(machine: SimulatedShoe) -> None:
     """A cover card counts as a card of the block and of the stack."""
-    wrap(machine.twin, "_arrived", lambda real, *, cover: real(cover=False))  # noqa: ARG005
+    wrap(machine.firmware, "_arrived", lambda real, *, cover: real(cover=False))  # noqa: ARG005
 
 
 @WORKSHOP.mutant("SO-28")
 def every_hand_is_ordered(machine: SimulatedShoe) -> None:
-    """A card that a hand draws is told as ordered."""
+    """A card that a hand draws is reported as ordered."""
     tells(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])

@@ -25,22 +25,22 @@ by_hand = partial(WORKSHOP.mutant, model="shoe-manual")
 
 @mutant("SO-30")
 def shoe_door_is_busy(machine: SimulatedShoe) -> None:
-    """With the door open it says that it is busy."""
+    """With the door open it reports that it is busy."""
     allows(machine, m.CountStub, R.DOOR_OPEN, R.BUSY)
 
 
 @mutant("SO-31", also="SO-25")
 def door_without_doubt(machine: SimulatedShoe) -> None:
-    """A door that was open on cards raises no doubt."""
-    twin: Any = machine.twin
+    """A door that was open with cards inside causes no doubt."""
+    firmware: Any = machine.firmware
 
     def door(real: Callable[..., None], *, is_open: bool) -> None:
-        sure, ready = twin._counts.sure, twin.state is S.READY
+        sure, ready = firmware._counts.sure, firmware.state is S.READY
         real(is_open=is_open)
         if ready:
-            twin._counts.sure = sure
+            firmware._counts.sure = sure
 
-    wrap(twin, "door", door)
+    wrap(firmware, "door", door)
 
 
 @mutant("SO-32")
@@ -48,10 +48,10 @@ def shoe_deaf_to_stop(machine: SimulatedShoe) -> None:
     """A stack that was begun is dealt to its end, stopped or not."""
 
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not S.DISPENSING or reason is not R.STOPPED:
+        if machine.firmware.state is not S.DISPENSING or reason is not R.STOPPED:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @mutant("SO-32")
@@ -66,26 +66,26 @@ def stop_loses_a_card(machine: SimulatedShoe) -> None:
 
 @mutant("SO-32", also="SO-41")
 def last_word_without_the_card_under_way(machine: SimulatedShoe) -> None:
-    """What it tells before it halts leaves out the card that is on its way."""
-    twin: Any = machine.twin
+    """Its last report before a halt leaves out the card in transit."""
+    firmware: Any = machine.firmware
 
-    def tell(real: Callable[[], None]) -> None:
-        twin._left_then = twin._counts.left
+    def report(real: Callable[[], None]) -> None:
+        firmware._left_then = firmware._counts.left
         real()
 
-    wrap(twin, "_tell_rest", tell)
+    wrap(firmware, "_report_last_progress", report)
 
 
 @mutant("SO-33")
 def shoe_halted_is_busy(machine: SimulatedShoe) -> None:
-    """In HALTED it says that it is busy."""
+    """In HALTED it reports that it is busy."""
     refuses(machine, m.Dispense, S.HALTED, R.BUSY)
 
 
 @mutant("SO-34")
 def shoe_test_ends_doubt(machine: SimulatedShoe) -> None:
     """Any self-test that passes ends every doubt."""
-    counts: Any = machine.twin._counts
+    counts: Any = machine.firmware._counts
 
     def tested(real: Callable[[], bool]) -> bool:
         counts._looked |= not counts.sure
@@ -97,7 +97,7 @@ def shoe_test_ends_doubt(machine: SimulatedShoe) -> None:
 @mutant("SO-35")
 def door_is_called_stop(machine: SimulatedShoe) -> None:
     """A stack that the door ended is called stopped."""
-    wrap(machine.twin, "_stop", lambda real, _: real(R.STOPPED))
+    wrap(machine.firmware, "_stop", lambda real, _: real(R.STOPPED))
 
 
 # --- cards that stick, and two as one -------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def door_is_called_stop(machine: SimulatedShoe) -> None:
 
 @mutant("SO-40")
 def shoe_jams_twice(machine: SimulatedShoe) -> None:
-    """One card that sticks is told twice."""
+    """One card that sticks is reported twice."""
     tells(machine, m.Jam, lambda event: [event, event])
 
 
@@ -123,28 +123,28 @@ def jam_still_in_the_well(machine: SimulatedShoe) -> None:
 
 @mutant("SO-42")
 def shoe_blocked_needs_clearing(machine: SimulatedShoe) -> None:
-    """While the path is dark it says that it has to be cleared."""
+    """While the path is dark it reports that it has to be cleared."""
     allows(machine, m.ClearJam, R.PATH_BLOCKED, R.NEEDS_CLEARING)
 
 
 @mutant("SO-43")
 def two_cards_without_doubt(machine: SimulatedShoe) -> None:
     """After two cards at once it still knows its counts."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def fault(real: Callable[..., None], pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
         if pulse is Pulse.TWO:
-            twin._halt_with(R.DOUBLE_FEED, segment, phase)
+            firmware._halt_with(R.DOUBLE_FEED, segment, phase)
         else:
             real(pulse, segment, phase)
 
-    wrap(twin, "_fault", fault)
+    wrap(firmware, "_fault", fault)
 
 
 @mutant("SO-44")
 def never_compares(machine: SimulatedShoe) -> None:
     """It never compares what came out with what went in."""
-    wrap(machine.twin._counts, "agree", lambda _, *, empty: True)  # noqa: ARG005
+    wrap(machine.firmware._counts, "agree", lambda _, *, empty: True)  # noqa: ARG005
 
 
 @mutant("SO-50", also="CM-17 CM-18")
@@ -155,7 +155,7 @@ def shoe_power_is_called_stop(machine: SimulatedShoe) -> None:
 
 @mutant("SO-50")
 def shoe_silent_about_power(machine: SimulatedShoe) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])
 
 
@@ -164,7 +164,7 @@ def shoe_silent_about_power(machine: SimulatedShoe) -> None:
 
 @by_hand("SO-60")
 def claims_a_count(machine: SimulatedManualShoe) -> None:
-    """It tells how many cards a block has that nobody counted."""
+    """It reports a count for an uncounted block."""
     tells(machine, m.Loaded, lambda event: [replaced(event, count=53)])
 
 
@@ -176,20 +176,20 @@ def round_one_short(machine: SimulatedManualShoe) -> None:
 
 @by_hand("SO-62")
 def rounds_without_end(machine: SimulatedManualShoe) -> None:
-    """A round that the next one ends is not told."""
-    twin: Any = machine.twin
+    """It does not report the end of a round that the next one ends."""
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         if isinstance(message, m.StartRound):
-            twin._opened = None
+            firmware._opened = None
         return real(message)
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 @by_hand("SO-63")
 def always_ordered(machine: SimulatedManualShoe) -> None:
-    """A card that is drawn out of turn is told as ordered."""
+    """A card that is drawn out of turn is reported as ordered."""
     tells(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])
 
 
@@ -201,11 +201,11 @@ def stub_without_rounds(machine: SimulatedManualShoe) -> None:
 
 @by_hand("SO-65")
 def lifted_is_a_stub(machine: SimulatedManualShoe) -> None:
-    """What was lifted out is told as a stub that was counted."""
+    """Cards that were lifted out are reported as a counted stub."""
     tells(machine, m.Fault, lambda event: [event, m.Stub(event.command, 0, 0, 0)] if event.command else [event])
 
 
 @by_hand("SO-66")
 def sure_after_a_jam(machine: SimulatedManualShoe) -> None:
     """It is sure of its counts though hands can take what sticks."""
-    setattr(machine.twin, "_reach_in", lambda: None)  # noqa: B010 - a method of this one machine
+    setattr(machine.firmware, "_reach_in", lambda: None)  # noqa: B010 - a method of this one machine

@@ -19,20 +19,20 @@ R: Final = m.Reason
 
 
 def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
-    """Change the status that it tells, not what it does."""
+    """Change the reported status, not the behavior."""
     answers(machine, m.GetStatus, change)
 
 
 def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reason: m.Reason) -> None:
     """Give another reason to a command in a state: NONE lets it happen."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        meant = isinstance(message, command) and twin.state is state and found is not R.DOOR_OPEN
-        return reason if meant else found
+        real_reason = real(message)
+        meant = isinstance(message, command) and firmware.state is state and real_reason is not R.DOOR_OPEN
+        return reason if meant else real_reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------
@@ -40,9 +40,9 @@ def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reas
 
 @WORKSHOP.mutant("PL-12", also="SH-18")
 def findings_are_status(machine: SimulatedShuffler) -> None:
-    """Asked for findings it tells its state."""
-    twin: Any = machine.twin
-    answers(machine, m.GetFindings, lambda _: twin._status())
+    """Asked for findings it reports its state."""
+    firmware: Any = machine.firmware
+    answers(machine, m.GetFindings, lambda _: firmware._status())
 
 
 @WORKSHOP.mutant("SH-01", also="SH-20 SH-24 SH-51")
@@ -59,20 +59,20 @@ def level_without_threshold(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-02")
 def nothing_to_eject_is_nothing_loaded(machine: SimulatedShuffler) -> None:
-    """With nothing behind the gate it says that nothing is loaded."""
+    """With nothing behind the gate it reports that nothing is loaded."""
     refuses(machine, m.Eject, S.IDLE, R.NOTHING_LOADED)
 
 
 @WORKSHOP.mutant("SH-03")
 def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
-    """A stop at rest is told as if something had moved."""
+    """A stop at rest is reported as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
-        if isinstance(message, m.Stop) and machine.twin.state is S.IDLE:
+        if isinstance(message, m.Stop) and machine.firmware.state is S.IDLE:
             machine.board.emit(m.Stopped(message.command, 0, 0, R.STOPPED))
         return real(message)
 
-    wrap(machine.twin, "_begin", begin)
+    wrap(machine.firmware, "_begin", begin)
 
 
 @WORKSHOP.mutant("SH-04")
@@ -83,8 +83,8 @@ def no_test_result(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-08")
 def stalled_is_done(machine: SimulatedShuffler) -> None:
-    """A motor that did not turn is told, and its jog is called done."""
-    tells(machine, m.Jogged, lambda told: [replaced(told, turned=False)])
+    """It reports a motor that did not turn, and its jog as done."""
+    tells(machine, m.Jogged, lambda event: [replaced(event, turned=False)])
 
 
 @WORKSHOP.mutant("SH-09")
@@ -92,10 +92,10 @@ def jogs_into_cards(machine: SimulatedShuffler) -> None:
     """The motor that draws cards in is jogged while cards lie there."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
-        found = real(message)
-        return R.NONE if found is R.CARDS_IN_REACH else found
+        real_reason = real(message)
+        return R.NONE if real_reason is R.CARDS_IN_REACH else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("SH-05")
@@ -106,10 +106,10 @@ def mode_while_testing(machine: SimulatedShuffler) -> None:
 
 def _deaf_to_stop(machine: SimulatedShuffler, state: m.State) -> None:
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if machine.twin.state is not state:
+        if machine.firmware.state is not state:
             real(reason)
 
-    wrap(machine.twin, "_stop", stop)
+    wrap(machine.firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SH-06")
@@ -121,14 +121,14 @@ def test_cannot_be_stopped(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-07")
 def mode_survives(machine: SimulatedShuffler) -> None:
     """It starts in the mode in which it ended."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
-        mode = twin.mode
+        mode = firmware.mode
         real()
-        twin.mode = mode
+        firmware.mode = mode
 
-    wrap(twin, "_forget", forget)
+    wrap(firmware, "_forget", forget)
 
 
 # --- a cycle ----------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def mode_survives(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-10")
 def always_unloading(machine: SimulatedShuffler) -> None:
-    """It says UNLOADING all the time."""
+    """It always reports UNLOADING."""
     says(machine, lambda status: replaced(status, state=S.UNLOADING) if status.state is S.FEEDING else status)
 
 
@@ -171,13 +171,13 @@ def progress_runs_ahead(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-13")
 def last_cards_untold(machine: SimulatedShuffler) -> None:
-    """The last counts that it tells of a phase are not those of its end."""
+    """Its last report of a phase is not that of its end."""
     tells(machine, m.Progress, lambda event: [] if event.left == event.entered else [event])
 
 
 @WORKSHOP.mutant("SH-13")
 def says_nothing_of_its_work(machine: SimulatedShuffler) -> None:
-    """It never tells how far it is."""
+    """It never reports its progress."""
     tells(machine, m.Progress, lambda _: [])
 
 
@@ -189,13 +189,13 @@ def mode_while_feeding(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-15")
 def nothing_to_eject_while_unloading(machine: SimulatedShuffler) -> None:
-    """While it unloads it says that there is nothing to eject."""
+    """While it unloads it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.UNLOADING, R.NOTHING_TO_EJECT)
 
 
 @WORKSHOP.mutant("SH-16")
 def silent_intake(machine: SimulatedShuffler) -> None:
-    """It does not tell that its intake ran empty."""
+    """It does not report that its intake ran empty."""
     tells(machine, m.Intake, lambda event: [event] if event.cards else [])
 
 
@@ -220,61 +220,61 @@ def findings_about_a_good_deck(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-20")
 def occupied_is_busy(machine: SimulatedShuffler) -> None:
-    """With cards behind the gate it says that it is busy."""
+    """With cards behind the gate it reports that it is busy."""
     refuses(machine, m.StartCycle, S.READY, R.BUSY)
 
 
 @WORKSHOP.mutant("SH-21")
 def test_forgets_the_gate(machine: SimulatedShuffler) -> None:
     """A self-test makes it forget how many cards lie behind the gate."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def tested(real: Callable[[int], None], command: int) -> None:
-        if twin._at_rest is S.READY:
-            twin._behind_gate = None
+        if firmware._at_rest is S.READY:
+            firmware._behind_gate = None
         real(command)
 
-    wrap(twin, "_tested", tested)
+    wrap(firmware, "_tested", tested)
 
 
 @WORKSHOP.mutant("SH-22")
 def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
     """The gate opens to its end, stopped or not."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
-        if twin._at_rest is not S.READY:
+        if firmware._at_rest is not S.READY:
             real(reason)
 
-    wrap(twin, "_stop", stop)
+    wrap(firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SH-23")
 def remembers_the_gate(machine: SimulatedShuffler) -> None:
-    """After a restart it claims to know what lies behind the gate."""
+    """After a restart it reports a count behind the gate that it cannot know."""
     says(machine, lambda status: replaced(status, behind_gate=53) if status.behind_gate is None else status)
 
 
 @WORKSHOP.mutant("SH-24")
 def gate_never_empty(machine: SimulatedShuffler) -> None:
-    """What it gave out still lies behind its gate."""
-    twin: Any = machine.twin
+    """Cards that it gave out still count as behind its gate."""
+    firmware: Any = machine.firmware
 
     def ejected(real: Callable[[int], None], command: int) -> None:
-        behind = twin._behind_gate
+        behind = firmware._behind_gate
         real(command)
-        twin._behind_gate = behind
+        firmware._behind_gate = behind
 
-    wrap(twin, "_ejected", ejected)
+    wrap(firmware, "_ejected", ejected)
 
 
 @WORKSHOP.mutant("SH-25")
 def empty_is_busy(machine: SimulatedShuffler) -> None:
-    """With an empty intake it says that it is busy."""
-    twin: Any = machine.twin
+    """With an empty intake it reports that it is busy."""
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
         return R.BUSY if reason is R.NOTHING_LOADED else reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)

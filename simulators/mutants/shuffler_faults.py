@@ -21,7 +21,7 @@ WORKSHOP: Final = Workshop(m.KIND)
 
 @WORKSHOP.mutant("SH-30")
 def silent_load(machine: SimulatedShuffler) -> None:
-    """It does not tell that cards were put in."""
+    """It does not report that cards were put in."""
     tells(machine, m.Intake, lambda event: [] if event.cards else [event])
 
 
@@ -34,12 +34,12 @@ def sort_is_called_shuffle(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-32")
 def stops_when_alone(machine: SimulatedShuffler) -> None:
     """A cycle ends when its host falls silent."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def spoil(link: Any) -> None:
         def down(real: Callable[..., None], cause: Any) -> None:
             if isinstance(cause, LinkSilent):
-                twin._stop(R.STOPPED)
+                firmware._stop(R.STOPPED)
             real(cause)
 
         wrap(link, "on_down", down)
@@ -49,7 +49,7 @@ def stops_when_alone(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-40")
 def silent_door(machine: SimulatedShuffler) -> None:
-    """It does not tell that its door was closed."""
+    """It does not report that its door was closed."""
     tells(machine, m.Door, lambda event: [event] if event.open else [])
 
 
@@ -61,11 +61,11 @@ def mode_with_open_door(machine: SimulatedShuffler) -> None:
         reason = real(message)
         return R.NONE if reason is R.DOOR_OPEN and isinstance(message, m.SetMode) else reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 def _settled_first(machine: SimulatedShuffler, kind: type[Any]) -> None:
-    """Tell the end of a command before what ended it."""
+    """Report the end of a command before its cause."""
     held: list[Any] = []
 
     def change(event: Any) -> list[Any]:
@@ -91,13 +91,13 @@ def _no_reason(machine: SimulatedShuffler, reason: m.Reason) -> None:
 
 @WORKSHOP.mutant("SH-43")
 def halted_without_reason(machine: SimulatedShuffler) -> None:
-    """Halted, it does not say that it was stopped."""
+    """Halted, it does not report that it was stopped."""
     _no_reason(machine, R.STOPPED)
 
 
 @WORKSHOP.mutant("SH-44")
 def nothing_to_eject_when_halted(machine: SimulatedShuffler) -> None:
-    """Halted, it says that there is nothing to eject."""
+    """Halted, it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.HALTED, R.NOTHING_TO_EJECT)
 
 
@@ -116,19 +116,19 @@ def clears_too_many(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-47")
 def door_does_not_stop(machine: SimulatedShuffler) -> None:
     """An open door does not stop it."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def stop(real: Callable[..., None], reason: m.Reason) -> None:
         if reason is not R.DOOR_OPEN:
             real(reason)
 
-    wrap(twin, "_stop", stop)
+    wrap(firmware, "_stop", stop)
 
 
 @WORKSHOP.mutant("SH-48")
 def test_ends_doubt(machine: SimulatedShuffler) -> None:
-    """A self-test ends every doubt, though nobody has looked."""
-    counts: Any = machine.twin._counts
+    """A self-test ends every doubt without an inspection."""
+    counts: Any = machine.firmware._counts
 
     def tested(_: Callable[[], None]) -> None:
         counts.sure = True
@@ -150,31 +150,31 @@ def counts_cards_from_zero(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-52")
 def jammed_without_reason(machine: SimulatedShuffler) -> None:
-    """Jammed, it does not say why it is halted."""
+    """Jammed, it does not report why it is halted."""
     _no_reason(machine, R.JAM)
 
 
 @WORKSHOP.mutant("SH-53")
 def dark_needs_clearing(machine: SimulatedShuffler) -> None:
-    """With a dark path it says that it needs clearing."""
+    """With a dark path it reports that it needs clearing."""
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
         return R.NEEDS_CLEARING if reason is R.PATH_BLOCKED else reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 @WORKSHOP.mutant("SH-54")
 def double_feed_counts_as_one(machine: SimulatedShuffler) -> None:
     """Two cards at once count as one, without a doubt."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def halt_with(real: Callable[..., None], reason: m.Reason, segment: m.Segment) -> None:
         real(reason, segment)
-        twin._counts.sure = True
+        firmware._counts.sure = True
 
-    wrap(twin, "_halt_with", halt_with)
+    wrap(firmware, "_halt_with", halt_with)
 
 
 @WORKSHOP.mutant("SH-55")
@@ -184,7 +184,7 @@ def short_is_called_double(machine: SimulatedShuffler) -> None:
     def halt_with(real: Callable[..., None], _: m.Reason, segment: m.Segment) -> None:
         real(R.DOUBLE_FEED, segment)
 
-    wrap(machine.twin, "_halt_with", halt_with)
+    wrap(machine.firmware, "_halt_with", halt_with)
 
 
 # --- power ------------------------------------------------------------------------------------------------------------
@@ -198,26 +198,26 @@ def power_is_called_stop(machine: SimulatedShuffler) -> None:
 
 @WORKSHOP.mutant("SH-61")
 def silent_about_power(machine: SimulatedShuffler) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])
 
 
 @WORKSHOP.mutant("SH-62")
 def doubtful_is_busy(machine: SimulatedShuffler) -> None:
-    """In doubt, it says that it is busy."""
+    """In doubt, it reports that it is busy."""
     refuses(machine, m.SelfTest, S.DOUBTFUL, R.BUSY)
 
 
 @WORKSHOP.mutant("SH-49")
 def edges_backwards(machine: SimulatedShuffler) -> None:
-    """It tells its last edges the newest first."""
+    """It reports its last edges in reverse order."""
     answers(machine, GetTrail, lambda trail: replaced(trail, edges=trail.edges[::-1]))
 
 
 @WORKSHOP.mutant("SH-63", also="SH-48")
 def emptying_ends_doubt(machine: SimulatedShuffler) -> None:
     """Emptying ends every doubt."""
-    counts: Any = machine.twin._counts
+    counts: Any = machine.firmware._counts
 
     def emptied(real: Callable[[], int]) -> int:
         brought = real()
@@ -230,17 +230,17 @@ def emptying_ends_doubt(machine: SimulatedShuffler) -> None:
 @WORKSHOP.mutant("SH-80", model="shuffler-identifying")
 def never_looks(machine: SimulatedShuffler) -> None:
     """It never looks at the faces."""
-    setattr(machine.twin, "_judge_faces", lambda _: False)  # noqa: B010 - a method of this one machine
+    setattr(machine.firmware, "_judge_faces", lambda _: False)  # noqa: B010 - a method of this one machine
 
 
 @WORKSHOP.mutant("SH-80", model="shuffler-identifying")
 def findings_outlive_the_deck(machine: SimulatedShuffler) -> None:
-    """Its findings are still told when the deck has been given out."""
-    twin: Any = machine.twin
+    """Its findings are still reported when the deck has been given out."""
+    firmware: Any = machine.firmware
 
     def ejected(real: Callable[[int], None], command: int) -> None:
-        findings = twin._findings
+        findings = firmware._findings
         real(command)
-        twin._findings = findings
+        firmware._findings = findings
 
-    wrap(twin, "_ejected", ejected)
+    wrap(firmware, "_ejected", ejected)

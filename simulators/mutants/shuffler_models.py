@@ -26,31 +26,31 @@ continuous = partial(WORKSHOP.mutant, model="shuffler-continuous")
 
 @WORKSHOP.mutant("SH-80", model="shuffler-batch-identifying")
 def findings_of_one_deck(machine: SimulatedShuffler) -> None:
-    """It tells what is wrong with a batch as if it were one deck."""
+    """It reports the findings of a batch as if it were one deck."""
 
-    def change(found: Any) -> Any:
-        return m.Findings(found.command, b"\x01", b"\x02") if isinstance(found, m.BatchFindings) else found
+    def change(findings: Any) -> Any:
+        return m.Findings(findings.command, b"\x01", b"\x02") if isinstance(findings, m.BatchFindings) else findings
 
     answers(machine, m.GetFindings, change)
 
 
 @batch("SH-81")
 def hides_what_stayed(machine: SimulatedShuffler) -> None:
-    """Of cards that stayed inside it says that they came out."""
+    """It reports cards that stayed inside as delivered."""
     tells(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
 
 
 @batch("SH-82")
 def mixes_batches(machine: SimulatedShuffler) -> None:
     """It lays one batch upon the other behind its gate."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def refusal(real: Callable[[Any], m.Reason], message: Any) -> m.Reason:
         reason = real(message)
-        waits = reason is R.GATE_OCCUPIED and twin._mechanics.blocked(m.Sensor.INTAKE)
+        waits = reason is R.GATE_OCCUPIED and firmware._mechanics.blocked(m.Sensor.INTAKE)
         return R.NONE if waits else reason
 
-    wrap(twin, "_refusal", refusal)
+    wrap(firmware, "_refusal", refusal)
 
 
 # --- without cycles ---------------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def takes_in_one_more(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-87", also="SH-96")
 def uncounted_is_too_few(machine: SimulatedContinuous) -> None:
-    """Of a set that is not counted it says that it has too few cards."""
+    """It refuses a delivery from an uncounted set with a wrong reason: too few cards."""
     allows(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
 
 
@@ -98,44 +98,44 @@ def counts_one_short(machine: SimulatedContinuous) -> None:
 @continuous("SH-89")
 def delivers_one_more(machine: SimulatedContinuous) -> None:
     """It delivers a card more than was ordered."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
         ended = real(message)
-        twin._wanted += isinstance(message, m.Deliver)
+        firmware._ordered_cards += isinstance(message, m.Deliver)
         return ended
 
-    wrap(twin, "_begin", begin)
+    wrap(firmware, "_begin", begin)
 
 
 @continuous("SH-90")
 def chute_is_busy(machine: SimulatedContinuous) -> None:
-    """With cards in the chute it says that it is busy."""
+    """With cards in the chute it reports that it is busy."""
     allows(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
 
 
 @continuous("SH-91")
 def restart_forgets_what_is_outside(machine: SimulatedContinuous) -> None:
     """After a restart it does not know any more what it gave out."""
-    twin: Any = machine.twin
+    firmware: Any = machine.firmware
 
     def forget(real: Callable[[], None]) -> None:
         real()
-        twin._set.open()
+        firmware._set.open()
 
-    wrap(twin, "_forget", forget)
+    wrap(firmware, "_forget", forget)
 
 
 @continuous("SH-92")
 def silent_draws(machine: SimulatedContinuous) -> None:
-    """It does not tell that a card was drawn."""
+    """It does not report that a card was drawn."""
     tells(machine, m.Holds, lambda event: [event] if event.reason else [])
 
 
 @continuous("SH-93", also="SH-95")
 def outside_for_ever(machine: SimulatedContinuous) -> None:
     """Cards that came back still count as outside."""
-    counted: Any = machine.twin._set  # type: ignore[attr-defined]
+    counted: Any = machine.firmware._set  # type: ignore[attr-defined]
 
     def take_back(real: Callable[[int], bool], cards: int) -> bool:
         outside = counted.outside
@@ -148,7 +148,7 @@ def outside_for_ever(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-94")
 def trusts_its_chute(machine: SimulatedContinuous) -> None:
-    """It does not tell that its chute ran empty too soon."""
+    """It does not report that its chute ran empty too soon."""
     tells(
         machine,
         m.Holds,
@@ -158,8 +158,8 @@ def trusts_its_chute(machine: SimulatedContinuous) -> None:
 
 @continuous("SH-95")
 def takes_strangers_in(machine: SimulatedContinuous) -> None:
-    """Whatever is put into its intake joins its set."""
-    counted: Any = machine.twin._set  # type: ignore[attr-defined]
+    """All cards in its intake join its set, foreign ones too."""
+    counted: Any = machine.firmware._set  # type: ignore[attr-defined]
 
     def take_back(real: Callable[[int], bool], cards: int) -> bool:
         if not real(cards):
@@ -172,16 +172,16 @@ def takes_strangers_in(machine: SimulatedContinuous) -> None:
 @continuous("SH-96")
 def delivers_after_the_door(machine: SimulatedContinuous) -> None:
     """A hand in its store does not disturb it."""
-    wrap(machine.twin._set, "disturb", lambda _: None)  # type: ignore[attr-defined]
+    wrap(machine.firmware._set, "disturb", lambda _: None)  # type: ignore[attr-defined]
 
 
 @continuous("SH-97")
 def stop_is_called_door(machine: SimulatedContinuous) -> None:
-    """A delivery that was stopped is told as ended by the door."""
-    wrap(machine.twin, "_stop", lambda real, _: real(R.DOOR_OPEN))
+    """A delivery that was stopped is reported as ended by the door."""
+    wrap(machine.firmware, "_stop", lambda real, _: real(R.DOOR_OPEN))
 
 
 @continuous("SH-98")
 def continuous_silent_about_power(machine: SimulatedContinuous) -> None:
-    """It does not tell that power was lost."""
+    """It does not report that power was lost."""
     tells(machine, m.Power, lambda _: [])

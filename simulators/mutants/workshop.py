@@ -1,4 +1,4 @@
-"""How a mistake is built into one machine without touching any other: its own objects are changed, never a class."""
+"""Tools that build a mistake into one machine: they change its objects, never a class."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Mutant:
 
 
 class Workshop:
-    """The mutants of one sort, in the order of their requirements."""
+    """A group of mutants, in the order of their requirements."""
 
     def __init__(self, kind: str = "") -> None:
         self.mutants: list[Mutant] = []
@@ -37,11 +37,11 @@ class Workshop:
     def mutant(
         self, breaks: str, *, also: str = "", model: str = ""
     ) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-        """Register a function that spoils a machine; its name is the mutant's, its documentation the mistake."""
+        """Register a function that changes a machine; its name is the mutant's name, its docstring the mistake."""
 
         def register(spoil: Callable[[Any], None]) -> Callable[[Any], None]:
             name, mistake = spoil.__name__.replace("_", "-"), spoil.__doc__
-            assert mistake, f"{name} does not say what is wrong with it"
+            assert mistake, f"{name} has no docstring"
             self.mutants.append(Mutant(name, breaks, tuple(also.split()), mistake, spoil, self._kind, model))
             return spoil
 
@@ -88,7 +88,7 @@ def each_link(machine: Machine, method: str, around: Callable[..., Any]) -> None
 
 
 def each_seal(machine: Machine, change: Callable[[list[Any]], None]) -> None:
-    """Change what goes under the seal: flags, type, seq, ack, re, payload."""
+    """Change the fields of a frame before it is sealed: flags, type, seq, ack, re, payload."""
 
     def spoil(link: Any) -> None:
         def seal(real: Callable[..., Any], *frame: Any) -> Any:
@@ -102,7 +102,7 @@ def each_seal(machine: Machine, change: Callable[[list[Any]], None]) -> None:
 
 
 def each_reply(machine: Machine, change: Callable[[Any], Any]) -> None:
-    """Change what the device answers; None swallows the answer."""
+    """Change the replies of the device; None drops a reply."""
 
     def spoil(link: Any) -> None:
         def reply(real: Callable[[int, Any], None], seq: int, message: Any) -> None:
@@ -116,7 +116,7 @@ def each_reply(machine: Machine, change: Callable[[Any], Any]) -> None:
 
 
 def each_event(machine: Machine, change: Callable[[Any], list[Any]]) -> None:
-    """Change what the device tells by itself into these events."""
+    """Change the events that the device sends."""
     board: Any = machine.board
 
     def emit(real: Callable[..., None], event: Any, **how: Any) -> None:
@@ -142,13 +142,13 @@ def answers(machine: Machine, question: type[Any], change: Callable[[Any], Any])
 
 
 def allows(machine: Any, command: type[Any], reason: int, instead: int = 0) -> None:
-    """Where a command is refused for a reason, give another one: 0 lets it happen."""
+    """Replace one refusal reason of a command by another; 0 accepts the command."""
 
     def refusal(real: Callable[[Any], int], message: Any) -> int:
-        found = real(message)
-        return instead if isinstance(message, command) and found == reason else found
+        real_reason = real(message)
+        return instead if isinstance(message, command) and real_reason == reason else real_reason
 
-    wrap(machine.twin, "_refusal", refusal)
+    wrap(machine.firmware, "_refusal", refusal)
 
 
 def replaced(message: Any, **fields: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Firmware twins: what the firmware of each machine does, byte for byte. They see sensors, never the world's truth."""
+"""Parts of simulated firmware that several kinds of machine share. Firmware sees sensors, never the true places."""

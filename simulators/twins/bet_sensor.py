@@ -1,6 +1,6 @@
-"""The firmware twin of a seat's bet sensor: reads its coil, keeps the latch, drives two lamps, speaks the protocol.
+"""The simulated firmware of a bet sensor: reads its coil, keeps the latch, drives two lamps, speaks the protocol.
 
-It knows the level of its coil and nothing of chips. What a step does to its memory is in `latch`.
+It sees only the level of its coil. `latch` defines how each step changes its memory.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.bet_sensor import BetSpot
 
-# Levels: below the first nothing lies there, from the second on a chip does, from the third on more than one. What is
-# between the first two is not clear.
+# Levels: below the first the spot is empty, from the second on it holds a chip, from the third on several. Between the
+# first two the content is unclear.
 NOTHING_BELOW: Final = 250
 CHIP_FROM: Final = 450
 SEVERAL_FROM: Final = 820
-# A signal that is less like a chip's than this (%) is something else.
+# A signal with less similarity to a chip's (%) is a foreign object.
 LEAST_LIKENESS: Final = 70
-# A coil that works has some noise; more than this and the level means nothing.
+# A working coil has some noise; above this the level is invalid.
 MOST_NOISE: Final = 80
-# How far the empty spot's level may be from that of a new coil before a self-test fails.
+# Drift of the empty level at which a self-test fails.
 MOST_DRIFT: Final = 60
 TEST_TIME: Final = 0.6
 RESET_TIME: Final = 0.3
 
 
 def judge(level: int, noise: int, likeness: int) -> m.Lies:
-    """Tell what lies there from one reading."""
+    """Return the content of the spot by one reading."""
     if not 0 < noise <= MOST_NOISE:
         return m.Lies.UNREAD
     if level < NOTHING_BELOW:
@@ -52,14 +52,14 @@ def judge(level: int, noise: int, likeness: int) -> m.Lies:
 
 
 def _ignore(_: m.Latch) -> None:
-    """Nobody looks at the truth."""
+    """Ignore a latch."""
 
 
 class BetSensorTwin:
     """The program of one bet sensor's controller board."""
 
     def __init__(self, spot: BetSpot, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.on_latch: Callable[[m.Latch], None] = _ignore  # at the instant of every new latch
         self.stalled = False
         self.memory = latch.Spot()  # kept over power cuts, all but the light
@@ -70,11 +70,11 @@ class BetSensorTwin:
 
     @property
     def state(self) -> m.State:
-        """What the sensor does."""
+        """The state of the sensor."""
         return m.State.TESTING if self._testing is not None else self.memory.state
 
     def boot(self) -> None:
-        """Start after power came: the latch stands, an open spot is closed, what lies there is looked at anew."""
+        """Start after power-up: keep the latch, close an open spot, read the content again."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled, self._testing = False, None
         self.memory = latch.rebooted(self.memory)
@@ -82,10 +82,10 @@ class BetSensorTwin:
         self._coil_changed()
 
     def host_came(self) -> None:
-        """A session began: whatever a host must know is in the status."""
+        """A session started: the status holds everything that a host needs."""
 
     def power_lost(self) -> None:
-        """The lamps go out; nobody looks at the spot."""
+        """The lamps go out; the spot is not read."""
         self._coil.burn(m.Light.OFF)
 
     # --- messages --------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class BetSensorTwin:
                 return self.board.once(message, self._refusal, self._begin)
 
     def _lock(self, message: m.Lock) -> Message:
-        """Latch. A lock that comes again is answered by the latch itself, however long ago it was."""
+        """Latch. A repeated lock is answered with the latch itself, at any later time."""
         before = self.memory.latch
         self.memory, answer = latch.lock(self.memory, message.round, message.lock_id)
         if self.memory.latch is not None and self.memory.latch is not before:
@@ -137,11 +137,11 @@ class BetSensorTwin:
                 if spot.state is not m.State.NONE:
                     return m.Reason.BUSY
                 chips = spot.lies in (m.Lies.CHIP, m.Lies.SEVERAL, m.Lies.EDGE)
-                return m.Reason.SPOT_OCCUPIED if chips else m.Reason.NONE  # a drifted coil shows what is no chip
+                return m.Reason.SPOT_OCCUPIED if chips else m.Reason.NONE  # a drifted coil reads as a foreign object
         raise AssertionError(message)
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         match message:
             case m.Open():
                 self.memory = latch.opened(self.memory, message.round)
@@ -176,7 +176,7 @@ class BetSensorTwin:
     # --- the coil ----------------------------------------------------------------------------------------------
 
     def _coil_changed(self) -> None:
-        """Read the coil; number and tell what changed."""
+        """Read the coil; number and report a change."""
         if not self.board.alive:
             return
         level, noise, likeness = self._coil.read()
@@ -189,7 +189,7 @@ class BetSensorTwin:
             self.board.emit(m.Fault(m.Reason.SENSING_FAILED, level, noise))
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the bet sensor's firmware")
         self.stalled = True

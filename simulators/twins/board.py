@@ -1,6 +1,6 @@
-"""The controller board that every simulated machine has: power, boot, memory that survives it, and the link's far end.
+"""The controller board of every simulated machine: power, boot, persistent memory, and the device's end of the link.
 
-What the machine does is its own twin's business; the board asks it by `handle` and speaks for it by `emit`.
+The board passes requests to the machine's firmware through `handle`; the firmware sends events through `emit`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock
     from simulators.faults import Fault
 
-# From power to the first byte (device seconds).
+# Time from power-up to the first byte (device seconds).
 BOOT_TIME: Final = 0.3
 _UNSET_CHALLENGE: Final = bytes(16)
 
 
 class Board:
-    """Strict: a message that its machine does not know ends the session. Seeded: the same seed, the same bytes."""
+    """Strict: a message that its machine does not know ends the session. The same seed gives the same bytes."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Board:
     # --- power -------------------------------------------------------------------------------------------------
 
     def power_on(self) -> None:
-        """Boot: a new boot id, no session, whatever memory survived."""
+        """Boot: a new boot id, no session, the persistent memory."""
         if self.alive:
             return
         self.alive = True
@@ -82,7 +82,7 @@ class Board:
         self._on_boot()
 
     def power_off(self) -> None:
-        """Everything volatile is gone."""
+        """Lose everything volatile."""
         self.alive = False
         self.clock.stop()
         self.on_halt()
@@ -107,9 +107,9 @@ class Board:
         self._cable_gone(PortFailed("the cable was pulled"))
 
     def once(self, message: Any, refusal: Callable[[Any], int], begin: Callable[[Any], bool]) -> Message:
-        """Carry out a command unless its id was seen before; return the reply.
+        """Carry out a command unless its id is known; return the reply.
 
-        `refusal` gives the reason not to do it, or 0; `begin` does it, and tells whether it has ended already.
+        `refusal` returns the reason to refuse it, or 0; `begin` starts it and returns whether it has already ended.
         """
         command = message.command
         known = self.memory.begin(command, tag_of(type(message)))
@@ -121,11 +121,11 @@ class Board:
         return self.memory.settle(command, Outcome.DONE) if begin(message) else Accepted(command)
 
     def settle(self, command: int, outcome: Outcome, reason: int = 0) -> None:
-        """Note the end of a command that went on for a while, and tell the host."""
+        """Record the end of a command that took some time, and report it to the host."""
         self.emit(self.memory.settle(command, outcome, reason))
 
     def emit(self, event: Message, *, droppable: bool = False) -> None:
-        """Tell the host, if there is one; what may be left out waits for a free line."""
+        """Send an event to the host, if there is one; a droppable event is dropped on a busy line."""
         link = self._link
         if link is None or link.down is not None or (droppable and link.congested):
             return
@@ -155,7 +155,7 @@ class Board:
         name = type(message).__name__
         if name in self._withheld:
             self._withheld.remove(name)
-        elif self._link is link:  # a reset ends the session before its reply
+        elif self._link is link:  # the session may have ended meanwhile
             link.reply(seq, reply)
 
     def _cable_gone(self, cause: LinkError) -> None:
@@ -169,7 +169,7 @@ class Board:
     # --- faults --------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the board."""
+        """Apply a fault of the board."""
         match fault.kind.name:
             case "withhold":
                 self._withheld.append(fault.text("message"))
@@ -197,4 +197,4 @@ def _nothing() -> None:
 
 
 def _nothing_of(_: bytes) -> None:
-    """A dead board hears nothing."""
+    """Ignore bytes without power."""

@@ -1,6 +1,6 @@
-"""The firmware twin of the flat button's mat: turns seven levels into one place, or into a reason. Sees no truth.
+"""The simulated firmware of the flat button's mat: turns seven levels into one place, or into a reason.
 
-A place is told only while every sensor is clear about it, and at once no longer when one is not.
+It reports a place only while every sensor is clear, and withdraws it at once when one is not.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.button import ButtonMat
 
-# From here up a button lies there, down to here none does; between them nobody knows. A button that is clear at a
-# place is above it for the most part and above no other for more than a third, so none is clear at a wrong place.
+# From PRESENT up a button is there, down to ABSENT none is; between them it is unknown. A button that is clear at a
+# place is mostly above it and less than a third above any other, so none is clear at a wrong place.
 PRESENT: Final = 600
 ABSENT: Final = 280
-# A sensor that works never shows less than this, whatever lies above it.
+# A working sensor never reads less than this.
 DEAD_BELOW: Final = 10
-# Levels must stay as they are for so long (s) before they count: a hand moves on within it.
+# Levels must be steady for so long (s) before they count: a moving hand changes them sooner.
 STEADY: Final = 0.4
 TEST_TIME: Final = 0.5
 
@@ -35,7 +35,7 @@ class ButtonTwin:
     """The program of one mat's controller board."""
 
     def __init__(self, mat: ButtonMat, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.state = m.State.WATCHING
         self.stalled = False
         self._mat = mat
@@ -45,7 +45,7 @@ class ButtonTwin:
         mat.on_change = self._changed
 
     def _forget(self) -> None:
-        """What a boot starts with: a first look, as if the button had just been put there."""
+        """The state after a boot: a first reading, as if the button had just been put there."""
         self.state = m.State.FAULTY if self._faulty else m.State.WATCHING
         self.stalled = False
         self._moves = 0
@@ -54,15 +54,15 @@ class ButtonTwin:
         self._place, self._reason = self._judge()
 
     def boot(self) -> None:
-        """Start after power came."""
+        """Start after power-up."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self._forget()
 
     def host_came(self) -> None:
-        """A session began: the report tells everything."""
+        """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
-        """Nothing moves by itself here."""
+        """Nothing to stop: the mat has no moving parts."""
 
     # --- messages --------------------------------------------------------------------------------------------
 
@@ -91,13 +91,13 @@ class ButtonTwin:
     # --- sensing -----------------------------------------------------------------------------------------------
 
     def _changed(self) -> None:
-        """A level changed: nothing is known until all are steady again."""
+        """A level changed: the place is unknown until all levels are steady again."""
         if self.stalled or not self.board.alive:
             return
         if self._place is not None:
             self._before = self._place
         if self._reason is not m.Reason.MOVING:
-            self._tell(None, m.Reason.MOVING)
+            self._report_place(None, m.Reason.MOVING)
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._clock.after(STEADY, self._steady)
@@ -109,22 +109,22 @@ class ButtonTwin:
         place, reason = self._judge()
         if place is not None and place != self._before:
             self._moves += 1
-        self._tell(place, reason)
+        self._report_place(place, reason)
 
     def _judge(self) -> tuple[int | None, m.Reason]:
-        """Return the place, or the reason why there is none."""
+        """Return the place, or the reason for no place."""
         levels = self._mat.levels()
         if any(level < DEAD_BELOW for level in levels):
             self._faulty, self.state = True, m.State.FAULTY
             return None, m.Reason.SENSOR_DEAD
         if any(ABSENT < level < PRESENT for level in levels):
             return None, m.Reason.BETWEEN_PLACES
-        found = [place for place, level in enumerate(levels, 1) if level >= PRESENT]
-        if len(found) > 1:
+        places = [place for place, level in enumerate(levels, 1) if level >= PRESENT]
+        if len(places) > 1:
             return None, m.Reason.MORE_THAN_ONE
-        return (found[0], m.Reason.NONE) if found else (None, m.Reason.NO_BUTTON)
+        return (places[0], m.Reason.NONE) if places else (None, m.Reason.NO_BUTTON)
 
-    def _tell(self, place: int | None, reason: m.Reason) -> None:
+    def _report_place(self, place: int | None, reason: m.Reason) -> None:
         self._place, self._reason = place, reason
         self.board.emit(m.Moved(self._before, place, reason))
 
@@ -144,7 +144,7 @@ class ButtonTwin:
     # --- faults ------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True

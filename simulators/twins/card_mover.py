@@ -1,6 +1,6 @@
-"""How the firmware of a shuffler moves cards: feed, unload, watch the sensors, break off. Answers no messages.
+"""How the firmware of a shuffler moves cards: feed, unload, watch the sensors, stop on a fault.
 
-It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+It knows only its sensors; tests compare its counts with the true places of the cards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.shuffler import ShufflerMechanics, Size
 
-# A motor that draws more works against something (mA): between running free and stalled, away from the noise of both.
+# A motor that draws more is strained (mA): between running free and stalled, outside the noise of both.
 STRAINED: Final = 600
 MOVING: Final = (m.State.FEEDING, m.State.UNLOADING, m.State.CLEARING, m.State.DELIVERING)
 _MOTOR: Final = {
@@ -33,10 +33,10 @@ _MOTOR: Final = {
 
 
 class CardMover(ABC):
-    """Cards on their way through one machine. What a model does with them it says in the methods that come first."""
+    """Cards in transit through one machine. The abstract methods define what a model does with them."""
 
     def __init__(self, mechanics: ShufflerMechanics, rng: Random, size: Size) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.state = m.State.IDLE
         self.mode = m.Mode.SHUFFLE
         self.stalled = False
@@ -44,13 +44,13 @@ class CardMover(ABC):
         self._clock = mechanics.clock
         self._rng = rng
         self._size = size
-        self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
+        self._at_rest: m.State | None = m.State.IDLE  # persistent; None while cards may be anywhere
         self._counts = Counts(size)
         self._empty_path()
         mechanics.on_edge = self._edge
 
     def _empty_path(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self._reason = m.Reason.NONE
         self._command = 0
         self._started = 0.0
@@ -71,25 +71,25 @@ class CardMover(ABC):
 
     @abstractmethod
     def _fed(self) -> None:
-        """The intake is empty, and every card of it stored."""
+        """The intake is empty, and all its cards are stored."""
 
     @abstractmethod
     def _emptied_out(self) -> None:
-        """Every compartment is empty, and the cards lie behind the gate."""
+        """Every compartment is empty, and the cards are behind the gate."""
 
     @abstractmethod
     def _seen(self) -> None:
-        """A card is under the first sensor, where a camera could read it."""
+        """A card is at the first sensor, where a camera can read it."""
 
     def _dropped(self) -> None:
-        """A card has come to rest behind the gate."""
+        """A card has arrived behind the gate."""
         if self._behind_gate is not None:
             self._behind_gate += 1
         self._arrived()
         self._unload_next()
 
     def _nothing_came(self) -> None:
-        """The compartment is empty, whatever we believed."""
+        """The compartment is empty, even if its count is not zero."""
         self._counts.found_empty(self._order.popleft())
         self._unload_next()
 
@@ -111,7 +111,7 @@ class CardMover(ABC):
         if self.stalled:
             return
         if not self._mechanics.blocked(m.Sensor.INTAKE):
-            self._tell_rest()
+            self._report_last_progress()
             self._note_intake()
             self._fed()
         elif self._counts.entered >= self._size.most:
@@ -141,15 +141,15 @@ class CardMover(ABC):
             self._mechanics.unload(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
-        self._tell_rest()
-        self._rest()
+        self._report_last_progress()
+        self._stop_motion()
         if self.state is m.State.CLEARING:
             self._cleared()
         else:
             self._emptied_out()
 
-    def _rest(self) -> None:
-        """Nothing is on its way: motors off."""
+    def _stop_motion(self) -> None:
+        """No card is in transit: switch the motors off."""
         self._watch.stop()
         self._mechanics.halt()
 
@@ -166,7 +166,7 @@ class CardMover(ABC):
 
     def _front(self, sensor: m.Sensor) -> None:
         """A leading edge: the card came through one segment and is in the next."""
-        if self._watch.skipped(sensor):  # the sensor before it is blind
+        if self._watch.skipped(sensor):  # the sensor before this one is blind
             self._lost_sight(self._watch.awaited)
             self._jam(self._watch.awaited)
             return
@@ -176,12 +176,14 @@ class CardMover(ABC):
             self._seen()
 
     def _back(self, sensor: m.Sensor) -> None:
-        """A trailing edge: was it one whole card?"""
+        """A trailing edge: check that one whole card passed."""
         pulse = self._watch.back(sensor)
         if pulse is not Pulse.CARD:
             reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
             segment = m.Segment(self._watch.ended_at(sensor))
-            if self._watch.awaited is not None and self._watch.awaited > segment + 1:  # its front is further already
+            if (
+                self._watch.awaited is not None and self._watch.awaited > segment + 1
+            ):  # its front has passed the next sensor
                 self._lost_sight(segment)
             self._halt_with(reason, segment)
         elif sensor is m.Sensor.LIFT:
@@ -198,13 +200,13 @@ class CardMover(ABC):
         if blind(self._mechanics.layout, self._mechanics.levels(), segment):
             self._lost_sight(segment)
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STRAINED
-        if segment is m.Segment.UNLOAD and not strained:  # nothing came and the motor ran free
+        if segment is m.Segment.UNLOAD and not strained:  # no card came and the motor ran free
             self._nothing_came()
         else:
             self._jam(segment)
 
     def _lost_sight(self, segment: m.Segment) -> None:
-        """A sensor is blind: the card may be past it, and what is inside or already out is not known."""
+        """A sensor is blind: the card may be past it, so the counts inside and outside are unknown."""
         self._counts.doubt()
         if self._mechanics.layout.leg(segment):
             self._behind_gate = None
@@ -212,7 +214,7 @@ class CardMover(ABC):
     # --- ends in mid-cycle -----------------------------------------------------------------------------------
 
     def _card(self) -> int:
-        """Return the number of the card under way, within its phase."""
+        """Return the number of the moving card within its phase."""
         return self._counts.fed if self.state is m.State.FEEDING else self._counts.left + 1
 
     def _jam(self, segment: m.Segment) -> None:
@@ -228,16 +230,16 @@ class CardMover(ABC):
         self._break_off(reason, m.Fault(self._command, reason, segment, self._card(), entered, left))
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
-        """Stop all motion, say why, and that the command has failed."""
-        self._tell_rest()
+        """Stop all motion; report the reason and that the command failed."""
+        self._report_last_progress()
         self._trail.halt(self._watch.waited, self._mechanics.currents())
-        self._rest()
+        self._stop_motion()
         self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason
         self.board.emit(event)
         self.board.settle(self._command, Outcome.FAILED, reason)
 
-    # --- what is told on the way -------------------------------------------------------------------------------
+    # --- progress reports --------------------------------------------------------------------------------------
 
     def _begin_phase(self, phase: m.Phase) -> None:
         self._phase = phase
@@ -245,13 +247,13 @@ class CardMover(ABC):
         self._mechanics.begin_phase(leg=int(phase is not m.Phase.FEEDING))
 
     def _arrived(self) -> None:
-        """A card is stored, or has come out: tell it, if it is time."""
+        """A card is stored, or has come out: report progress if it is due."""
         self._latest = self._counts.entered, self._counts.left
         if self._pace.arrived():
             self._progress()
 
-    def _tell_rest(self) -> None:
-        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
+    def _report_last_progress(self) -> None:
+        """A phase ends, with or without a fault: report the counts of the last card that arrived."""
         if self._pace.settled():
             self._progress()
 

@@ -1,6 +1,6 @@
-"""The firmware twin of the continuous shuffler: it keeps its cards, takes discards in, delivers, and counts its set.
+"""The simulated firmware of the continuous shuffler: it stores cards, takes discards in, delivers, and counts its set.
 
-It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+It knows only its sensors; tests compare its counts with the true places of the cards.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from simulators.world.continuous import ContinuousMechanics
     from simulators.world.shuffler import Size
 
-# How many cards fit into the chute.
+# Cards that fit into the chute.
 CHUTE_ROOM: Final = 30
-# With fewer cards in the store than two decks, who sees the table can guess too well what comes next.
+# With fewer stored cards than two decks, an observer of the table can guess the next cards too well.
 LOW_STORE: Final = 104
 
 
@@ -37,9 +37,9 @@ class ContinuousTwin(EveryShufflerTwin):
         super().__init__(mechanics, rng, size)
         self._set = CountedSet()
         self._look_at_chute()
-        self._wanted = 0  # cards to deliver
+        self._ordered_cards = 0  # cards to deliver
         self._counting = False
-        self._came_out: int | None = None  # in a count, once everything is out: how many that were
+        self._came_out: int | None = None  # in a count: number of cards that came out, once all are out
         mechanics.on_draw = self._drawn
 
     def _forget(self) -> None:
@@ -49,7 +49,7 @@ class ContinuousTwin(EveryShufflerTwin):
         self._look_at_chute()
 
     def _look_at_chute(self) -> None:
-        """Draws that nobody saw leave the number unknown, unless the chute is empty."""
+        """Draws without power leave the number unknown, unless the chute is empty."""
         self._in_chute: int | None = None if self._mechanics.chute_dark() else 0
 
     # --- messages --------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class ContinuousTwin(EveryShufflerTwin):
                 self._counting, self._came_out = isinstance(message, m.CountAll), None
                 self._feed_all()
             case m.Deliver():
-                self._wanted = message.cards
+                self._ordered_cards = message.cards
                 self.state = m.State.DELIVERING
                 self._begin_phase(m.Phase.DELIVERING)
                 self._deliver_next()
@@ -105,7 +105,7 @@ class ContinuousTwin(EveryShufflerTwin):
     # --- taking in and counting --------------------------------------------------------------------------------
 
     def _fed(self) -> None:
-        self._rest()
+        self._stop_motion()
         command, counts = self._command, self._counts
         if self._came_out is not None:
             self._end_count(self._came_out)
@@ -121,7 +121,7 @@ class ContinuousTwin(EveryShufflerTwin):
             self.board.settle(command, Outcome.DONE)
 
     def _emptied_out(self) -> None:
-        """In a count everything is out now: are these as many as were in? Then all of it goes in again."""
+        """In a count all cards are out now: if the numbers agree, feed them all again."""
         counts = self._counts
         if not counts.agree:
             counts.doubt()
@@ -161,13 +161,13 @@ class ContinuousTwin(EveryShufflerTwin):
         if self.stalled:
             return
         counts = self._counts
-        if counts.left < self._wanted:
+        if counts.left < self._ordered_cards:
             (self._shelf,) = self._rng.choices(range(self._size.compartments), counts.stored)
             self._mechanics.deliver(self._shelf)
             self._watch.expect(m.Segment.UNLOAD)
             return
-        self._tell_rest()
-        self._rest()
+        self._report_last_progress()
+        self._stop_motion()
         self._set.give(counts.left)
         self.state = self._at_rest = m.State.IDLE
         self.board.emit(
@@ -193,14 +193,14 @@ class ContinuousTwin(EveryShufflerTwin):
         if self.state is not m.State.DELIVERING:
             super()._nothing_came()
             return
-        self._counts.found_empty(self._shelf)  # where a card was put there is none
+        self._counts.found_empty(self._shelf)  # a stored card is missing
         self._halt_with(m.Reason.COUNTS_DISAGREE, m.Segment.UNLOAD)
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
         delivering = self.state is m.State.DELIVERING
         self._set.open()
         if delivering:
-            self._tell_rest()
+            self._report_last_progress()
             self.board.emit(m.Holds(self._counts.inside, self._in_chute, m.Reason.NONE))
         super()._break_off(reason, event)
 
@@ -211,7 +211,7 @@ class ContinuousTwin(EveryShufflerTwin):
     # --- hands -------------------------------------------------------------------------------------------------
 
     def _drawn(self) -> None:
-        """A card was drawn from the chute; what is left there must be what the sensor at its mouth shows."""
+        """A card was drawn from the chute; compare the rest with the sensor at its mouth."""
         if not self.board.alive:
             return
         dark, reason = self._mechanics.chute_dark(), m.Reason.NONE
@@ -224,7 +224,7 @@ class ContinuousTwin(EveryShufflerTwin):
         self.board.emit(m.Holds(self._counts.inside, self._in_chute, reason))
 
     def door(self, *, is_open: bool) -> None:
-        """The door switch changed; with cards in the store a hand may have taken some even while nothing moves."""
+        """The door switch changed; hands may have taken stored cards even while nothing moved."""
         opened = is_open and not self._mechanics.door_open
         at_rest = self._at_rest is not None
         super().door(is_open=is_open)

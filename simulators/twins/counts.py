@@ -1,4 +1,4 @@
-"""What firmware knows of the cards inside a shuffler from its sensors alone, and when it does not. Sees no world."""
+"""The cards inside a shuffler as its firmware counts them by sensors, and whether the counts are certain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Counts(Doubt):
-    """Cards drawn in, stored and given out in this command. What is stored may be kept from one to the next."""
+    """Cards drawn in, stored and given out in this command. Stored cards may stay from one command to the next."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -19,23 +19,23 @@ class Counts(Doubt):
         self.forget()
 
     def forget(self) -> None:
-        """Begin at nothing, as after power was lost in mid-cycle or when everything was emptied."""
-        self.stored = [0] * self._size.compartments  # kept over power cuts
-        self._touched = False  # the door was open while cards were inside: hands may have taken some
+        """Reset all counts, as after a power loss in mid-cycle or when the machine was emptied."""
+        self.stored = [0] * self._size.compartments  # persistent
+        self._touched = False  # the door was open with cards inside: hands may have taken some
         self.begin()
 
     def begin(self) -> None:
-        """Begin a command: what is stored already counts as entered, so that entered - left is what is inside."""
+        """Begin a command: stored cards count as entered, so that entered - left is the number inside."""
         self.held = self.entered = sum(self.stored)
         self.left = 0
-        self._drawn = False  # a card was pulled from the intake and no sensor has seen it yet
+        self._drawn = False  # a card was pulled from the intake and no sensor has detected it yet
         self._emptying = False
         self._amiss = False  # a compartment gave more or fewer cards than were put in
-        self._owed: int | None = None  # how many cards emptying should bring out
+        self._owed: int | None = None  # number of cards that emptying should bring out
 
     @property
     def inside(self) -> int | None:
-        """How many cards are past the intake and not yet given out; None when that cannot be known."""
+        """Number of cards past the intake and not yet given out; None when unknown."""
         if not self.sure or self._touched or self._emptying:
             return None
         return self.drawn_in - self.left
@@ -47,16 +47,16 @@ class Counts(Doubt):
 
     @property
     def drawn_in(self) -> int:
-        """How many cards have left the intake, seen by a sensor or not."""
+        """Number of cards that have left the intake, detected by a sensor or not."""
         return self.entered + self._drawn
 
     @property
     def fed(self) -> int:
-        """How many of them came in this command."""
+        """Number of cards that entered in this command."""
         return self.drawn_in - self.held
 
     def room(self) -> list[int]:
-        """Return the compartments that take another card."""
+        """Return the compartments with room for another card."""
         return [i for i, stored in enumerate(self.stored) if stored < self._size.per_compartment]
 
     def room_for(self, suit: int) -> int:
@@ -70,12 +70,12 @@ class Counts(Doubt):
         self._drawn = True
 
     def enter(self) -> None:
-        """The first sensor sees it."""
+        """The first sensor detects the card."""
         self._drawn = False
         self.entered += 1
 
     def leave(self, compartment: int) -> None:
-        """A card from a compartment dropped where it is given out."""
+        """A card from a compartment has come out."""
         self.left += 1
         if self.stored[compartment]:
             self.stored[compartment] -= 1
@@ -84,34 +84,34 @@ class Counts(Doubt):
             self.doubt()
 
     def found_empty(self, compartment: int) -> None:
-        """A compartment gives no more cards, whatever was believed to be in it."""
+        """A compartment gives no more cards, even if its count is not zero."""
         if self.stored[compartment] and not self._emptying:
             self._amiss = True  # a card is not where it was put
             self.doubt()
         self.stored[compartment] = 0
 
     def door_opened(self, *, at_rest: bool) -> None:
-        """Hands can reach in: a look inside if the machine rests; if cards are inside, they may not be as they were."""
+        """Hands can reach in: an inspection if the machine is idle; counts of cards inside become unknown."""
         if at_rest:
             self.look()
         self._touched |= not at_rest or any(self.stored)
 
     def recounted(self) -> None:
-        """All that was stored came out and went in again in the numbers that were believed: no hand took any."""
+        """All stored cards came out and went in again in the counted numbers: no hand took any."""
         self._touched = False
 
     def begin_emptying(self, on_the_way: int) -> None:
-        """Empty the compartments; `on_the_way` cards of theirs were being unloaded when motion ended."""
+        """Empty the compartments; `on_the_way` of their cards were in transit when motion ended."""
         stored = sum(self.stored) - on_the_way
         path = self.drawn_in - self.left - stored
-        known = self.sure and not self._emptying and path == 0  # that hands took it from the path is no count
+        known = self.sure and not self._emptying and path == 0  # cards that hands took from the path are not counted
         self._owed = stored if known else None
         self.held = self.entered = self.left = 0
         self._drawn = self._touched = False
         self._emptying = True
 
     def emptied(self) -> int:
-        """The compartments are empty: doubt arises unless as many came out as were stored. Return how many."""
+        """The compartments are empty: certainty is lost unless all stored cards came out. Return how many did."""
         brought = self.left
         if brought != self._owed:
             self.doubt()
@@ -121,10 +121,10 @@ class Counts(Doubt):
 
 
 class CountedSet:
-    """The set of cards that a machine keeps, as it was last counted, and how many of them are outside. Kept over cuts.
+    """The set of cards of a machine at its last count, and how many of them are outside. Persistent.
 
-    `outside` is None until a count has closed the set: what is taken in before fills it. From then on no more cards
-    may come back than were given out.
+    `outside` is None until a count has closed the set: cards taken in before fill it. After that no more cards may come
+    back than were given out.
     """
 
     def __init__(self) -> None:
@@ -132,15 +132,15 @@ class CountedSet:
         self.counted: int | None = None
 
     def open(self) -> None:
-        """The machine halted or is emptied: which cards are its set, the next count says."""
+        """The machine halted or is emptied: the next count defines the set."""
         self.outside = self.counted = None
 
     def disturb(self) -> None:
-        """Hands may have been in the store: it must be counted again before anything is delivered."""
+        """Hands may have been in the store: a count is required before the next delivery."""
         self.counted = None
 
     def close(self, counted: int) -> int:
-        """Everything inside was counted; return how many cards of the set are outside."""
+        """All cards inside were counted; return how many cards of the set are outside."""
         self.counted = counted
         self.outside = self.outside or 0
         return self.outside
@@ -151,7 +151,7 @@ class CountedSet:
         self.outside += cards
 
     def take_back(self, cards: int) -> bool:
-        """Cards were taken in; False if they are more than were outside: one is not of this set."""
+        """Cards were taken in; False if they are more than were outside: at least one is foreign."""
         if self.outside is None:
             return True
         if cards > self.outside:

@@ -1,28 +1,28 @@
-"""Whether firmware still knows what is inside its machine. Sees no world and counts nothing.
+"""Whether the firmware's counts of its cards are certain.
 
-Doubt outlives power cuts. Counting cannot end it, because a card that hides is in no later count: only a person who
-opened the resting machine, looked, and then ordered a self-test that passed.
+Uncertainty survives power cuts. A count cannot end it, because later counts miss a hidden card too. It ends when a
+person opened the idle machine, looked inside, and then ran a self-test that passed.
 """
 
 from __future__ import annotations
 
 
 class Doubt:
-    """`sure`: every card that went in is accounted for. Kept over power cuts."""
+    """`sure`: every card that went in is accounted for. Persistent."""
 
     def __init__(self) -> None:
         self.sure = True
         self._looked = False
 
     def doubt(self) -> None:
-        """What is inside is not known any more."""
+        """The cards inside are no longer certain."""
         self.sure = self._looked = False
 
     def look(self) -> None:
-        """Somebody opened the machine while it rests, and can see what is inside."""
+        """A person opened the idle machine and can see inside."""
         self._looked = True
 
     def tested(self) -> bool:
-        """A self-test passed: whoever ordered it after opening the machine has looked. Tell whether that is so."""
+        """A self-test passed; return whether the machine was opened before, which restores certainty."""
         self.sure |= self._looked
         return self._looked

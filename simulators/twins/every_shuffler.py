@@ -1,6 +1,6 @@
-"""What the firmware of every shuffler does alike: power, questions, refusals, gate, test, clearing, door. No cycle.
+"""The firmware that all shufflers share: power, questions, refusals, gate, self-test, clearing, door.
 
-How cards move is the card mover's business, what a model does with them its own twin's.
+`card_mover` moves the cards; each model defines its own cycle.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from simulators.faults import Fault
 
-# How long the gate takes to open, and a self-test (s).
+# Time to open the gate, and of a self-test (s).
 GATE_TIME: Final = 0.4
 TEST_TIME: Final = 0.8
-# How long a jogged motor is switched on (s): a quarter of a turn.
+# Time that a jogged motor is on (s): a quarter of a turn.
 JOG_TIME: Final = 0.3
-# A clear sensor that is closer to its threshold than this is not to be trusted.
+# A clear sensor closer to its threshold than this fails the self-test.
 LEAST_MARGIN: Final = 80
 # The sensors that must be clear when no card is on the path.
 PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.EXIT, m.Sensor.STACK)
@@ -33,18 +33,18 @@ _BUSY: Final = (*MOVING, m.State.TESTING)
 
 
 class EveryShufflerTwin(CardMover):
-    """The program of one shuffler's controller board, but for what its model does with the cards."""
+    """The program of a shuffler's controller board, without the cycle of its model."""
 
     _cycles = 0
 
     def _forget(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self.state = m.State.DOUBTFUL if self._at_rest is None else self._at_rest
         self.mode = m.Mode.SHUFFLE
         self._empty_path()
 
     def boot(self) -> None:
-        """Start after power came; tell the memory that what ran did not finish."""
+        """Start after power-up; record that a running command did not finish."""
         interrupted = self._at_rest is None
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled = False
@@ -55,11 +55,11 @@ class EveryShufflerTwin(CardMover):
             self._counts.doubt()
         else:
             self._counts.begin()
-        # Nobody is connected yet: whoever connects reads it in the status.
+        # No host is connected yet; a host that connects reads it in the status.
         self.board.emit(m.Power(interrupted))
 
     def host_came(self) -> None:
-        """A session began: say at once what a host must not miss."""
+        """A session started: report a power loss at once."""
         if self._reason is m.Reason.POWER_LOST:
             self.board.emit(m.Power(interrupted=True))
 
@@ -81,7 +81,7 @@ class EveryShufflerTwin(CardMover):
             case GetTrail():
                 return self._trail.message()
             case m.GetFindings():
-                return self._found()
+                return self._findings_reply()
             case _:
                 return self.board.once(message, self._refusal, self._begin)
 
@@ -91,11 +91,11 @@ class EveryShufflerTwin(CardMover):
             self._counts.inside, self._behind_gate, self._cycles, self._reason,
         )  # fmt: skip
 
-    def _found(self) -> m.Findings | m.BatchFindings | m.NoFindings:
+    def _findings_reply(self) -> m.Findings | m.BatchFindings | m.NoFindings:
         return m.NoFindings(m.Reason.NOT_A_FINDING)
 
     def _begin(self, message: Any) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         command = message.command
         match message:
             case m.ClearJam():
@@ -140,7 +140,7 @@ class EveryShufflerTwin(CardMover):
         return m.Reason.NONE
 
     def _against_jog(self, motor: m.Motor) -> m.Reason:
-        """A motor is turned only where its rollers can take hold of no card."""
+        """Return why a motor may not turn: its rollers must not reach a card."""
         if any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS):
             return m.Reason.PATH_BLOCKED
         reach = {
@@ -150,7 +150,7 @@ class EveryShufflerTwin(CardMover):
         return m.Reason.CARDS_IN_REACH if reach.get(motor, False) else m.Reason.NONE
 
     def _later(self, command: int, seconds: float, state: m.State, end: Callable[[int], None]) -> None:
-        """Do what moves no card along the path: it ends by itself, and the machine is at rest again."""
+        """Start an action that moves no card on the path; it ends by itself, and the machine is idle again."""
         self._command, self.state = command, state
         if not self.stalled:
             self._watch.alarm(seconds, lambda: end(command))
@@ -191,8 +191,8 @@ class EveryShufflerTwin(CardMover):
     def _stop(self, reason: m.Reason) -> None:
         if self.state not in _BUSY:
             return
-        if self._at_rest is not None:  # a gate or a test that did not get to its end: no card is on the path
-            self._rest()
+        if self._at_rest is not None:  # an interrupted gate or test: no card is on the path
+            self._stop_motion()
             self.state = self._at_rest
             self.board.settle(self._command, Outcome.FAILED, reason)
         else:
@@ -220,7 +220,7 @@ class EveryShufflerTwin(CardMover):
     # --- hands -----------------------------------------------------------------------------------------------
 
     def hands_moved(self) -> None:
-        """Somebody put cards in or took some out: look at the intake again."""
+        """Hands put cards in or took some out: read the intake again."""
         if self.board.alive:
             self._note_intake()
 
@@ -238,11 +238,11 @@ class EveryShufflerTwin(CardMover):
             self._stop(m.Reason.DOOR_OPEN)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Apply a fault of the firmware or of its switches."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
-                self._rest()
+                self._stop_motion()
             case "hasty":
                 segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
                 if segment is m.Segment.UNLOAD:

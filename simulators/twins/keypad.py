@@ -1,6 +1,6 @@
-"""The firmware twin of the dealer's keypad: debounces contacts, numbers presses, assembles entries, remembers the last.
+"""The simulated firmware of the dealer's keypad: debounces contacts, numbers presses, builds entries.
 
-It sees contacts and the switch. What a press may start is the host's to decide; that a lock-out is always taken is not.
+The host decides what a press may start; the keypad accepts a lock-out at any time.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.keypad import KeypadMechanics
 
-# Presses that are told again at the start of a session: more than anybody makes while a link comes back.
+# Presses that are sent again at the start of a session: more than people make while a link reconnects.
 REMEMBERED: Final = 16
-# A contact that closes again within this time (s) bounces.
+# A contact that closes again within this time (s) is bouncing.
 DEBOUNCE: Final = 0.02
-# No finger stays on a key for longer (s).
+# A key that is down for longer (s) is stuck.
 STUCK_AFTER: Final = 5.0
 TEST_TIME: Final = 0.5
 RESET_TIME: Final = 0.3
-# Digits of a count: no stub and no stack of chips has more.
+# Digits of a count: enough for any stub or stack of chips.
 MAX_DIGITS: Final = 3
 _SEATS: Final = range(m.Key.SEAT_1, m.Key.SEAT_6 + 1)
 _DIGITS: Final = range(m.Key.DIGIT_0, m.Key.DIGIT_9 + 1)
@@ -40,20 +40,20 @@ class KeypadTwin:
     """The program of the keypad's controller board."""
 
     def __init__(self, mechanics: KeypadMechanics, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.stalled = False
         self._mechanics = mechanics
         self._clock = clock
-        self._press = 0  # kept over power cuts
-        self._asked_last = False  # kept over power cuts: something was asked when power went
-        self._stuck: set[m.Key] = set()  # kept over power cuts, until a self-test passes
-        self._sound = True  # likewise: lamps and display passed
+        self._press = 0  # persistent
+        self._asked_last = False  # persistent: a question was open when power was lost
+        self._stuck: set[m.Key] = set()  # persistent, until a self-test passes
+        self._sound = True  # persistent: lamps and display passed the last self-test
         self._forget()
         mechanics.on_edge = self._edge
         mechanics.on_turn = self._turned
 
     def _forget(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self._booted_at = self._clock.now
         self._remembered: deque[tuple[float, Callable[[int, int, int], m.Act]]] = deque(maxlen=REMEMBERED)
         self._prompt = m.Prompt.NOTHING
@@ -68,13 +68,13 @@ class KeypadTwin:
 
     @property
     def state(self) -> m.State:
-        """What the keypad does."""
+        """The state of the keypad."""
         if self._testing:
             return m.State.TESTING
         return m.State.ASKING if self._prompt else m.State.IDLE
 
     def boot(self) -> None:
-        """Start after power came: nothing is asked, no press is remembered, the count goes on."""
+        """Start after power-up: no question, no stored presses; the press count continues."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled = False
         self._forget()
@@ -84,12 +84,12 @@ class KeypadTwin:
             self._watch(key)
 
     def power_lost(self) -> None:
-        """Lamps and glass are dark."""
+        """Lamps and display are dark."""
         self._mechanics.burn(0)
         self._mechanics.write([])
 
     def host_came(self) -> None:
-        """A session began: tell the last presses again, with their ages."""
+        """A session started: send the last presses again, with their ages."""
         first = self._press - len(self._remembered) + 1
         for press, (at, make) in enumerate(self._remembered, first):
             self.board.emit(make(press, self._age(at), self._ms(at)))
@@ -129,7 +129,7 @@ class KeypadTwin:
         return m.Reason.NONE
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         match message:
             case m.Show():
                 self._ask(message)
@@ -196,16 +196,16 @@ class KeypadTwin:
     def _turned(self) -> None:
         if self.board.alive and not self.stalled:
             switch = self._mechanics.switch
-            self._tell(lambda press, age, at: m.Turned(press, age, at, switch))
+            self._report_press(lambda press, age, at: m.Turned(press, age, at, switch))
 
     def _pressed(self, key: m.Key) -> None:
         switch = self._mechanics.switch
-        if key is m.Key.LOCK_OUT:  # whatever the switch, whatever is going on
-            self._tell(lambda press, age, at: m.Pressed(press, age, at, key, switch))
+        if key is m.Key.LOCK_OUT:  # in any switch position, at any time
+            self._report_press(lambda press, age, at: m.Pressed(press, age, at, key, switch))
         elif self._testing or switch not in (m.Switch.DEALER, m.Switch.FLOOR):
             return
         elif key is m.Key.START_GAME:
-            self._tell(lambda press, age, at: m.Pressed(press, age, at, key, switch))
+            self._report_press(lambda press, age, at: m.Pressed(press, age, at, key, switch))
         elif self._prompt is m.Prompt.SEATS:
             self._seat_key(key)
         elif self._prompt:
@@ -234,17 +234,17 @@ class KeypadTwin:
         self._echo(self._digits)
 
     def _echo(self, entry: str) -> None:
-        """Show what was entered so far in the last line."""
+        """Show the entry so far in the last line."""
         self._mechanics.write([*self._lines[:3], *[""] * (3 - len(self._lines)), entry])
 
     def _done(self, make: Callable[[int, int, int], m.Act]) -> None:
-        """An entry is made: nothing is asked any more, so it is made once."""
+        """An entry is complete: close the question, so that it is entered once."""
         self._prompt, self._lines, self._asked_last = m.Prompt.NOTHING, [], False
         self._mechanics.write([])
-        self._tell(make)
+        self._report_press(make)
 
-    def _tell(self, make: Callable[[int, int, int], m.Act]) -> None:
-        """Number what a person did, remember it, and tell the host if there is one."""
+    def _report_press(self, make: Callable[[int, int, int], m.Act]) -> None:
+        """Number an act of a person, store it, and report it to the host if there is one."""
         now = self._clock.now
         self._press += 1
         self._remembered.append((now, make))
@@ -257,7 +257,7 @@ class KeypadTwin:
         return round((at - self._booted_at) * 1000) & _WRAP
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the keypad's firmware")
         self.stalled = True

@@ -1,6 +1,6 @@
-"""What a bet sensor's firmware remembers of its spot, and how each step changes it. Pure: no board, no clock.
+"""The memory of a bet sensor's firmware about its spot, and how each step changes it. Pure functions.
 
-Every step is one assignment in the firmware, so power can go between two steps and never within one.
+The firmware applies every step in one assignment, so power can fail between two steps and never within one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from devices.bet_sensor import messages as m
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """All but the light is kept over power cuts."""
+    """Persistent, except the light."""
 
     open: bool = False
     round: int = 0
@@ -20,17 +20,17 @@ class Spot(msgspec.Struct, frozen=True):
     latch: m.Latch | None = None
     ended: int = 0  # the last round that was latched
     light: m.Light = m.Light.OFF
-    interrupted: m.Reason = m.Reason.NONE  # why bets are not taken any more, if not by a latch
-    sound: bool = True  # the sensing worked ever since its last self-test
+    interrupted: m.Reason = m.Reason.NONE  # why bets are closed, if not by a latch
+    sound: bool = True  # the sensing has worked since the last self-test
 
     @property
     def reason(self) -> m.Reason:
-        """What is wrong, or was."""
+        """What is or was wrong."""
         return self.interrupted if self.sound else m.Reason.SENSING_FAILED
 
     @property
     def state(self) -> m.State:
-        """What the sensor says that it does."""
+        """The state that the sensor reports."""
         if self.latch is not None:
             return m.State.LOCKED
         if not self.open:
@@ -42,7 +42,7 @@ _replace = msgspec.structs.replace
 
 
 def look(spot: Spot, lies: m.Lies, level: int) -> tuple[Spot, m.Changed | None]:
-    """See what lies there now; a change gets the next number, and the acknowledged light of a moved bet goes out."""
+    """Update the content of the spot; a change gets the next number, and the light of a moved bet goes out."""
     if lies is spot.lies:
         return spot, None
     change = _meaning(spot, lies)
@@ -67,7 +67,7 @@ def _meaning(spot: Spot, lies: m.Lies) -> m.Change:
 
 
 def opening_refused(spot: Spot, number: int) -> m.Reason:
-    """Why bets cannot be taken for a round; a round that was latched never opens again."""
+    """Return why a round cannot be opened; a latched round never opens again."""
     if number in (0, spot.ended):
         return m.Reason.WRONG_ROUND
     if not spot.sound:
@@ -76,12 +76,12 @@ def opening_refused(spot: Spot, number: int) -> m.Reason:
 
 
 def opened(spot: Spot, number: int) -> Spot:
-    """Take bets for a round."""
+    """Open bets for a round."""
     return _replace(spot, open=True, round=number, latch=None, light=m.Light.OFF, interrupted=m.Reason.NONE)
 
 
 def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.LockRefused]:
-    """Latch: whatever comes of it, no bets are taken afterwards."""
+    """Latch: bets are closed afterwards in every case."""
     latch = spot.latch
     if latch is not None:
         if (latch.round, latch.lock_id) == (number, lock_id):
@@ -98,18 +98,18 @@ def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.Lock
 
 
 def unlocking_refused(spot: Spot, lock_id: int) -> m.Reason:
-    """Why a latch cannot be ended: only the lock that stands can be named."""
-    stands = spot.latch is not None and spot.latch.lock_id == lock_id
-    return m.Reason.NONE if stands else m.Reason.OTHER_LOCK
+    """Return why a latch cannot be ended: the command must name its lock."""
+    matches = spot.latch is not None and spot.latch.lock_id == lock_id
+    return m.Reason.NONE if matches else m.Reason.OTHER_LOCK
 
 
 def unlocked(spot: Spot) -> Spot:
-    """End the latch; no bets are taken."""
+    """End the latch; bets stay closed."""
     return _replace(spot, latch=None, light=m.Light.OFF)
 
 
 def light_refused(spot: Spot, light: m.Light, sequence: int) -> m.Reason:
-    """Why a light may not burn: acknowledged is for the bet that lies there, accepted for the one that was latched."""
+    """Return why a light may not go on: acknowledged needs the present bet, accepted needs the latched bet."""
     if light is m.Light.OFF:
         return m.Reason.NONE
     if light is m.Light.ACKNOWLEDGED:
@@ -120,16 +120,16 @@ def light_refused(spot: Spot, light: m.Light, sequence: int) -> m.Reason:
 
 
 def lit(spot: Spot, light: m.Light) -> Spot:
-    """Light a lamp, or none."""
+    """Switch a light on, or off."""
     return _replace(spot, light=light)
 
 
 def rebooted(spot: Spot) -> Spot:
-    """Power came back: a latch stands, an open spot is closed, the lamps are dark."""
+    """Power is back: keep the latch, close an open spot, switch the lamps off."""
     interrupted = m.Reason.POWER_LOST if spot.open else spot.interrupted
     return _replace(spot, open=False, light=m.Light.OFF, interrupted=interrupted)
 
 
 def tested(spot: Spot, *, passed: bool) -> Spot:
-    """A self-test ended: only one that passes lets bets be taken again."""
+    """A self-test ended: bets can open again only if it passed."""
     return _replace(spot, sound=passed)

@@ -1,4 +1,4 @@
-"""A bad line between box and machine: loses, doubles, corrupts, splits, slows. Seeded; knows no messages."""
+"""The line between box and machine, with faults: it drops, duplicates, corrupts, splits or slows frames. Seeded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore data without a listener."""
 
 
 class Line:
@@ -34,24 +34,24 @@ class Line:
         self._junk_bytes = 0
         self._split = False
         self._byte_time = 0.0
-        self._worse = False  # than a good line
-        self._free_at = [0.0, 0.0]  # when each direction's line is free again
-        self._rest = b""
+        self._worse = False  # a fault is active
+        self._free_at = [0.0, 0.0]  # when each direction is free again
+        self._partial_frame = b""
 
     def plug(self, inner: Transport) -> None:
-        """Lead the line to a port."""
+        """Connect the line to a port."""
         self._inner = inner
-        self._rest = b""
+        self._partial_frame = b""
         inner.on_bytes = self._from_box
         inner.on_lost = self._lost
 
     @property
     def backlog(self) -> int:
-        """What the port has not taken yet."""
+        """Bytes that the port has not sent yet."""
         return self._inner.backlog if self._inner is not None else 0
 
     def write(self, data: bytes) -> None:
-        """Send one frame towards the box."""
+        """Send one frame toward the box."""
         if not self._worse:
             if self._inner is not None:
                 self._inner.write(data)
@@ -66,7 +66,7 @@ class Line:
             inner.close()
 
     def inject(self, fault: Fault) -> None:
-        """Make the line worse, or calm."""
+        """Apply a fault of the line, or end all faults."""
         name = fault.kind.name
         if name in ("drop", "duplicate", "corrupt"):
             if fault.whole("frames"):
@@ -85,7 +85,7 @@ class Line:
             self._split, self._byte_time = False, 0.0
         elif name == "garbage":
             self._to_box(self._rng.randbytes(fault.whole("bytes")))
-        else:  # what happens to some kinds of port only
+        else:  # faults of some kinds of port only
             breakable = getattr(self._inner, "inject", None)
             if breakable is None:
                 raise BadFault(f"{name} does not happen to the port that this machine is plugged into")
@@ -93,10 +93,10 @@ class Line:
         self._worse = bool(self._rates or self._next or self._split or self._byte_time)
 
     def _from_box(self, data: bytes) -> None:
-        if not self._worse and not self._rest:
+        if not self._worse and not self._partial_frame:
             self.on_bytes(data)
             return
-        *frames, self._rest = (self._rest + data).split(b"\0")
+        *frames, self._partial_frame = (self._partial_frame + data).split(b"\0")
         for frame in frames:
             for piece in self._impair(frame + b"\0"):
                 self._carry(piece, 1, self._to_machine)

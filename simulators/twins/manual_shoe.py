@@ -1,4 +1,4 @@
-"""The firmware twin of the manual shoe with a card counter: hands deal, it counts. It moves nothing."""
+"""The simulated firmware of the manual shoe with a card counter: hands deal, the firmware counts."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.shoe_counts import UncountedBlock
-from simulators.twins.shoe_firmware import ShoeFirmware
+from simulators.twins.shoe_firmware import ShoeFirmwareBase
 
 if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.shoe import ManualShoeMechanics
 
-# While one of these lasts, what hands draw is what they should draw.
+# In these states the cards that hands draw were ordered.
 _ORDERED: Final = (m.State.DEALING, m.State.COUNTING)
 
 
-class ManualShoeTwin(ShoeFirmware):
+class ManualShoeTwin(ShoeFirmwareBase):
     """The program of one manual shoe's counter."""
 
     _beyond = (m.Dispense, m.Jog)
 
     def __init__(self, mechanics: ManualShoeMechanics, *, sees_faces: bool) -> None:
-        self._opened: int | None = None  # the command that opened the round, or the count of the stub
+        self._opened: int | None = None  # the command that opened the round or the stub count
         super().__init__(mechanics, UncountedBlock(), sees_faces=sees_faces)
 
     def _left(self) -> int | None:
-        """Nobody counted the block in: how much is left is known only once nothing is."""
+        """The block was not counted in: the rest is known only once the well is empty."""
         return 0 if self._counts.sure and not self._lies_in(m.Place.WELL) else None
 
     def _card(self, phase: m.Phase) -> int:
@@ -49,7 +49,7 @@ class ManualShoeTwin(ShoeFirmware):
                 self._end_round()
                 self._open(m.State.COUNTING, message.command, m.Phase.STUB)
             case m.ClearJam():
-                self._counts.look()  # well and throat are open, and both are empty
+                self._counts.look()  # well and throat are visible, and both are empty
                 self._counts.tested()
                 self._reason = m.Reason.NONE
                 self._change(m.State.IDLE)
@@ -59,7 +59,7 @@ class ManualShoeTwin(ShoeFirmware):
         return True
 
     def _open(self, state: m.State, command: int, phase: m.Phase) -> None:
-        """From now on what hands draw belongs to a round or to the stub."""
+        """From now on drawn cards belong to a round or to the stub."""
         self._change(state)
         self._opened = command
         bits = sum(1 << s for s in m.Sensor if self._mechanics.blocked(s))
@@ -110,7 +110,7 @@ class ManualShoeTwin(ShoeFirmware):
         self._emptied()
 
     def _emptied(self) -> None:
-        """Nothing is in the well any more."""
+        """The well is empty."""
         self._end_round()
         self._opened = None
         if self._at_rest is not None:
@@ -119,7 +119,7 @@ class ManualShoeTwin(ShoeFirmware):
                 self.state = m.State.IDLE
 
     def _stop(self, reason: m.Reason) -> None:
-        """What hands draw from now on was not ordered."""
+        """Stop: cards that hands draw from now on were not ordered."""
         if self.state is m.State.TESTING:
             assert self._at_rest is not None
             self._watch.stop()
@@ -142,13 +142,13 @@ class ManualShoeTwin(ShoeFirmware):
         self._reach_in()
 
     def _reach_in(self) -> None:
-        """Hands can take what sticks at any moment, and no door tells."""
+        """Hands can take a stuck card at any moment, and there is no door switch."""
         self._counts.doubt()
         self._opened = None
 
     def hands_moved(self) -> None:
-        """Somebody laid cards into the well, or lifted them out without drawing them past the counter."""
-        if not self.board.alive or self._throat.under_way:  # what a hand draws, the counter will see
+        """Hands put cards into the well, or lifted them out without passing the counter."""
+        if not self.board.alive or self._throat.under_way:  # the counter detects a drawn card
             return
         if not self._lies_in(m.Place.WELL):
             if self.state is m.State.COUNTING:
@@ -160,5 +160,5 @@ class ManualShoeTwin(ShoeFirmware):
         self._note_piles()
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Refuse: a manual shoe has no such fault."""
         raise BadFault(f"{fault.kind.name}: a manual shoe has neither motors nor a door")

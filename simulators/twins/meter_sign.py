@@ -1,4 +1,4 @@
-"""The firmware twin of the meter sign: drives the glass, measures it, grows stale by itself. Knows no meter."""
+"""The simulated firmware of the meter sign: drives the display, measures it, and marks old amounts as stale."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.meter_sign import Glass
 
-# Until the host says otherwise (ms): a sign that heard nothing for this long should say so.
+# Default limit (ms): after this time without an update the sign is stale.
 FIRST_LIMIT_MS: Final = 5000
 TEST_TIME: Final = 0.8
 RESET_TIME: Final = 0.3
-# Digits of a row with nothing to show: dashes, so that a dark row is told from an empty one.
+# Digits of an empty row: dashes, so that an empty row differs from a dark one.
 NOTHING: Final = DASH * m.DIGITS
 PATTERN: Final = "8" * m.DIGITS
 
 
 class MeterSignTwin:
-    """The program of the sign's controller board. Nothing that it was told survives a power cut."""
+    """The program of the sign's controller board. Amounts do not survive a power cut."""
 
     def __init__(self, glass: Glass, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.stalled = False
         self._glass = glass
         self._clock = clock
-        self._bad = m.Reason.NONE  # kept over power cuts, until a self-test passes
+        self._bad = m.Reason.NONE  # persistent, until a self-test passes
         self._forget()
 
     def _forget(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self.state = m.State.BLANK
         self._sequence = 0
         self._rows = dict.fromkeys(m.Row, NOTHING)
-        self._told_at = self._clock.now
+        self._updated_at = self._clock.now
         self._limit_ms = FIRST_LIMIT_MS
         self._before_test = m.State.BLANK
         self._watch: Any = None
 
     def boot(self) -> None:
-        """Start after power came: dashes, never an old value."""
+        """Start after power-up: dashes, never an old value."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled = False
         self._forget()
         self._drive()
 
     def power_lost(self) -> None:
-        """The glass is dark."""
+        """The display is dark."""
         self._glass.write(dict.fromkeys(m.Row, " " * m.DIGITS), stale=False)
 
     def host_came(self) -> None:
-        """A session began: whatever a host must know is in the status."""
+        """A session started: the status holds everything that a host needs."""
 
     # --- messages --------------------------------------------------------------------------------------------
 
@@ -91,7 +91,7 @@ class MeterSignTwin:
         return m.Reason.NONE
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         match message:
             case m.Show():
                 return self._show(message)
@@ -112,8 +112,8 @@ class MeterSignTwin:
         return True
 
     def _show(self, message: m.Show) -> bool:
-        """Drive the glass and read it; what cannot be read there was not shown."""
-        self._sequence, self._told_at = message.sequence, self._clock.now
+        """Drive the display and read it back; return whether it is correct."""
+        self._sequence, self._updated_at = message.sequence, self._clock.now
         amounts = (message.value, message.pending, message.won)
         self._rows = {row: _digits(cents) for row, cents in zip(m.Row, amounts, strict=True)}
         self.state = m.State.SHOWING
@@ -147,34 +147,34 @@ class MeterSignTwin:
     def _drive(self) -> None:
         self._glass.write(self._rows, stale=self.state is m.State.STALE)
 
-    def _wrong(self, wanted: dict[m.Row, str]) -> list[int]:
-        """Return the digits of each row that are not as they should be, a bit each."""
+    def _wrong(self, expected: dict[m.Row, str]) -> list[int]:
+        """Return the wrong digits of each row, one bit each."""
         return [
-            sum(1 << place for place in range(m.DIGITS) if read[-1 - place] != wanted[row][-1 - place])
+            sum(1 << place for place in range(m.DIGITS) if read[-1 - place] != expected[row][-1 - place])
             for row, read in ((row, self._glass.read(row)) for row in m.Row)
         ]
 
     # --- age -------------------------------------------------------------------------------------------------------
 
     def _age_ms(self) -> int:
-        return min(0xFFFF_FFFF, round((self._clock.now - self._told_at) * 1000))
+        return min(0xFFFF_FFFF, round((self._clock.now - self._updated_at) * 1000))
 
     def _expect(self) -> None:
-        """Grow stale when the limit has passed since the last Show."""
+        """Become stale when the limit has passed since the last Show."""
         if self._watch is not None:
             self._watch.cancel()
-        left = self._told_at + self._limit_ms / 1000 - self._clock.now
+        left = self._updated_at + self._limit_ms / 1000 - self._clock.now
         self._watch = self._clock.after(max(0.0, left), self._grow_old)
 
     def _grow_old(self) -> None:
-        old = self._clock.now >= self._told_at + self._limit_ms / 1000
+        old = self._clock.now >= self._updated_at + self._limit_ms / 1000
         if self.state is m.State.SHOWING and old and not self.stalled:
             self.state = m.State.STALE
             self._drive()
             self.board.emit(m.Stale(self._sequence, self._age_ms()))
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the sign's firmware")
         self.stalled = True
@@ -187,6 +187,6 @@ def _digits(cents: int) -> str:
 
 
 def _amount(read: str) -> int | None:
-    """Return the cents that a row shows, or None if it is no amount."""
+    """Return the cents that a row shows, or None if it shows no amount."""
     shown = read.lstrip()
     return int(shown) if shown.isdecimal() and len(shown) >= 3 else None

@@ -1,4 +1,4 @@
-"""When firmware tells how far it is: with a phase's first card, then at a pace, and before its end. Sends nothing."""
+"""When firmware reports progress: at a phase's first card, then at an interval, and before its end."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock
 
-# A card is told if it arrives this long after the last one that was (device seconds): as often as a person can read.
+# Interval between progress reports (device seconds): as often as a person can read.
 PACE: Final = 0.5
 
 
 class Pace:
-    """Asked at every card. `owed`: a card has arrived that nobody was told of; it is told before the phase ends."""
+    """Called at every card. `owed`: a card has arrived without a report; it is reported before the phase ends."""
 
     def __init__(self, clock: DeviceClock) -> None:
         self.owed = False
@@ -20,11 +20,11 @@ class Pace:
         self._due = 0.0
 
     def begin(self) -> None:
-        """A phase begins: its first card is told at once."""
+        """A phase begins: its first card is reported at once."""
         self.owed, self._due = False, 0.0
 
     def arrived(self) -> bool:
-        """Take a card; True if it is time to tell."""
+        """A card arrived; return whether a report is due."""
         now = self._clock.now
         if now < self._due:
             self.owed = True
@@ -33,6 +33,6 @@ class Pace:
         return True
 
     def settled(self) -> bool:
-        """End the phase, well or not; True if something is still to be told."""
+        """End the phase; return whether a last report is due."""
         owed, self.owed = self.owed, False
         return owed

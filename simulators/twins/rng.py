@@ -1,7 +1,7 @@
-"""The firmware twin of the number generator: tests its noise, draws, shows, reads back, remembers. Sees no truth.
+"""The simulated firmware of the number generator: tests its noise, draws, shows, reads back, and remembers.
 
-Drawn numbers and a latched failure are kept over power cuts: a draw never gets a second number, and switching off and
-on again heals nothing.
+Drawn numbers and a latched failure are persistent: a draw never gets a second number, and a power cycle clears no
+failure.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.rng import Display, Noise
 
-# The display rolls for a moment, so that people see that a number is drawn (s).
+# Time that the display rolls, so that people see a draw (s).
 DRAW_TIME: Final = 0.4
 TEST_TIME: Final = 0.6
-# How soon the firmware notices that the current through the display is not what it should be (s).
+# Time until the firmware detects a wrong current through the display (s).
 NOTICE_TIME: Final = 0.2
 
 _BUSY: Final = (m.State.DRAWING, m.State.TESTING)
@@ -40,13 +40,13 @@ class RngTwin:
     """The program of one generator's controller board."""
 
     def __init__(self, noise: Noise, display: Display, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.state = m.State.IDLE
         self.stalled = False
         self._noise = noise
         self._display = display
         self._clock = clock
-        self._latched = m.Reason.NONE  # these four are kept over power cuts
+        self._latched = m.Reason.NONE  # these four are persistent
         self._draws: OrderedDict[int, int] = OrderedDict()
         self._shown: int | None = None
         self._drawn_ever = 0
@@ -54,7 +54,7 @@ class RngTwin:
         display.on_change = self._display_changed
 
     def boot(self) -> None:
-        """Start after power came: test the noise, and show again what was shown."""
+        """Start after power-up: test the noise, and show the last number again."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled = False
         self.state = m.State.IDLE
@@ -65,7 +65,7 @@ class RngTwin:
             self._show(self._shown)
 
     def host_came(self) -> None:
-        """A session began: the report tells everything."""
+        """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
         """The display goes dark."""
@@ -106,7 +106,7 @@ class RngTwin:
         return m.Reason.NUMBER_SHOWN if self._shown is not None else m.Reason.NONE
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         command = message.command
         match message:
             case m.Draw():
@@ -126,7 +126,7 @@ class RngTwin:
     # --- drawing -----------------------------------------------------------------------------------------------
 
     def _draw(self, command: int) -> None:
-        """Draw, remember, show and tell in one go: power goes before all of it or after."""
+        """Draw, store, show and report in one step, so that power cannot fail in between."""
         if self.stalled:
             return
         numbers = self._generator.numbers()
@@ -146,7 +146,7 @@ class RngTwin:
         self.board.settle(command, Outcome.DONE)
 
     def _show(self, number: int) -> bool:
-        """Show a number; one that cannot be read off the display is not shown at all."""
+        """Show a number; a number that the display cannot show correctly is not shown at all."""
         self._display.show(m.SEGMENTS[number])
         if self._display.lit != m.SEGMENTS[number]:
             self._fail(m.Reason.DISPLAY_FAULT)
@@ -159,18 +159,18 @@ class RngTwin:
             self._clock.after(NOTICE_TIME, self._read_back)
 
     def _read_back(self) -> None:
-        """Compare the resting display with what it should show."""
+        """Compare the idle display with its expected segments."""
         if self.state is m.State.SHOWING and self._shown is not None:
-            wanted = m.SEGMENTS[self._shown]
+            expected = m.SEGMENTS[self._shown]
         elif self.state is m.State.IDLE:
-            wanted = m.BLANK
+            expected = m.BLANK
         else:
             return
-        if self._display.lit != wanted and not self.stalled:
+        if self._display.lit != expected and not self.stalled:
             self._fail(m.Reason.DISPLAY_FAULT)
 
     def _clear(self, command: int) -> bool:
-        """Blank the display; tell whether that is all. One that stays lit is a fault."""
+        """Blank the display; return whether the command has ended. A display that stays lit is a fault."""
         self._display.show(m.BLANK)
         self._shown = None
         if self._display.lit != m.BLANK:
@@ -196,7 +196,7 @@ class RngTwin:
         self.board.emit(m.HealthFailed(reason, counts.get(reason, 0)))
 
     def _latch(self, reason: m.Reason) -> None:
-        """No number any more, and none to be seen."""
+        """Latch a failure: draw no more numbers, and show none."""
         self.state, self._latched, self._shown = m.State.FAILED, reason, None
         self._display.show(m.BLANK)
 
@@ -218,7 +218,7 @@ class RngTwin:
     # --- faults ------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
@@ -228,11 +228,11 @@ class RngTwin:
                 raise BadFault(f"{name} does not act on the generator's firmware")
 
     def _lie(self, how: str) -> None:
-        """Send what no honest firmware sends, of the last draw."""
+        """Send an impossible report about the last draw."""
         if not self._draws:
             raise BadFault("lie: nothing has been drawn to lie about")
         command, number = next(reversed(self._draws.items()))
         other = number % 7 + 1
-        told = {"zero": (0, m.BLANK), "eight": (8, m.ALL_SEGMENTS), "display": (number, m.SEGMENTS[other]),
+        fields = {"zero": (0, m.BLANK), "eight": (8, m.ALL_SEGMENTS), "display": (number, m.SEGMENTS[other]),
                 "second": (other, m.SEGMENTS[other])}[how]  # fmt: skip
-        self.board.emit(m.Drawn(command, *told))
+        self.board.emit(m.Drawn(command, *fields))

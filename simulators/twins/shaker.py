@@ -1,6 +1,6 @@
-"""The firmware twin of the dice shaker: counts shakes, watches the lid, reads the dice. Sees sensors, not the truth.
+"""The simulated firmware of the dice shaker: counts shakes, watches the lid, reads the dice.
 
-A roll is open from Arm until its one end. Ends are kept over power cuts, so that a roll never gets another one.
+A roll is open from Arm until its single end. Ends are persistent, so that a roll never gets a second one.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from simulators.twins.board import Board
     from simulators.world.shaker import ShakerMechanics
 
-# A lid that comes off sooner after a shake (s) comes off while shaking: one shake takes 0.35 s.
+# A lid that comes off within this time after a shake (s) counts as off while shaking: one shake takes 0.35 s.
 QUIET: Final = 0.5
-# How often the reader looks (s), how many equal looks are rest, and for how long it tries.
+# Interval between readings (s), equal readings that mean no motion, and time limit (s).
 LOOK_EVERY: Final = 0.1
 STEADY_LOOKS: Final = 5
 TRY_FOR: Final = 8.0
-# A die that tilts more (degrees) is not flat: a die on a crumb tilts less, one against the wall far more. No die that
-# rests tilts by more than half a right angle.
+# A die with more tilt (degrees) is not flat: on a crumb it tilts less, against the wall far more. A still die never
+# tilts by more than half a right angle.
 FLAT_TILT: Final = 6
 MOVING_TILT: Final = 45
-# Below this clearness (0-255) a face is not read: half of a clean die's.
+# Below this clearness (0-255) a face is unreadable: half of a clean die's.
 LEAST_CLEARNESS: Final = 110
-# How far a weight may be from a whole number of dice (tenths of a gram); the load cell wavers by 2.
+# Tolerance of a weight (tenths of a gram); the noise of the load cell is 2.
 WEIGHT_TOLERANCE: Final = 10
 TEST_TIME: Final = 0.8
-# A lid level closer to its threshold is not to be trusted.
+# A lid level closer to its threshold fails the self-test.
 LEAST_MARGIN: Final = 150
 
 _OPEN: Final = (m.State.ARMED, m.State.SETTLING)
@@ -47,12 +47,12 @@ class ShakerTwin:
     """The program of one shaker's controller board."""
 
     def __init__(self, mechanics: ShakerMechanics, clock: DeviceClock) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.state = m.State.RESTING
         self.stalled = False
         self._mechanics = mechanics
         self._clock = clock
-        self._faulty = False  # these five are kept over power cuts
+        self._faulty = False  # these five are persistent
         self._rolls: OrderedDict[int, m.Roll] = OrderedDict()
         self._armed: int | None = None
         self._armed_ever = 0
@@ -64,7 +64,7 @@ class ShakerTwin:
         mechanics.on_stir = self._stir
 
     def _forget(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self.state = m.State.FAULTY if self._faulty else m.State.RESTING
         self.stalled = False
         self._shakes = 0
@@ -76,17 +76,17 @@ class ShakerTwin:
         self._dice = self._count_dice()
 
     def boot(self) -> None:
-        """Start after power came: what ran did not finish, and a roll that was open is no roll."""
+        """Start after power-up: a running command did not finish, and an open roll is void."""
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self._forget()
         if self._armed is not None:
             self._end(None, m.Reason.POWER_LOST)
 
     def host_came(self) -> None:
-        """A session began: the report tells everything."""
+        """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
-        """Nothing moves by itself here."""
+        """Nothing to stop: the shaker has no motors."""
 
     # --- messages --------------------------------------------------------------------------------------------
 
@@ -97,7 +97,7 @@ class ShakerTwin:
                 return self._status()
             case m.GetSensors():
                 mechanics = self._mechanics
-                seen = [] if mechanics.lid_on else mechanics.look()  # what lies under the lid is nobody's to know
+                seen = [] if mechanics.lid_on else mechanics.look()  # covered dice are secret
                 return m.Sensors(mechanics.lid_sensor(), mechanics.motion_sensor(), mechanics.weight(), seen)
             case m.GetRoll():
                 unknown = m.Roll(message.command, m.Ending.UNKNOWN, 0, None, m.Reason.NONE)
@@ -129,7 +129,7 @@ class ShakerTwin:
         return m.Reason.NONE if self._count_dice() == m.DICE else m.Reason.NOT_THREE_DICE
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         match message:
             case m.Arm():
                 self._arm(message.command)
@@ -156,7 +156,7 @@ class ShakerTwin:
         self.board.emit(m.Shaken(command, 0))
 
     def _end(self, values: list[int] | None, reason: m.Reason, flat: int = 0) -> None:
-        """End the open roll: remembered first, then told."""
+        """End the open roll: store the end first, then report it."""
         command, self._armed = self._armed, None
         assert command is not None
         self._unwatch()
@@ -198,7 +198,7 @@ class ShakerTwin:
             self._look_later()
 
     def _judge(self, seen: list[m.DieSeen]) -> None:
-        """The dice rest: say what they show, or why this is no roll."""
+        """The dice are still: report their values, or why this is no roll."""
         flat = [die for die in seen if die.tilt <= FLAT_TILT]
         dice = self._count_dice()
         if dice is None or dice > m.DICE:
@@ -238,7 +238,7 @@ class ShakerTwin:
     def _lid(self, on: bool) -> None:
         if self._blind:
             return
-        self._disturbed = False  # covered, nobody reads them any more
+        self._disturbed = False  # covered dice have no readings to disturb
         if on and self._armed is None:
             self._shakes = 0
         self.board.emit(m.Lid(on))
@@ -253,23 +253,23 @@ class ShakerTwin:
         self._openings += is_open
         if is_open and self.state in _OPEN:
             self._end(None, m.Reason.DOOR_OPEN)
-        self._tell_dice()
+        self._report_dice()
 
     def _stir(self) -> None:
-        """The reader sees movement: after a reading that still lies open, the dice are not as they were read."""
+        """The reader detects movement: uncovered dice are no longer as they were read."""
         if self._blind or self.state in _OPEN:
             return
         last = next(reversed(self._rolls.values()), None)
         read = last is not None and last.values is not None and not self._mechanics.lid_on
         if (read and not self._disturbed) or self._count_dice() != self._dice:
             self._disturbed = self._disturbed or read
-            self._tell_dice()
+            self._report_dice()
 
-    def _tell_dice(self) -> None:
+    def _report_dice(self) -> None:
         self._dice = self._count_dice()
         self.board.emit(m.Dice(self._mechanics.door_open, self._dice, self._disturbed))
 
-    # --- the rest ------------------------------------------------------------------------------------------------
+    # --- self-test and faults -----------------------------------------------------------------------------------
 
     def _tested(self, command: int) -> None:
         if self.stalled:
@@ -292,7 +292,7 @@ class ShakerTwin:
             self.board.settle(command, Outcome.DONE)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware."""
+        """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
@@ -303,7 +303,7 @@ class ShakerTwin:
                 raise BadFault(f"{name} does not act on the shaker's firmware")
 
     def _lie(self, how: str) -> None:
-        """Send what no honest firmware sends, of the roll that is open or was last."""
+        """Send an impossible report about the open or the last roll."""
         last = next(reversed(self._rolls.values()), None)
         if last is None:
             raise BadFault("lie: there has been no roll to lie about")

@@ -1,6 +1,6 @@
-"""The firmware twin of the automated dealing shoe: loads, dispenses stacks, brings the stub out, and counts.
+"""The simulated firmware of the automated dealing shoe: loads, dispenses stacks, brings the stub out, and counts.
 
-It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+It knows only its sensors; tests compare its counts with the true places of the cards.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.pace import Pace
 from simulators.twins.shoe_counts import ShoeCounts
-from simulators.twins.shoe_firmware import ShoeFirmware
+from simulators.twins.shoe_firmware import ShoeFirmwareBase
 from simulators.twins.watch import Pulse
 from simulators.world.shoe import Surface
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.shoe import ShoeMechanics
 
-# More cards than any deck: the intake sensor must be lying.
+# More cards than any deck: then the intake sensor is wrong.
 MAX_CARDS: Final = 60
 
 _STATE: Final = {
@@ -29,12 +29,12 @@ _STATE: Final = {
     m.Phase.STUB: m.State.COUNTING,
     m.Phase.CLEARING: m.State.CLEARING,
 }
-# What draws cards out of the well by motor; any other edge in the throat is a hand's.
+# States in which motors draw cards out of the well; in all others an edge in the throat comes from a hand.
 _OUTWARD: Final = (m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING)
 _MOVING: Final = (m.State.LOADING, *_OUTWARD)
 
 
-class ShoeTwin(ShoeFirmware):
+class ShoeTwin(ShoeFirmwareBase):
     """The program of one automated shoe's controller board."""
 
     _beyond = (m.StartRound,)
@@ -45,12 +45,12 @@ class ShoeTwin(ShoeFirmware):
 
     def _forget(self) -> None:
         super()._forget()
-        self._wanted = 0
-        self._face_up = 0  # cards of this phase that lie face up
-        self._cover_at: int | None = None  # how many cards were loaded before the cover card
+        self._ordered_cards = 0
+        self._face_up = 0  # face-up cards of this phase
+        self._cover_at: int | None = None  # number of cards loaded before the cover card
         self._feeds_cover = False
         self._pace = Pace(self._clock)
-        self._left_then: int | None = None  # how many were left when the last card arrived
+        self._left_then: int | None = None  # number of cards left when the last card arrived
 
     def _booted(self) -> None:
         super()._booted()
@@ -58,7 +58,7 @@ class ShoeTwin(ShoeFirmware):
         self._look_into_well()
 
     def _look_into_well(self) -> None:
-        """Cards in the well of an empty machine were put there by hand: nobody counted them."""
+        """Cards in the well of an empty machine were put there by hand and are uncounted."""
         if self.state is m.State.IDLE and self._lies_in(m.Place.WELL):
             self._counts.doubt()
             self.state = self._at_rest = m.State.READY
@@ -74,7 +74,7 @@ class ShoeTwin(ShoeFirmware):
                 self._feed_next()
             case m.Dispense():
                 self._start(message.command, m.Phase.DISPENSING)
-                self._wanted = message.cards
+                self._ordered_cards = message.cards
                 self._draw_next()
             case m.CountStub():
                 self._start(message.command, m.Phase.STUB)
@@ -95,7 +95,7 @@ class ShoeTwin(ShoeFirmware):
         self._pace.begin()
         self._mechanics.begin_phase(leg=int(phase is not m.Phase.LOADING))
 
-    def _busy(self, message: m.Actuation) -> bool:  # noqa: ARG002 - one thing at a time, whatever it is
+    def _busy(self, message: m.Actuation) -> bool:  # noqa: ARG002 - one command at a time
         return self.state in (*_MOVING, m.State.TESTING)
 
     def _lacking(self, message: m.Actuation) -> m.Reason:
@@ -137,7 +137,7 @@ class ShoeTwin(ShoeFirmware):
     def _draw_next(self) -> None:
         if self.stalled:
             return
-        done = self._phase is m.Phase.DISPENSING and self._moved == self._wanted
+        done = self._phase is m.Phase.DISPENSING and self._moved == self._ordered_cards
         if done or not self._lies_in(m.Place.WELL):
             self._finish()
         else:
@@ -146,10 +146,10 @@ class ShoeTwin(ShoeFirmware):
             self._watch.expect(m.Segment.DRAW)
 
     def _finish(self) -> None:
-        """The block is in, a stack is complete, or the well is empty: compare counts and well, tell, settle."""
+        """The block is in, a stack is complete, or the well is empty: compare counts and well, report, settle."""
         command, counts, failed = self._command, self._counts, m.Reason.NONE
         assert command is not None
-        self._tell_rest()
+        self._report_last_progress()
         self._watch.stop()
         self._mechanics.halt()
         drawn = counts.drawn if counts.sure else None
@@ -165,20 +165,20 @@ class ShoeTwin(ShoeFirmware):
                 self.board.emit(m.Cleared(command, self._moved, self._delivered))
             case m.Phase.STUB:
                 self.board.emit(m.Stub(command, self._moved, drawn, counts.left))
-            case _ if self._moved < self._wanted:
+            case _ if self._moved < self._ordered_cards:
                 failed = self._reason = m.Reason.SHORT_STACK
-                self.board.emit(m.ShortStack(command, self._wanted, self._moved, counts.left))
+                self.board.emit(m.ShortStack(command, self._ordered_cards, self._moved, counts.left))
             case _:
                 self._stacks += 1
                 self.board.emit(m.Dispensed(command, self._moved, self._face_up, counts.left))
         if not balanced:
             self._unbalanced()
-            if self._phase is not m.Phase.DISPENSING:  # a stack that is right stays so
+            if self._phase is not m.Phase.DISPENSING:  # a correct stack stays correct
                 failed = m.Reason.COUNTS_DISAGREE
         self._end(Outcome.FAILED if failed else Outcome.DONE, failed)
 
     def _unbalanced(self) -> None:
-        """Counts and well disagree: the machine halts until somebody has searched it."""
+        """Counts and well disagree: halt until a person has searched the machine."""
         self._halt(m.Reason.COUNTS_DISAGREE)
         self.board.emit(m.Unbalanced(self._command, self._counts.loaded, self._counts.drawn))
 
@@ -195,8 +195,8 @@ class ShoeTwin(ShoeFirmware):
             self._back(sensor)
 
     def _front(self, sensor: m.Sensor) -> None:
-        """A leading edge: the piece came through one segment and is in the next."""
-        if self._watch.skipped(sensor):  # the sensor before it is blind
+        """A leading edge: the card came through one segment and is in the next."""
+        if self._watch.skipped(sensor):  # the sensor before this one is blind
             self._jam(self._watch.awaited)
             return
         self._watch.front(sensor)
@@ -212,11 +212,11 @@ class ShoeTwin(ShoeFirmware):
             self._cover_at = self._moved
 
     def _back(self, sensor: m.Sensor) -> None:
-        """A trailing edge: was it one whole card?"""
+        """A trailing edge: check that one whole card passed."""
         pulse = self._watch.back(sensor)
         if pulse is not Pulse.CARD:
             if sensor is m.Sensor.EXIT and pulse is Pulse.TWO:
-                self._delivered = None  # they lie in the slot
+                self._delivered = None  # both are in the slot
             self._fault(pulse, m.Segment(self._watch.ended_at(sensor)), self._phase)
         elif sensor is m.Sensor.FEED:
             self._counts.stored(cover=self._feeds_cover)
@@ -242,8 +242,8 @@ class ShoeTwin(ShoeFirmware):
         if self._pace.arrived():
             self._progress()
 
-    def _tell_rest(self) -> None:
-        """A phase ends, well or not: the last counts told are those of the last card that arrived."""
+    def _report_last_progress(self) -> None:
+        """A phase ends, with or without a fault: report the counts of the last card that arrived."""
         if self._pace.settled():
             self._progress()
 
@@ -253,7 +253,7 @@ class ShoeTwin(ShoeFirmware):
         self.board.emit(m.Progress(self._command, self._phase, self._moved, self._left_then, bits), droppable=True)
 
     def _halt(self, reason: m.Reason) -> None:
-        self._tell_rest()
+        self._report_last_progress()
         super()._halt(reason)
 
     # --- hands and doors -------------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ class ShoeTwin(ShoeFirmware):
         self._end(Outcome.FAILED, reason)
 
     def hands_moved(self) -> None:
-        """Somebody put cards somewhere or took some: look at the piles again."""
+        """Hands put or took cards: read the piles again."""
         if not self.board.alive:
             return
         if not self._lies_in(m.Place.SLOT):
@@ -295,7 +295,7 @@ class ShoeTwin(ShoeFirmware):
         self._note_piles()
 
     def door(self, *, is_open: bool) -> None:
-        """The door switch changed: an open door stops all motion, and hands can reach whatever is inside."""
+        """The door switch changed: an open door stops all motion, and hands can reach inside."""
         if self._mechanics.door_open is is_open:
             return
         self._mechanics.door_open = is_open
@@ -311,7 +311,7 @@ class ShoeTwin(ShoeFirmware):
             self._stop(m.Reason.DOOR_OPEN)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Apply a fault of the firmware or of its switches."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True

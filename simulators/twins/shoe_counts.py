@@ -1,4 +1,4 @@
-"""What a shoe's firmware knows of the cards inside from its sensors alone, and when it does not know. Sees no world."""
+"""The cards inside a shoe as its firmware counts them by sensors, and whether the counts are certain."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ from simulators.twins.doubt import Doubt
 
 
 class ShoeCounts(Doubt):
-    """Cards counted into the well and out of it. Kept over power cuts, but for what was on the path."""
+    """Cards counted into the well and out of it. Persistent, except cards on the path."""
 
     def __init__(self) -> None:
         super().__init__()
         self.loaded = 0
         self.drawn = 0
-        self.cover = False  # a cover card lies in the well
+        self.cover = False  # a cover card is in the well
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is on the path, as at power-up."""
-        self._feeding = False  # a piece left the intake and is not in the well
-        self._drawing = False  # a piece left the well and is not out
-        self._unread = False  # ... and no sensor has seen yet what it is
+        """Reset the path to empty, as at power-up."""
+        self._feeding = False  # a card left the intake and is not in the well
+        self._drawing = False  # a card left the well and is not out
+        self._unread = False  # ... and no sensor has identified it yet
         self.draws_cover = False  # ... or it is the cover card
         self._surplus = False  # a card left the well that was never counted in
         self._emptying = False
-        self._owed: int | None = None  # how many cards emptying should bring out
+        self._owed: int | None = None  # number of cards that emptying should bring out
 
     @property
     def left(self) -> int | None:
-        """How many cards are in the well; None when that cannot be known."""
+        """Number of cards in the well; None when unknown."""
         if not self.sure or self._emptying or (self._unread and self.cover):
             return None
         return self.loaded - self.drawn - (self._drawing and not self.draws_cover)
 
     @property
     def in_path(self) -> int | None:
-        """How many pieces are on the path; None when that cannot be known."""
+        """Number of cards on the path; None when unknown."""
         return None if not self.sure or self._emptying else self._feeding + self._drawing
 
     # --- in --------------------------------------------------------------------------------------------------
 
     def begin_load(self) -> None:
-        """A new block: whoever looked inside before has not seen it."""
+        """A new block: an earlier inspection does not cover it."""
         self.loaded = self.drawn = 0
         self.cover = self._looked = False
         self.forget()
 
     def feed(self) -> None:
-        """The intake roller pulls a piece."""
+        """The intake roller pulls a card."""
         self._feeding = True
 
     def stored(self, *, cover: bool) -> None:
-        """It is in the well."""
+        """The card is in the well."""
         self._feeding = False
         if cover:
             self.cover = True
@@ -60,12 +60,12 @@ class ShoeCounts(Doubt):
     # --- out -------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """A piece is pulled out of the well."""
+        """A card is pulled out of the well."""
         self._drawing = self._unread = True
         self._compare()
 
     def read(self, *, cover: bool) -> None:
-        """The first sensor outside the well sees what it is."""
+        """The first sensor outside the well identifies the card."""
         self._unread = False
         self.draws_cover = cover
         self._compare()
@@ -78,7 +78,7 @@ class ShoeCounts(Doubt):
             self.doubt()
 
     def out(self) -> None:
-        """It has left the path at its end."""
+        """The card has left the path at its end."""
         if self.draws_cover:
             self.cover = False
         else:
@@ -86,7 +86,7 @@ class ShoeCounts(Doubt):
         self._drawing = self.draws_cover = False
 
     def agree(self, *, empty: bool) -> bool:
-        """Compare the counts with what the well's sensor shows; doubt begins, once, where they disagree."""
+        """Compare the counts with the well's sensor; certainty is lost, once, if they disagree."""
         lies_there = bool(self.left) or self.cover
         disagree = self._surplus or (self.sure and lies_there is empty)
         self._surplus = False
@@ -97,7 +97,7 @@ class ShoeCounts(Doubt):
     # --- after a halt ----------------------------------------------------------------------------------------
 
     def begin_emptying(self) -> None:
-        """Empty the well; what was on the path hands have taken, and that is no count."""
+        """Empty the well; cards that hands took from the path are not counted."""
         known = self.sure and self.in_path == 0
         owed = self.left if known else None
         self.forget()
@@ -105,13 +105,13 @@ class ShoeCounts(Doubt):
         self._emptying = True
 
     def emptied(self, brought: int) -> None:
-        """The well is empty: doubt arises unless as many came out as were in it."""
+        """The well is empty: certainty is lost unless as many came out as were in it."""
         if brought != self._owed:
             self.doubt()
         self.begin_load()
 
     def tested(self) -> bool:
-        """A self-test passed: if somebody looked before, nothing is inside."""
+        """A self-test passed: if a person looked inside before, nothing is inside."""
         looked = super().tested()
         if looked:
             self.begin_load()
@@ -119,9 +119,9 @@ class ShoeCounts(Doubt):
 
 
 class UncountedBlock(ShoeCounts):
-    """What a manual shoe knows: nobody counts the block in, so how much of it is left is not known."""
+    """The counts of a manual shoe: the block is not counted in, so the rest is unknown."""
 
     @property
     def left(self) -> int | None:
-        """Unknown as long as anything is left."""
+        """Always unknown."""
         return None

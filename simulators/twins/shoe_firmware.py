@@ -1,4 +1,4 @@
-"""What the firmware of every dealing shoe does alike: questions, hands in the throat, halts, self-test, restarts."""
+"""The firmware that all dealing shoes share: questions, hands in the throat, halts, self-test, restarts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from simulators.world.shoe import ManualShoeMechanics
 
 TEST_TIME: Final = 0.8
-# How long a jogged motor is switched on (s): a quarter of a turn.
+# Time that a jogged motor is on (s): a quarter of a turn.
 JOG_TIME: Final = 0.3
-# A clear sensor that is closer to its threshold than this is not to be trusted.
+# A clear sensor closer to its threshold than this fails the self-test.
 LEAST_MARGIN: Final = 80
 # The sensors that must be clear when no card is on the path.
 PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.DRAW, m.Sensor.EXIT)
@@ -31,28 +31,28 @@ PILES: Final = {m.Place.INTAKE: m.Sensor.INTAKE, m.Place.WELL: m.Sensor.WELL, m.
 HALTED: Final = (m.State.HALTED, m.State.DOUBTFUL)
 
 
-class ShoeFirmware:
-    """The part of a shoe's program that does not depend on motors. Models add the rest."""
+class ShoeFirmwareBase:
+    """The part of a shoe's program that needs no motors. Models add their own commands."""
 
-    _beyond: ClassVar[tuple[type[Message], ...]]  # what this model cannot do
+    _beyond: ClassVar[tuple[type[Message], ...]]  # commands that this model lacks
 
     def __init__(self, mechanics: ManualShoeMechanics, counts: ShoeCounts, *, sees_faces: bool) -> None:
-        self.board: Board  # set by whoever builds the machine
+        self.board: Board  # set by Machine.assemble
         self.stalled = False
         self._mechanics = mechanics
         self._clock = mechanics.clock
         self._counts = counts
         self._sees_faces = sees_faces
-        self._at_rest: m.State | None = m.State.IDLE  # kept over power cuts; None while cards may be anywhere
+        self._at_rest: m.State | None = m.State.IDLE  # persistent; None while cards may be anywhere
         self._stacks = 0
         self._forget()
         mechanics.on_edge = self._sensed
 
     def _forget(self) -> None:
-        """What a boot starts with."""
+        """Set the state after a boot."""
         self.state = m.State.DOUBTFUL if self._at_rest is None else self._at_rest
         self._reason = m.Reason.NONE
-        self._command: int | None = None  # what runs
+        self._command: int | None = None  # the running command
         self._phase = m.Phase.DRAWING
         self._moved = 0  # cards of this phase
         self._delivered: int | None = None
@@ -62,7 +62,7 @@ class ShoeFirmware:
         self._seen = {place: self._lies_in(place) for place in m.Place}
 
     def boot(self) -> None:
-        """Start after power came. What lay in the well may have been drawn by hand meanwhile: nobody saw it."""
+        """Start after power-up. Hands may have drawn cards from the well meanwhile, undetected."""
         interrupted = self._at_rest is not m.State.IDLE
         self.board.memory.interrupted(m.Reason.POWER_LOST)
         self.stalled = False
@@ -74,12 +74,12 @@ class ShoeFirmware:
             self._counts.doubt()
 
     def _booted(self) -> None:
-        """Look at the piles as they now are."""
+        """Read the piles again."""
         if self.state is m.State.READY and not self._lies_in(m.Place.WELL):
             self.state = self._at_rest = m.State.IDLE
 
     def host_came(self) -> None:
-        """A session began: say at once what a host must not miss."""
+        """A session started: report a power loss at once."""
         if self._reason is m.Reason.POWER_LOST:
             self.board.emit(m.Power(interrupted=True))
 
@@ -118,7 +118,7 @@ class ShoeFirmware:
         return self._mechanics.lies_at(PILES[place])
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
-        """Give the first reason that applies, in the order of the page."""
+        """Return the first reason that applies, in the order of docs/devices/shoe.md."""
         if isinstance(message, m.Stop | m.Reset):
             return m.Reason.NONE
         if isinstance(message, self._beyond):
@@ -136,18 +136,18 @@ class ShoeFirmware:
         return self._lacking(message)
 
     def _busy(self, message: m.Actuation) -> bool:
-        """Tell whether what runs leaves no room for a command."""
+        """Return whether the running command excludes this one."""
         raise NotImplementedError
 
     def _lacking(self, message: m.Actuation) -> m.Reason:
-        """Return what is not as a command needs it, of what lies where."""
+        """Return which pile is not as a command needs it."""
         raise NotImplementedError
 
     def _path_blocked(self) -> bool:
         return self._throat.under_way or any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS)
 
     def _begin(self, message: m.Actuation) -> bool:
-        """Carry out a command that was not refused; tell whether it has ended already."""
+        """Carry out a command that was not refused; return whether it has already ended."""
         match message:
             case m.SelfTest():
                 self._command, self.state = message.command, m.State.TESTING
@@ -171,7 +171,7 @@ class ShoeFirmware:
             self._watch.alarm(seconds, end)
 
     def _end(self, outcome: Outcome, reason: m.Reason = m.Reason.NONE) -> None:
-        """Settle what runs, if anything does."""
+        """Settle the running command, if there is one."""
         command, self._command = self._command, None
         if command is not None:
             self.board.settle(command, outcome, reason)
@@ -184,7 +184,7 @@ class ShoeFirmware:
         assert self._at_rest is not None, "a machine with cards on its path refuses the test"
         assert self._command is not None
         self.state = self._at_rest
-        if not bad and not held and self._counts.tested():  # whatever it was, somebody has looked
+        if not bad and not held and self._counts.tested():  # a person has looked inside
             self._reason = m.Reason.NONE
         self.board.emit(m.SelfTested(self._command, bad, held))
         if bad or held:
@@ -206,13 +206,13 @@ class ShoeFirmware:
     # --- hands in the throat ---------------------------------------------------------------------------------
 
     def _sensed(self, sensor: m.Sensor, blocked: bool) -> None:
-        """Take an edge, whoever moved the card."""
+        """Record an edge, moved by motor or hand, and handle it."""
         if self.board.alive and not self.stalled:
             self._trail.edge(sensor, blocked)
         self._edge(sensor, blocked)
 
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
-        if self.board.alive:  # what hands do in the dark, nobody sees
+        if self.board.alive:  # without power no edge is detected
             self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
@@ -229,14 +229,14 @@ class ShoeFirmware:
         self._counts.read(cover=self._surface(m.Sensor.DRAW, m.Phase.DRAWING, None) is Surface.COVER)
 
     def _surface(self, sensor: m.Sensor, phase: m.Phase, command: int | None) -> Surface:
-        """Look at the piece that has just reached a sensor: what lies face up is told, what it shows is not."""
+        """Read the card that has just reached a sensor; report that it is face up, never which card it is."""
         surface = self._mechanics.surface(sensor)
         if surface is Surface.FACE and self._sees_faces:
             self.board.emit(m.FaceUp(command, phase, self._card(phase)))
         return surface
 
     def _card(self, phase: m.Phase) -> int:
-        """Return the number of the card that is on its way, within its phase."""
+        """Return the number of the moving card within its phase."""
         return self._moved + 1 if phase is self._phase else self._counts.drawn + 1
 
     def _hand_ended(self, pulse: Pulse) -> None:
@@ -257,7 +257,7 @@ class ShoeFirmware:
         raise NotImplementedError
 
     def _hand_rests(self) -> None:
-        """Nothing is in the throat any more."""
+        """The throat is empty."""
         raise NotImplementedError
 
     def _hand_stuck(self, segment: m.Segment) -> None:
@@ -278,7 +278,7 @@ class ShoeFirmware:
         self._end(Outcome.FAILED, m.Reason.JAM)
 
     def _fault(self, pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
-        """What went past a sensor was not one whole card."""
+        """A pulse at a sensor was not one whole card."""
         if pulse is Pulse.TWO:
             self._counts.doubt()
         self._halt_with(m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD, segment, phase)
@@ -301,7 +301,7 @@ class ShoeFirmware:
     # --- piles -----------------------------------------------------------------------------------------------
 
     def _note_piles(self) -> None:
-        """Tell which piles have appeared and which are gone."""
+        """Report which piles have appeared and which are gone."""
         for place, before in self._seen.items():
             now = self._lies_in(place)
             if now is not before:
@@ -309,6 +309,6 @@ class ShoeFirmware:
                 self.board.emit(m.Pile(place, now))
 
     def hands_moved(self) -> None:
-        """Somebody put cards somewhere or took some: look at the piles again."""
+        """Hands put or took cards: read the piles again."""
         if self.board.alive:
             self._note_piles()

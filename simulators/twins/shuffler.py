@@ -1,6 +1,6 @@
-"""The firmware twin of the shufflers with cycles, for a deck or a batch: all in, all out. The card path is elsewhere.
+"""The simulated firmware of the shufflers with cycles, for a deck or a batch: all cards in, then all cards out.
 
-It believes what its sensors tell it. Whether that is true is the world's to know and the tests' to compare.
+It knows only its sensors; tests compare its counts with the true places of the cards.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class ShufflerTwin(EveryShufflerTwin):
 
     # --- messages --------------------------------------------------------------------------------------------
 
-    def _found(self) -> m.Findings | m.BatchFindings | m.NoFindings:
-        return self._findings or super()._found()
+    def _findings_reply(self) -> m.Findings | m.BatchFindings | m.NoFindings:
+        return self._findings or super()._findings_reply()
 
     def _begin(self, message: Any) -> bool:
         match message:
@@ -60,7 +60,7 @@ class ShufflerTwin(EveryShufflerTwin):
         super()._ejected(command)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that concerns the firmware and its switches."""
+        """Apply a fault of the firmware or of its switches."""
         if fault.kind.name == "sort_mode":
             self.mode = m.Mode.SORT
         else:
@@ -69,7 +69,7 @@ class ShufflerTwin(EveryShufflerTwin):
     # --- a cycle ---------------------------------------------------------------------------------------------
 
     def _seen(self) -> None:
-        """Read the card's face, and where it belongs if the machine sorts."""
+        """Read the card's face; in SORT mode, route it to the compartment of its suit."""
         face = self._mechanics.read_face()
         if face is not None and self._identifies:
             self._faces[face] += 1

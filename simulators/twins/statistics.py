@@ -1,4 +1,4 @@
-"""What firmware remembers of its transit times: exact sums in integers of microseconds. Judges nothing."""
+"""Transit time statistics of the firmware: exact integer sums of microseconds."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from devices.gauges import Transit
 if TYPE_CHECKING:
     from enum import IntEnum
 
-# A sensor's usual pulse is the mean of this many; enough to smooth noise, few enough to follow wear.
+# A sensor's usual pulse is the mean of this many pulses; enough to smooth noise, few enough to follow wear.
 _RECENT: Final = 20
-# Until so many cards have passed, the pulse of a new machine counts as usual.
+# Until this many cards have passed, the pulse of a new machine is the usual one.
 _ENOUGH: Final = 5
 
 
@@ -41,7 +41,7 @@ class TransitLog:
         self._usual_passing = usual_passing
 
     def transit(self, segment: IntEnum, seconds: float) -> None:
-        """Note a card's time through a segment."""
+        """Record a card's transit time through a segment."""
         sums, micros = self._sums[segment], round(seconds * 1e6)
         if micros < sums.least or not sums.cards:
             sums.least = micros
@@ -52,7 +52,7 @@ class TransitLog:
         sums.last = micros
 
     def passed(self, sensor: IntEnum, seconds: float) -> None:
-        """Note a whole card's pulse at a sensor."""
+        """Record the pulse of a whole card at a sensor."""
         self._pulses[sensor].append(seconds)
 
     def passing(self, sensor: IntEnum) -> float:

@@ -1,7 +1,7 @@
-"""How firmware follows a card that a hand draws. Hands are slow and quick; two sensors make a gauge of them.
+"""How firmware tracks a card that a hand draws, slow or quick.
 
-How long a card covers the second sensor, compared with how long it took from the first one to the second, does not
-depend on how fast it is drawn, only on how long it is.
+The time that a card covers the second sensor, divided by its time from the first sensor to the second, does not depend
+on the speed of the hand, only on the card's length.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from simulators.device_clock import DeviceClock, Timer
 
-# A card's length in ways from the first sensor to the second.
+# A card's length in units of the distance between the two sensors.
 USUAL: Final = PASSING / TRANSIT[Segment.EXIT]
-# No hand takes longer to draw one card (s); one that lies there longer sticks.
+# Time limit for drawing one card by hand (s); after it the card is stuck.
 HAND_TIME: Final = 5.0
 
 
 class Throat:
-    """Calls `began(again)` when a hand draws a card, `ended(pulse)` once it is out, `stuck(segment)` if it stays.
+    """Calls `began(again)` when a hand draws a card, `ended(pulse)` once it is out, `stuck(segment)` if it sticks.
 
-    `again`: the one before has not ended; it is past, and a dark sensor has not seen it go.
+    `again`: the card before has not ended, because a dark sensor did not detect that it left.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Throat:
         self._alarm: Timer | None = None
 
     def edge(self, sensor: Sensor, blocked: bool) -> None:
-        """Take an edge at DRAW or EXIT that no motor can have caused."""
+        """Handle an edge at DRAW or EXIT that no motor caused."""
         if blocked:
             self._at[sensor] = self._clock.now
         if sensor is Sensor.DRAW and blocked:
@@ -57,11 +57,11 @@ class Throat:
             self._began(again)
         elif sensor is Sensor.EXIT and not blocked and self.under_way:
             self.clear()
-            way = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
-            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / way, USUAL))
+            travel_time = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
+            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / travel_time, USUAL))
 
     def clear(self) -> None:
-        """Expect nothing any more: the card is out, or hands have taken it."""
+        """Stop tracking: the card is out, or hands have taken it."""
         self.under_way = False
         if self._alarm is not None:
             self._alarm.cancel()

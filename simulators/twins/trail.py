@@ -1,4 +1,4 @@
-"""What firmware remembers of the last edges, for whoever comes after a halt. Judges nothing."""
+"""The last sensor edges that firmware stores, for the diagnosis after a halt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class EdgeTrail:
-    """The newest edges since power-up, and the last halt. What comes after a halt does not push out what led to it."""
+    """The newest edges since power-up, and the last halt. Edges after a halt do not overwrite those before it."""
 
     def __init__(self, clock: DeviceClock) -> None:
         self._clock = clock
@@ -22,16 +22,16 @@ class EdgeTrail:
         self._halt: Trail | None = None
 
     def edge(self, sensor: IntEnum, blocked: bool) -> None:
-        """Note an edge."""
+        """Record an edge."""
         self._edges.append((sensor, blocked, self._clock.now))
 
     def _newest(self) -> list[Edge]:
         return [Edge(int(sensor), blocked, round(at * 1e6)) for sensor, blocked, at in self._edges]
 
     def halt(self, waited: float, currents: list[int]) -> None:
-        """Note that motion breaks off: after so many seconds of waiting, with these currents."""
+        """Record that motion stops: after so many seconds of waiting, with these currents."""
         self._halt = Trail(self._newest(), round(self._clock.now * 1e6), round(waited * 1e6), currents)
 
     def message(self) -> Trail:
-        """Return what led to the last halt; before the first one, the newest edges."""
+        """Return the edges before the last halt; without a halt, the newest edges."""
         return self._halt or Trail(self._newest(), None, 0, [])

@@ -1,4 +1,4 @@
-"""How firmware follows the one card that moves along its path: how long, whole or not, late or not. Counts nothing."""
+"""How firmware tracks the card that moves along its path: transit times, pulse lengths, late cards."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock, Timer
     from simulators.world.path import Layout
 
-# A card that needs this many times the usual has not arrived.
+# A card that needs this many times its usual transit time is late.
 PATIENCE: Final = 3.0
-# A pulse this much longer or shorter than the sensor's average is two cards, or part of one.
+# A pulse longer or shorter than the sensor's average by these factors is two cards, or part of one.
 TOO_LONG: Final = 1.3
 TOO_SHORT: Final = 0.7
 
 
 class Pulse(Enum):
-    """What went past a sensor, by how long it was dark."""
+    """What passed a sensor, by the length of its pulse."""
 
     CARD = "one whole card"
     TWO = "longer than a card"
@@ -33,14 +33,14 @@ class Pulse(Enum):
 
 
 def judge(length: float, usual: float) -> Pulse:
-    """Tell what a pulse of this length was; both in the same unit."""
+    """Return what passed, by the length of its pulse; both in the same unit."""
     if length > usual * TOO_LONG:
         return Pulse.TWO
     return Pulse.PART if length < usual * TOO_SHORT else Pulse.CARD
 
 
 def blind(layout: Layout, levels: list[SensorLevel], segment: IntEnum) -> bool:
-    """Tell whether the sensor that should have seen a card come (or go, before it rests) is dark by itself."""
+    """Return whether the sensor that should detect a card's arrival (or departure, in a last segment) is blind."""
     if segment in layout.ends:
         comes: SensorLevel = levels[layout.ends[segment]]
         return comes.blocked
@@ -49,7 +49,7 @@ def blind(layout: Layout, levels: list[SensorLevel], segment: IntEnum) -> bool:
 
 
 class PathWatch:
-    """`on_late(segment)` is called when the card that is expected did not get through a segment in time."""
+    """`on_late(segment)` is called when the expected card did not pass a segment in time."""
 
     def __init__(self, layout: Layout, clock: DeviceClock, on_late: Callable[[Any], None]) -> None:
         self.log = TransitLog(layout.segments, layout.sensors, PASSING)
@@ -68,32 +68,32 @@ class PathWatch:
         return self._layout.transit.get(segment, PASSING)
 
     def hurry(self, segment: IntEnum, share: float) -> None:
-        """Wait in a segment for a share of the usual only, as bad firmware would."""
+        """Wait in a segment for a share of the usual time only, as faulty firmware does."""
         self._waits[segment] = self._usual(segment) * share
 
     def skipped(self, sensor: IntEnum) -> bool:
-        """Tell whether a leading edge comes at a sensor before the one that was expected saw the card."""
+        """Return whether a leading edge comes at a sensor before the expected sensor detected the card."""
         end: int | None = self._layout.ends.get(self.awaited)
         return end is not None and end < sensor
 
     @property
     def waited(self) -> float:
-        """How long the next edge has been waited for (s)."""
+        """Time since the firmware expects the next edge (s)."""
         return max(0.0, self._clock.now - self._since) if self.awaited is not None else 0.0
 
     def expect(self, segment: IntEnum, ready: float = 0.0) -> None:
-        """Watch a segment: its end must come within PATIENCE times the usual; `ready`: when it may begin (s)."""
+        """Expect a card through a segment within PATIENCE times the usual; `ready`: delay of its start (s)."""
         self.alarm(ready + self._waits[segment], self._on_late, segment)
         self._since, self.awaited = self._clock.now, segment
 
     def alarm(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
-        """Call once after so many device seconds, unless something else is expected before."""
+        """Call once after so many device seconds, unless a later call replaces it."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer = self._clock.after(seconds, call, *args)
 
     def stop(self) -> None:
-        """Expect nothing any more."""
+        """Stop tracking."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -108,7 +108,7 @@ class PathWatch:
         self._since, self.awaited = now, following
 
     def back(self, sensor: IntEnum) -> Pulse:
-        """A trailing edge: was it one whole card?"""
+        """A trailing edge: return what passed, and record a whole card."""
         length = self._clock.now - self._front_at[sensor]
         pulse = judge(length, self.log.passing(sensor))
         if pulse is Pulse.CARD:

@@ -1,1 +1,1 @@
-"""Simulated USB devices and the USB/IP server that exports them on loopback. No machine lives here."""
+"""Simulated USB devices and the USB/IP server that exports them on loopback."""

@@ -1,7 +1,7 @@
-"""A simulated USB device, packet by packet: descriptors, endpoint 0, a bulk endpoint each way. Knows no network.
+"""A simulated USB device, packet by packet: descriptors, endpoint 0, one bulk endpoint in each direction.
 
-Full speed, as a microcontroller has it. Towards its machine it is a transport. Packets behave as on the bus: a transfer
-ends when it is full or by a packet that is not, so bytes that fill their last packet are followed by an empty one.
+Full speed, like a microcontroller. For its machine it is a transport. Packets behave as on the bus: a transfer ends
+when it is full or with a short packet, so data that fills its last packet is followed by an empty one.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from firmware_bridge.transport.usbip.packets import Submit
     from simulators.faults import Fault
 
-# pid.codes keeps this pair for experiments on one's own bench; a machine that is sold has its maker's own.
+# pid.codes reserves this pair for private tests; a machine on the market has its maker's own.
 VENDOR: Final = 0x1209
 PRODUCT: Final = 0x0001
 RELEASE: Final = 0x0100  # of the simulated hardware, in BCD
 VENDOR_CLASS: Final = (0xFF, 0, 0)
-FULL_SPEED: Final = 2  # in the count of USB/IP
+FULL_SPEED: Final = 2  # as USB/IP numbers speeds
 MAX_PACKET: Final = 64  # bytes; the most at full speed
 CONFIGURED: Final = 1
 BULK_IN: Final = 0x81
 BULK_OUT: Final = 0x01
-# What a host that does not read may leave waiting (bytes), as on a pty.
+# Bytes that may wait for a host that does not read, as on a pty.
 _MAX_BACKLOG: Final = 256 * 1024
 _BULK: Final = 2
 _SELF_POWERED: Final = 0xC0
@@ -41,11 +41,11 @@ _STRINGS: Final = (1, 2, 3)  # manufacturer, product, serial number
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore data without a listener."""
 
 
 class Urb:
-    """One transfer that a host has asked for; `ended` is told once, with a negative error number or 0."""
+    """One transfer that a host requested; `ended` is called once, with a negative error number or 0."""
 
     __slots__ = ("asked", "came", "data", "ended")
 
@@ -56,12 +56,12 @@ class Urb:
         self.ended = ended
 
     def end(self, status: int = 0) -> None:
-        """Tell the host."""
+        """End the transfer."""
         self.ended(self, status, len(self.came) if self.asked.direction == IN else len(self.data) * (status == 0))
 
 
 class UsbDevice:
-    """The device. A host attaches, submits transfers and detaches; a machine writes and is given bytes."""
+    """The device. A host attaches, submits transfers and detaches; a machine writes and receives bytes."""
 
     def __init__(self, serial: str, product: str) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
@@ -77,7 +77,7 @@ class UsbDevice:
         self._backlog = 0
         self._reads: deque[Urb] = deque()
         self._writes: deque[Urb] = deque()
-        self._stalls: dict[int, int] = {}  # how often an endpoint stalls again when it was cleared
+        self._stalls: dict[int, int] = {}  # how often an endpoint stalls again after a clear
         self._busy: asyncio.TimerHandle | None = None
         self._open = True
 
@@ -85,11 +85,11 @@ class UsbDevice:
 
     @property
     def backlog(self) -> int:
-        """How many bytes the host has not read yet."""
+        """Number of bytes that the host has not read yet."""
         return self._backlog
 
     def write(self, data: bytes) -> None:
-        """Send towards the host; without one, nobody hears it."""
+        """Send data to the host; without a host it is dropped."""
         if not self.attached or self._backlog + len(data) > _MAX_BACKLOG:
             return
         self._packets += [data[at : at + MAX_PACKET] for at in range(0, len(data), MAX_PACKET)]
@@ -99,7 +99,7 @@ class UsbDevice:
         self._serve()
 
     def close(self) -> None:
-        """Vanish from the bus: what waits ends with "no such device"."""
+        """Leave the bus: waiting transfers end with "no such device"."""
         if self._open:
             self._open = False
             if self._busy is not None:
@@ -110,7 +110,7 @@ class UsbDevice:
             self.on_gone()
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen that happens to USB devices only."""
+        """Apply a fault of USB devices."""
         if fault.kind.name == "usb_stall":
             ends = ("in", "out")
             self.stall((BULK_IN, BULK_OUT)[fault.one_of("endpoint", ends)], fault.whole("times"))
@@ -126,7 +126,7 @@ class UsbDevice:
         self._serve()
 
     def keep_busy(self, seconds: float) -> None:
-        """Answer no transfer for a while, as busy firmware does."""
+        """Answer no transfer for a time, like busy firmware."""
         if self._busy is not None:
             self._busy.cancel()
         self._busy = self._loop.call_later(seconds, self._rested)
@@ -138,12 +138,12 @@ class UsbDevice:
     # --- the host's side ---------------------------------------------------------------------------------------
 
     def attach(self) -> None:
-        """A host takes the device: nothing of an earlier host's is left."""
+        """A host attaches: drop everything of an earlier host."""
         self.detach()
         self.attached = True
 
     def detach(self) -> None:
-        """The host has gone; its transfers with it."""
+        """The host is gone: drop its transfers."""
         self.attached = False
         self._reads.clear()
         self._writes.clear()
@@ -151,7 +151,7 @@ class UsbDevice:
         self._backlog = 0
 
     def submit(self, urb: Urb) -> None:
-        """Take a transfer; its end may be told at once, or when there is something to tell."""
+        """Accept a transfer; it may end at once or later."""
         asked = urb.asked
         address = asked.endpoint | (0x80 if asked.direction == IN else 0)
         if not self._open:
@@ -168,13 +168,13 @@ class UsbDevice:
             urb.end(-errno.EPIPE)
 
     def take_back(self, urb: Urb) -> None:
-        """Forget a transfer that waits."""
+        """Remove a waiting transfer."""
         for waiting in (self._reads, self._writes):
             if urb in waiting:
                 waiting.remove(urb)
 
     def _serve(self) -> None:
-        """Move packets as far as transfers and packets go."""
+        """Move packets between transfers and machine as far as possible."""
         if self._busy is not None:
             return
         for address, waiting in ((BULK_IN, self._reads), (BULK_OUT, self._writes)):
@@ -194,7 +194,7 @@ class UsbDevice:
         urb.came += packet
         if len(urb.came) > urb.asked.length:
             del urb.came[urb.asked.length :]
-            self._reads.popleft().end(-errno.EOVERFLOW)  # the host has no room for a packet: it babbles
+            self._reads.popleft().end(-errno.EOVERFLOW)  # more data than the host requested
         elif len(packet) < MAX_PACKET or len(urb.came) == urb.asked.length:
             self._reads.popleft().end()
 
@@ -210,7 +210,7 @@ class UsbDevice:
         urb.end()
 
     def _answer(self, request_type: int, request: int, value: int, index: int) -> bytes | None:
-        """Return what a standard request is answered with; None is a stall."""
+        """Return the answer to a standard request; None is a stall."""
         match request_type, request:
             case 0x80, 0:  # status of the device
                 return pack("<H", 1)

@@ -1,6 +1,6 @@
 """A USB/IP server for simulated devices, on loopback only: lists them, and lets one client at a time import each.
 
-Strict: a client that sends what the protocol does not allow, or takes no answers, is cut off; its device is free again.
+Strict: a client that breaks the protocol or reads no answers is disconnected, and its device is free again.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Simulated machines are nobody else's: there is no way to say another address.
+# Loopback only: no other address can be configured.
 LOOPBACK: Final = "127.0.0.1"
 BUS: Final = 1
-# Far more than any client of a device of ours asks for: a transfer's bytes, transfers that wait, answers not taken.
+# Limits far above normal use: bytes of a transfer, waiting transfers, unread answers.
 MAX_TRANSFER: Final = 1024 * 1024
 MAX_WAITING: Final = 256
 _MAX_UNREAD: Final = 4 * MAX_TRANSFER
 
 
 class UsbIpServer:
-    """The server and the places of its bus: a device has the same bus id whenever it is plugged in again."""
+    """The server and the places of its bus: a device keeps its bus id when it is plugged in again."""
 
     def __init__(self) -> None:
         self.number = 0  # of the TCP port
         self._server: asyncio.Server | None = None
         self._places = 0
         self._devices: dict[int, tuple[UsbDevice, Exported]] = {}
-        self._plugged = 0  # devices ever, so that each has a number of its own
+        self._plugged = 0  # devices ever plugged in, for unique device numbers
         self._sessions: set[_Session] = set()
 
     async def start(self, number: int = 0) -> None:
@@ -53,7 +53,7 @@ class UsbIpServer:
         self.number = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        """Stop listening and cut everybody off."""
+        """Stop listening and disconnect all clients."""
         if self._server is not None:
             self._server.close()
         for session in list(self._sessions):
@@ -65,7 +65,7 @@ class UsbIpServer:
         return self._places
 
     def plug(self, place: int, device: UsbDevice) -> None:
-        """Put a device onto the bus; it leaves by itself when it is closed."""
+        """Put a device onto the bus; it leaves when it is closed."""
         self._plugged += 1
         exported = Exported(
             packets.SERIAL_PATH + device.serial, f"{BUS}-{place}", BUS, self._plugged + 1, usb.FULL_SPEED,
@@ -75,19 +75,19 @@ class UsbIpServer:
         device.on_gone = lambda: self._gone(place, device)
 
     def exported(self) -> list[Exported]:
-        """Return what is on the bus now, imported or not."""
+        """Return the devices on the bus, imported or not."""
         return [exported for _, (_, exported) in sorted(self._devices.items())]
 
     def find(self, busid: str) -> tuple[UsbDevice, Exported] | None:
         """Return a device by its bus id."""
-        return next((found for found in self._devices.values() if found[1].busid == busid), None)
+        return next((entry for entry in self._devices.values() if entry[1].busid == busid), None)
 
     def came(self, session: _Session) -> None:
-        """Note a client."""
+        """Add a client."""
         self._sessions.add(session)
 
     def went(self, session: _Session) -> None:
-        """Forget a client."""
+        """Remove a client."""
         self._sessions.discard(session)
 
     def _gone(self, place: int, device: UsbDevice) -> None:
@@ -98,7 +98,7 @@ class UsbIpServer:
 
 
 class _Session(asyncio.Protocol):
-    """One client: it asks for the list, or imports a device and then submits and unlinks transfers."""
+    """One client: it requests the list, or imports a device and then submits and unlinks transfers."""
 
     def __init__(self, server: UsbIpServer) -> None:
         self.device: UsbDevice | None = None
@@ -107,7 +107,7 @@ class _Session(asyncio.Protocol):
         self._buffer = bytearray()
         self._devid = 0
         self._waiting: dict[int, Urb] = {}
-        self._take: Callable[[], bool] = self._take_op
+        self._handle_next: Callable[[], bool] = self._handle_op
 
     # --- asyncio's callbacks -----------------------------------------------------------------------------------
 
@@ -120,13 +120,13 @@ class _Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         try:
-            while not self._transport.is_closing() and self._take():
+            while not self._transport.is_closing() and self._handle_next():
                 pass
         except BadPacket as error:
             self.cut(str(error))
 
     def pause_writing(self) -> None:
-        self.cut("it takes no answers")
+        self.cut("it does not read its answers")
 
     def connection_lost(self, _: Exception | None) -> None:
         self._server.went(self)
@@ -137,7 +137,7 @@ class _Session(asyncio.Protocol):
     # --- ending ------------------------------------------------------------------------------------------------
 
     def cut(self, why: str) -> None:
-        """End the connection now; what was not sent is lost."""
+        """End the connection now; unsent data is lost."""
         log.warning("USB/IP client cut off: %s", why)
         self.end()
 
@@ -146,7 +146,7 @@ class _Session(asyncio.Protocol):
         self._transport.abort()
 
     def hang_up(self) -> None:
-        """The device has gone: send what is told already, then end."""
+        """The device is gone: send the pending answers, then end."""
         self._transport.close()
 
     # --- requests ----------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class _Session(asyncio.Protocol):
     def _have(self, size: int) -> bytes | None:
         return bytes(self._buffer[:size]) if len(self._buffer) >= size else None
 
-    def _take_op(self) -> bool:
+    def _handle_op(self) -> bool:
         head = self._have(packets.OP.size)
         if head is None:
             return False
@@ -176,19 +176,19 @@ class _Session(asyncio.Protocol):
         return True
 
     def _import(self, busid: str) -> None:
-        found = self._server.find(busid)
-        if found is None or found[0].attached:
-            status = packets.NO_DEVICE if found is None else packets.DEVICE_BUSY
+        entry = self._server.find(busid)
+        if entry is None or entry[0].attached:
+            status = packets.NO_DEVICE if entry is None else packets.DEVICE_BUSY
             self._transport.write(packets.pack_op(packets.REP_IMPORT, status))
             self._transport.close()
             return
-        self.device, exported = found
+        self.device, exported = entry
         self.device.attach()
         self._devid = exported.devid
-        self._take = self._take_command
+        self._handle_next = self._handle_command
         self._transport.write(packets.pack_op(packets.REP_IMPORT) + packets.pack_device(exported))
 
-    def _take_command(self) -> bool:
+    def _handle_command(self) -> bool:
         header = self._have(packets.HEADER.size)
         if header is None:
             return False

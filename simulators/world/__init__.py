@@ -1,1 +1,1 @@
-"""The physical world: cards with exactly one place each, and the mechanics that move them. Knows no bytes."""
+"""The physical world: cards, chips and dice with exactly one place each, and the card path that moves cards."""

@@ -1,7 +1,7 @@
-"""How a simulated shuffler or shoe ages over thousands of cards: seeded histories of what it tells, and how they end.
+"""How a simulated shuffler or shoe ages over thousands of cards: seeded histories of reports, and how each ends.
 
-Card by card with the mechanics' own times and the firmware's own statistics and patience, but without frames and
-timers, so that a year fits into a second. That a machine on the wire tells the same is a test's to show.
+It uses the mechanics' times and the firmware's statistics and time limits card by card, but no frames and no timers, so
+that a year takes a second. A test shows that a machine on the wire reports the same.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 DECK: Final = 53
 KINDS: Final = ("healthy", "slow_wear", "fast_wear", "dust", "sudden")
-# Segments with rollers are those that have a transit time; the sensors that end them look at the path.
+# Segments with a transit time have rollers; each ends at a sensor on the path.
 LAYOUTS: Final = {"shuffler": shuffler.LAYOUT, "shoe": shoe.PATH}
 
 
 class Life(NamedTuple):
-    """What happens to one machine. Drawn from a seed; `begins` and `takes` are cards."""
+    """How one machine ages, drawn from a seed; `begins` and `takes` are numbers of cards."""
 
     kind: str
-    begins: int  # healthy until then
-    takes: int  # from there until it is used up
+    begins: int  # healthy until this card
+    takes: int  # cards from there until it is worn out
     segment: IntEnum
     sensor: IntEnum
-    bend: float  # 1: it wears evenly; more: slowly, then fast
-    cards: int  # the history ends here if nothing else ends it
-    weather: tuple[float, float, float]  # how much it slows everything, in how many cards, from where
-    feels: tuple[float, ...]  # how much of the weather each segment feels
-    stiff: float  # how much slower the other deck is
-    guest: tuple[int, int, float, IntEnum]  # a bent deck: from where, for how many cards, slower by, in which segment
-    power: int  # switched off and on after so many cards: statistics from zero, grease cold
+    bend: float  # 1: wear is even; more: slow at first, then fast
+    cards: int  # the history ends after so many cards at the latest
+    weather: tuple[float, float, float]  # temperature: amplitude of slowness, period in cards, phase
+    feels: tuple[float, ...]  # effect of the temperature on each segment
+    stiff: float  # how much slower the second deck is
+    guest: tuple[int, int, float, IntEnum]  # a bent deck: first card, number of cards, slower by, segment
+    power: int  # power is cycled after so many cards: statistics from zero, cold grease
 
 
 class Told(NamedTuple):
-    """What the machine would tell after a deck: cards since it was new, its statistics, its sensor levels."""
+    """What the machine reports after a deck: cards since it was new, its statistics, its sensor levels."""
 
     cards: int
     transits: list[Transit]
@@ -57,25 +57,25 @@ class Told(NamedTuple):
 
 
 class End(NamedTuple):
-    """How a history ended: after so many cards, by a jam in a segment or a blind sensor, or well."""
+    """How a history ended: after so many cards, by a jam in a segment, by a blind sensor, or without a fault."""
 
     cards: int
     segment: IntEnum | None = None
     sensor: IntEnum | None = None
 
 
-# From the first sign to the end, about (cards), of those that age.
-_TAKES: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
+# Cards from the first sign of wear to the end, for the kinds that age.
+_WEAR_CARDS: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
 
 
 def life(kind: str, seed: int, machine: str = "shuffler") -> Life:
-    """Return what the machine of one seed has before it."""
+    """Return how the machine of one seed ages."""
     layout = LAYOUTS[machine]
     rng = Random(f"{machine} {kind} {seed}")
-    begins, takes = rng.randrange(1_500, 5_000), rng.randrange(*_TAKES.get(kind, (1, 2)))
+    begins, lasts = rng.randrange(1_500, 5_000), rng.randrange(*_WEAR_CARDS.get(kind, (1, 2)))
     return Life(
-        kind, begins, takes, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
-        rng.uniform(1.0, 2.2), begins + 2 * takes if kind in _TAKES else rng.randrange(9_000, 13_000),
+        kind, begins, lasts, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
+        rng.uniform(1.0, 2.2), begins + 2 * lasts if kind in _WEAR_CARDS else rng.randrange(9_000, 13_000),
         (rng.uniform(0.01, 0.05), rng.uniform(3_000, 9_000), rng.uniform(0, 2 * pi)),
         tuple(rng.uniform(0.6, 1.4) for _ in layout.segments), rng.uniform(0.0, 0.03),
         (rng.randrange(2_000, 9_000), rng.choice((0, rng.randrange(300, 1_500))), rng.uniform(0.02, 0.06),
@@ -85,10 +85,10 @@ def life(kind: str, seed: int, machine: str = "shuffler") -> Life:
 
 
 class Ageing(CardPath):
-    """Mechanics that live through a `Life`, a deck at a time. The clock is never asked."""
+    """Mechanics that run through a `Life`, a deck at a time. The clock is not used."""
 
     def live(self, ahead: Life) -> Iterator[Told | End]:
-        """Yield what is told after every deck, and the end."""
+        """Yield the report after every deck, and the end."""
         self._watching = tuple(self.layout.ends.values())
         log, since = self._switched_on(), 0
         self._wander = dict.fromkeys(self.layout.segments, 0.0)
@@ -111,7 +111,7 @@ class Ageing(CardPath):
         return TransitLog(self.layout.segments, self.layout.sensors, PASSING)
 
     def _age(self, ahead: Life, cards: int, since: int, deck: int) -> None:
-        """Set what rollers and sensors are like for the next deck."""
+        """Set the wear of rollers and the dust of sensors for the next deck."""
         most, period, phase = ahead.weather
         slow = most * sin(2 * pi * cards / period + phase) + ahead.stiff * (deck % 2)
         slow += 0.05 * max(0.0, 1 - since / 300)  # cold grease
@@ -132,7 +132,7 @@ class Ageing(CardPath):
             self._dust[ahead.sensor] += 0.45 * used**ahead.bend
 
     def _run_deck(self, ahead: Life, cards: int, log: TransitLog) -> End | None:
-        """Send a deck through; the end of the history if the machine would not come through it."""
+        """Run a deck; return the end of the history if the machine jams or a sensor is blind."""
         for sensor in self._watching:
             if self._level(sensor) < THRESHOLD:
                 return End(cards, sensor=sensor)
@@ -154,10 +154,10 @@ class AgeingShuffler(Ageing, ShufflerMechanics):
 
 
 class AgeingShoe(Ageing, ShoeMechanics):
-    """An automated shoe that ages: every card of a deck is loaded, drawn and laid into the slot."""
+    """An automated shoe that ages: every card of a deck is loaded, drawn and put into the slot."""
 
 
 def ageing(machine: str, world: World, clock: DeviceClock, rng: Random) -> Ageing:
     """Return a machine of one kind, as new."""
-    made = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
-    return made(world, clock, rng, f"{machine}.1")
+    machine_class = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
+    return machine_class(world, clock, rng, f"{machine}.1")

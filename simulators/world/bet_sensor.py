@@ -1,7 +1,6 @@
-"""A seat's betting spot: what lies on it, and what its coil and lamps make of that. The chips are the world's.
+"""A seat's betting spot: the chips on it, and the readings of its coil and lamps.
 
-The coil gives a level, its noise, and how much the signal is like that of a chip. Whoever watches is called after each
-change; what the change was, only the world knows.
+The coil gives a level, its noise, and how similar the signal is to a chip's. `on_change` is called after each change.
 """
 
 from __future__ import annotations
@@ -17,37 +16,37 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.chips import Chips
 
-# Signal levels (0-1023): an empty spot, a chip on top of it, each further one (the coil's field is nearly used up).
+# Signal levels (0-1023): an empty spot, the first chip, each further chip (the coil's field is nearly used up).
 EMPTY_LEVEL: Final = 100
 CHIP_LEVEL: Final = 600
 MORE_LEVEL: Final = 220
-# The share of a chip's level that is left when it lies half over the edge.
+# The share of a chip's level when the chip is half over the edge.
 EDGE_SHARE: Final = 0.42
-# A coin or a telephone gives about as much level as a chip, but not its signature (percent); a coil that has drifted
-# gives a level with no signature at all.
+# A coin or a telephone gives about the level of a chip, but not its signature (percent); a drifted coil gives a level
+# with no signature.
 FOREIGN_LEVEL: Final = 480
 CHIP_LIKENESS: Final = 96
 FOREIGN_LIKENESS: Final = 35
 NO_LIKENESS: Final = 4
-# Noise of a working coil; one that gives none is not read any more.
+# Noise of a working coil; a coil without noise is no longer read.
 QUIET_NOISE: Final = 6
 MAX_LEVEL: Final = 1023
 LAMPS: Final = ("acknowledged", "accepted")
 
 
 def _ignore(_: Any = None) -> None:
-    """Take a change that nobody watches."""
+    """Ignore a change."""
 
 
 class BetSpot:
-    """One spot. `on_change` is called after whatever changes the signal."""
+    """One spot. `on_change` is called after every change of the signal."""
 
     def __init__(self, chips: Chips, slot: str) -> None:
         self.chips = chips
         self.place = f"{slot}/spot"
         self.on_change: Callable[[], None] = _ignore
         self.foreign = False
-        self.light = Light.OFF  # what really burns
+        self.light = Light.OFF  # the light that is really on
         self._edge: set[int] = set()
         self._drift = 0.0
         self._noise = QUIET_NOISE
@@ -74,17 +73,17 @@ class BetSpot:
         self.light = Light.OFF if light in self._dead_lamps else light
 
     def lamp_works(self, light: Light) -> bool:
-        """Tell by its current whether a lamp would burn."""
+        """Return whether a lamp works, measured by its current."""
         return light not in self._dead_lamps
 
     # --- hands -----------------------------------------------------------------------------------------------------
 
     def lying(self) -> int:
-        """The truth: how many chips lie on the spot."""
+        """Return the true number of chips on the spot."""
         return len(self.chips.at(self.place))
 
     def lay(self, source: str, count: int = 1, *, edge: bool = False) -> int:
-        """Lay chips on the spot; return how many there were to lay."""
+        """Put chips on the spot; return how many were available."""
         chips = self.chips.at(source)[:count]
         for chip in chips:
             self.chips.move(chip, self.place)
@@ -103,27 +102,27 @@ class BetSpot:
         return len(chips)
 
     def straighten(self) -> int:
-        """Push chips at the edge to the middle; return how many lay there."""
+        """Push chips at the edge to the middle; return how many."""
         moved = len(self._edge)
         self._edge.clear()
         self.on_change()
         return moved
 
     def put_object(self, *, there: bool) -> None:
-        """Lay something that is no chip on the spot, or take it away."""
+        """Put a foreign object on the spot, or take it away."""
         self.foreign = there
         self.on_change()
 
     # --- faults ----------------------------------------------------------------------------------------------------
 
     def freeze(self) -> None:
-        """The converter stands still: the last level for ever, and no noise."""
+        """Freeze the converter: the last level forever, and no noise."""
         level, _, likeness = self.read()
         self._frozen = (level, likeness)
         self.on_change()
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to coil and lamps; BadFault if it cannot."""
+        """Apply a fault of coil or lamps; BadFault for any other."""
         match fault.kind.name:
             case "drift":
                 self._drift = CHIP_LEVEL * fault.number("percent") / 100

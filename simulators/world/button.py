@@ -1,4 +1,4 @@
-"""Flat buttons on the layout and the mat of sensors under it: magnets, places, fields. Knows no bytes."""
+"""Flat buttons on the layout and the mat of sensors under it: magnets, places, fields."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ if TYPE_CHECKING:
 
     from simulators.faults import Fault
 
-# Level of a sensor with a new button right above it, and with none (0-1023); it wavers by so much either way.
+# Level of a sensor with a new button right above it, and with none (0-1023), and its noise in each direction.
 BUTTON_LEVEL: Final = 880
 IDLE_LEVEL: Final = 40
 LEVEL_NOISE: Final = 6
 
 
 def _ignore(*_: Any) -> None:
-    """Take what nobody watches."""
+    """Ignore a change."""
 
 
 class Button:
-    """One button: at a place, or on its way to another one."""
+    """One button: at a place, or between two places."""
 
     def __init__(self, place: int) -> None:
         self.place = place
         self.toward = place
-        self.share = 0.0  # of the way
+        self.share = 0.0  # of the distance to `toward`
 
     def above(self, place: int) -> float:
-        """How much of it is above a place."""
+        """Return the share of the button that is above a place."""
         return (1 - self.share) * (place == self.place) + self.share * (place == self.toward)
 
 
 class ButtonMat:
-    """Seven sensors and whatever lies above them. `on_change` is called when a level changes."""
+    """Seven sensors and the buttons above them. `on_change` is called when a level changes."""
 
     def __init__(self, rng: Random) -> None:
         self.on_change: Callable[[], None] = _ignore
@@ -46,7 +46,7 @@ class ButtonMat:
         self.mend()
 
     def mend(self) -> None:
-        """A strong magnet, whole sensors, nothing else around."""
+        """Repair: a strong magnet, working sensors, no stray field."""
         self._strength = 1.0
         self._stray: dict[int, float] = {}
         self._dead: set[int] = set()
@@ -54,7 +54,7 @@ class ButtonMat:
     # --- the truth -----------------------------------------------------------------------------------------------
 
     def lies_at(self) -> int | None:
-        """Where all that lies there lies, by its larger part; None if there is nothing, or no one place for it."""
+        """Return the true place of all buttons, by their larger part; None if there is no button or no single place."""
         places = {None if b.share == 0.5 else b.place if b.share < 0.5 else b.toward for b in self.buttons}
         return places.pop() if len(places) == 1 else None
 
@@ -74,14 +74,14 @@ class ButtonMat:
     # --- hands ---------------------------------------------------------------------------------------------------
 
     def put(self, place: int) -> None:
-        """Lay the button at a place; taken from wherever it was."""
+        """Put the button at a place."""
         self.buttons = [Button(_place(place))]
         self.on_change()
 
     def put_second(self, place: int) -> None:
-        """Lay another button beside it; there is only one more."""
+        """Put the second button at a place; there are only two."""
         if len(self.buttons) > 1:
-            raise BadFault("second_button: both lie there already")
+            raise BadFault("second_button: both buttons are on the layout already")
         self.buttons.append(Button(_place(place)))
         self.on_change()
 
@@ -92,9 +92,9 @@ class ButtonMat:
         return taken
 
     def slide(self, toward: int, share: float) -> None:
-        """Push the button a share of the way towards another place."""
+        """Push the button a share of the distance toward another place."""
         if not self.buttons:
-            raise BadFault("slide_button: no button lies there")
+            raise BadFault("slide_button: no button is on the layout")
         button = self.buttons[0]
         button.toward = _place(toward)
         button.share = 0.0 if toward == button.place else min(1.0, share)
@@ -103,7 +103,7 @@ class ButtonMat:
     # --- faults --------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to magnet, sensors or surroundings."""
+        """Apply a fault of magnet, sensors or surroundings."""
         match fault.kind.name:
             case "weak_magnet":
                 self._strength = max(0.0, 1 - fault.number("percent") / 100)

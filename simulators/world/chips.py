@@ -1,6 +1,6 @@
-"""Physical chips, each in exactly one place at every moment, and the places of a table that are in no machine.
+"""Physical chips, each in exactly one place at every moment, and the places of a table outside its machines.
 
-Knows nothing of machines or bets: a place is just a name, and a chip is worth nothing but itself.
+A place is only a name, and chips have no denomination.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ def hand(seat: str) -> str:
 
 
 class Chips:
-    """Where every chip is. Chips are made and moved, never copied or lost."""
+    """The place of every chip. Chips are made and moved, never copied or lost."""
 
     def __init__(self) -> None:
         self._where: dict[int, str] = {}
-        self._lying: dict[str, dict[int, None]] = {}  # a place's chips, in the order in which they came
+        self._lying: dict[str, dict[int, None]] = {}  # the chips of a place, in the order of arrival
 
     def make(self, place: str, count: int = 1) -> list[int]:
-        """Mint chips and put them somewhere; return which."""
+        """Make chips at a place and return them."""
         minted = list(range(len(self._where) + 1, len(self._where) + 1 + count))
         self._where |= dict.fromkeys(minted, place)
         self._lying.setdefault(place, {}).update(dict.fromkeys(minted))
         return minted
 
     def move(self, chip: int, to: str) -> None:
-        """Take a chip from where it is and put it on top of another place."""
+        """Move a chip to the top of another place."""
         del self._lying[self._where[chip]][chip]
         self._where[chip] = to
         self._lying.setdefault(to, {})[chip] = None
 
     def move_all(self, source: str, to: str) -> int:
-        """Move everything from one place to another; return how many chips that were."""
+        """Move all chips from one place to another; return how many."""
         chips = self.at(source)
         for chip in chips:
             self.move(chip, to)
         return len(chips)
 
     def at(self, place: str) -> list[int]:
-        """Return the chips at a place, the first that came first."""
+        """Return the chips at a place, in the order of arrival."""
         return list(self._lying.get(place, ()))
 
     def census(self) -> dict[str, int]:
-        """Return how many chips are where, empty places left out."""
+        """Return how many chips are at each place, without empty places."""
         return {place: len(chips) for place, chips in sorted(self._lying.items()) if chips}

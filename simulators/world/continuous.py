@@ -1,6 +1,6 @@
-"""The mechanics of a continuous shuffler: those of the others, a chute from which cards are drawn, and a way back.
+"""The mechanics of a continuous shuffler: those of a shuffler with cycles, and a chute from which cards are drawn.
 
-Its gate is at the bottom of a tray that can be lifted into the intake, so that everything can go round and be counted.
+Its gate is at the bottom of a tray that can be lifted into the intake, so that all cards can be fed again and counted.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock
     from simulators.world.cards import Card, World
 
-# How long the tray behind the gate takes up to the intake (s).
+# Time to lift the tray behind the gate up to the intake (s).
 LIFTING: Final = 2.0
 
 
 def _ignore() -> None:
-    """Take a draw that nobody watches."""
+    """Ignore a draw."""
 
 
 class ContinuousMechanics(ShufflerMechanics):
-    """One machine's moving parts. `on_draw()` is called when the sensor at the chute's mouth sees a card drawn."""
+    """One machine's moving parts. `on_draw()` is called when the sensor at the chute's mouth detects a drawn card."""
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(world, clock, rng, slot)
-        self.chute = self.place("chute")  # where delivered cards lie until they are drawn, the first one at the mouth
+        self.chute = self.place("chute")  # delivered cards until they are drawn, the first one at the mouth
         self.on_draw: Callable[[], None] = _ignore
 
     @property
@@ -41,7 +41,7 @@ class ContinuousMechanics(ShufflerMechanics):
     # --- what the firmware can see and do ------------------------------------------------------------------------
 
     def chute_dark(self) -> bool:
-        """Tell whether a card lies at the mouth of the chute; a spring keeps the first one there."""
+        """Return whether a card is at the mouth of the chute; a spring keeps the first one there."""
         return self.world.count(self.chute) > 0
 
     def deliver(self, compartment: int) -> None:
@@ -49,9 +49,9 @@ class ContinuousMechanics(ShufflerMechanics):
         self._push_out(compartment, self.chute)
 
     def lift_tray(self) -> None:
-        """Lift what lies behind the gate into the intake, as it lies."""
+        """Lift the cards behind the gate into the intake, in their order."""
         self._run_motors(Motor.ELEVATOR)
-        if not self._due("jam", Segment.DROP):  # else it stays where it is
+        if not self._due("jam", Segment.DROP):  # a jam: it stays where it is
             self._after(LIFTING, self._tray_up)
 
     def _tray_up(self) -> None:
@@ -60,7 +60,7 @@ class ContinuousMechanics(ShufflerMechanics):
     # --- hands ---------------------------------------------------------------------------------------------------
 
     def draw(self, to: str, *, at_once: int = 1) -> list[Card]:
-        """Hands draw the first card, or as if it were one the first few, from the chute; return what they got."""
+        """Draw the first card from the chute by hand, or the first few as one; return the drawn cards."""
         drawn = self.world.at(self.chute)[:at_once]
         self._lay(drawn, to)
         if drawn:

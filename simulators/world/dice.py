@@ -1,4 +1,4 @@
-"""Physical dice: each in one place, with a face up or none, lying flat or not. Knows nothing of machines."""
+"""Physical dice: each in one place, with a face up or none, flat or not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Attitude(Enum):
-    """How a die has come to rest."""
+    """The position in which a die has stopped."""
 
     FLAT = "flat"
     LEANING = "leaning"  # against the wall or another die: no face is up
@@ -18,7 +18,7 @@ class Attitude(Enum):
 
 
 class Die:
-    """One die. `loaded` is the face that a dishonest one shows every time."""
+    """One die. `loaded`: the face that a loaded die always shows."""
 
     def __init__(self, number: int, place: str, *, loaded: int | None = None) -> None:
         self.number = number
@@ -28,19 +28,19 @@ class Die:
         self.loaded = loaded
 
     def tumble(self, rng: Random) -> None:
-        """Come to rest somehow else."""
+        """Roll to a new face."""
         self.up = self.loaded or rng.randint(1, 6)
         self.attitude = Attitude.FLAT
 
 
 class Dice:
-    """Every die there is. Dice are made and moved, never lost: what leaves one place is in another."""
+    """All dice. Dice are made and moved, never lost."""
 
     def __init__(self) -> None:
         self.all: list[Die] = []
 
     def make(self, place: str, *, loaded: int | None = None) -> Die:
-        """Make a die and lay it down."""
+        """Make a die at a place."""
         die = Die(len(self.all) + 1, place, loaded=loaded)
         self.all.append(die)
         return die
@@ -50,6 +50,6 @@ class Dice:
         return [die for die in self.all if die.place == place]
 
     def census(self) -> dict[str, int]:
-        """Return how many dice are where."""
+        """Return how many dice are at each place."""
         places = sorted({die.place for die in self.all})
         return {place: len(self.at(place)) for place in places}

@@ -1,6 +1,6 @@
-"""A keypad's contacts, lamps and glass, and the fingers on them. Notes every press that a person made.
+"""A keypad's contacts, lamps and display, and the fingers on its keys. Records every real press.
 
-A finger that presses closes its contact and lets go at once; a contact that bounces closes several times.
+A press closes its contact and releases it at once; a contact that bounces closes several times.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LINES: Final = 4
 
 
 def _ignore(*_: Any) -> None:
-    """Take what nobody watches."""
+    """Ignore an edge or a turn."""
 
 
 class KeypadMechanics:
@@ -33,9 +33,9 @@ class KeypadMechanics:
         self.on_turn: Callable[[], None] = _ignore
         self.switch = Switch.OFF
         self.down: set[Key] = set()
-        self.pressed: list[Key] = []  # the truth: what fingers did
-        self.lamps: set[Lamp] = set()  # what really burns
-        self.glass: tuple[str, ...] = ()  # what can really be read
+        self.pressed: list[Key] = []  # the truth: keys that fingers pressed
+        self.lamps: set[Lamp] = set()  # lamps that are really on
+        self.glass: tuple[str, ...] = ()  # text that is really readable
         self.display_works = True
         self._bounces = 1
         self._dead: set[Key] = set()
@@ -52,13 +52,13 @@ class KeypadMechanics:
         self.lamps = {lamp for lamp in Lamp if lamps >> lamp & 1} - self._dead_lamps
 
     def bad_lamps(self) -> int:
-        """Tell by their currents which lamps would not burn."""
+        """Return the lamps that do not work, measured by their currents (bit per Lamp)."""
         return sum(1 << lamp for lamp in self._dead_lamps)
 
     # --- fingers -----------------------------------------------------------------------------------------------------
 
     def press(self, key: Key) -> None:
-        """Press a key and let go."""
+        """Press a key and release it."""
         self.pressed.append(key)
         if key in self._dead or key in self.down:
             return
@@ -68,13 +68,13 @@ class KeypadMechanics:
             self.on_edge(key, False)
 
     def hold(self, key: Key) -> None:
-        """Press a key that does not come up again."""
+        """Press a key that stays down."""
         self.pressed.append(key)
         self.down.add(key)
         self.on_edge(key, True)
 
     def release(self) -> None:
-        """Every key comes up."""
+        """Release every key."""
         down, self.down = self.down, set()
         for key in sorted(down):
             self.on_edge(key, False)
@@ -88,7 +88,7 @@ class KeypadMechanics:
     # --- faults ----------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to contacts, lamps or glass; BadFault if it cannot."""
+        """Apply a fault of contacts, lamps or display; BadFault for any other."""
         match fault.kind.name:
             case "stuck_key":
                 self.hold(key_of(fault))

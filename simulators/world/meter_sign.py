@@ -1,4 +1,4 @@
-"""The glass of a meter sign: rows of digits that can really be read, and what goes wrong with them. No meter."""
+"""The display of a meter sign: rows of digits that are really readable, and their faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DASH: Final = "-"
 
 
 class Glass:
-    """Three rows of digits, the last cent on the right, and a mark for what is stale."""
+    """Three rows of digits, the last cent on the right, and a mark for stale amounts."""
 
     def __init__(self) -> None:
         self.stale = False
@@ -25,22 +25,22 @@ class Glass:
         self._frozen = False
 
     def write(self, rows: dict[Row, str], *, stale: bool) -> None:
-        """Drive every digit; a frozen glass keeps what it showed."""
+        """Drive every digit; a frozen display keeps its digits."""
         if not self._frozen:
             self._rows, self.stale = dict(rows), stale
 
     def read(self, row: Row) -> str:
-        """Return what can be read in a row, as a person or a measuring circuit sees it."""
+        """Return the readable digits of a row, as a person or a measuring circuit sees them."""
         return "".join(
             DARK if (row, DIGITS - 1 - place) in self._dead else seen for place, seen in enumerate(self._rows[row])
         )
 
     def freeze(self) -> None:
-        """The drivers stop: whatever is shown stays."""
+        """Freeze the digit drivers: the shown digits stay."""
         self._frozen = True
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the glass; BadFault if it cannot."""
+        """Apply a fault of the display; BadFault for any other."""
         match fault.kind.name:
             case "dead_digit":
                 digit = fault.whole("digit")

@@ -1,7 +1,7 @@
-"""A card path as every machine that moves cards has one: segments, sensors, motors, and what can go wrong on the way.
+"""The card path of a machine that moves cards: segments, sensors, motors, and what can go wrong in transit.
 
-Motors are switched by whoever calls; sensors answer with edges. The truth about the cards is the world's; what is
-seen of it is only what the sensors show. Where a machine's path leads is the machine's own business.
+The firmware switches motors; sensors answer with edges. The world holds the true places of the cards; the firmware sees
+only the sensors. Each machine defines its own path.
 """
 
 from __future__ import annotations
@@ -23,50 +23,50 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.cards import Card, World
 
-# How long a card takes past one point (s), when the machine is new.
+# Time that a card takes to pass one point (s), when the machine is new.
 PASSING: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
-# A roller that slips takes hold again after this share of its segment's transit time.
+# A roller that slips grips again after this share of its segment's transit time.
 GRIP_AGAIN: Final = 0.8
-# Light levels of a clean sensor, and where blocked begins; what is read of them is noisy.
+# Light levels of a clean sensor, and the threshold for blocked; readings are noisy.
 CLEAR_LEVEL: Final = 900
 BLOCKED_LEVEL: Final = 110
 THRESHOLD: Final = 500
-# Motor currents (mA): running free, and stalled by a stuck card; what is read of them is noisy.
+# Motor currents (mA): off, running free, and stalled by a stuck card; readings are noisy.
 IDLE_CURRENT: Final = 0
 FREE_CURRENT: Final = 310
 STUCK_CURRENT: Final = 1150
-# What lies in the path keeps so much of the light off a sensor (share, least and most): always enough to darken it.
+# A foreign object in the path shades a sensor by this share (least and most): always enough to block it.
 SHADE: Final = (0.5, 0.85)
-# Timers of cards under way are looked through for those that are over when there are so many.
+# Ended timers are removed when there are this many.
 _MANY: Final = 32
 
 
 class Layout(NamedTuple):
-    """What a machine's path is made of, in the order a card travels it.
+    """The parts of a machine's path, in the order in which a card passes them.
 
-    A path has legs: each begins at a pile and ends with a segment of `rests`, where the card comes to rest.
+    A path has legs: each begins at a pile and ends with a segment of `rests`, where the card stops.
     """
 
     segments: type[IntEnum]
     sensors: type[IntEnum]
     motors: type[IntEnum]
-    ends: dict[Any, Any]  # the sensor that a card reaches at the end of a segment
-    transit: dict[Any, float]  # how long it takes to get there (s), when the machine is new
-    moves: dict[Any, Any]  # the motor that moves it
+    ends: dict[Any, Any]  # the sensor at the end of each segment
+    transit: dict[Any, float]  # transit time to that sensor (s), when the machine is new
+    moves: dict[Any, Any]  # the motor of each segment
     rests: tuple[Any, ...]
 
     def words(self, parts: type[IntEnum]) -> tuple[str, ...]:
-        """Return the words for segments, sensors or motors in faults and places."""
+        """Return the names of segments, sensors or motors in faults and places."""
         return tuple(part.name.lower() for part in parts)
 
     def leg(self, segment: int) -> int:
         """Return which leg of the path a segment belongs to."""
-        return sum(segment > rest for rest in self.rests)
+        return sum(segment > last for last in self.rests)
 
 
 class Fate(Enum):
-    """What becomes of a card in a segment."""
+    """What happens to a card in a segment."""
 
     PASSES = "it gets to the end"
     STICKS = "it stays in it"
@@ -74,27 +74,27 @@ class Fate(Enum):
 
 
 class Stretch:
-    """One segment of one machine's path: where a card is in it, what moves it on to what, and how worn that is."""
+    """One segment of one machine's path: its place, motor, end sensor and wear."""
 
     def __init__(self, layout: Layout, segment: IntEnum, place: str) -> None:
         self.segment = segment
         self.place = place
         self.motor = layout.moves[segment]
-        self.sensor = layout.ends.get(segment)  # none ends a segment in which the card comes to rest
-        self.new = layout.transit.get(segment, 0.0)  # how long a card takes to that sensor (s), when all is new
+        self.sensor = layout.ends.get(segment)  # a segment in which cards stop has none
+        self.new = layout.transit.get(segment, 0.0)  # transit time to that sensor (s), when new
         self.leg = layout.leg(segment)
         self.rests = segment in layout.rests
-        self.next: Stretch  # of all but the last
+        self.next: Stretch  # set for all but the last
         self.mend()
 
     def mend(self) -> None:
         """Put new rollers in."""
-        self.wear = 1.0  # how many times as long everything takes
+        self.wear = 1.0  # factor on all times
         self.slip = 0.0  # share of cards that slip
 
 
 def _ignore(_sensor: Any, _blocked: Any) -> None:
-    """Take an edge that nobody watches."""
+    """Ignore an edge."""
 
 
 class CardPath:
@@ -108,14 +108,14 @@ class CardPath:
         self.slot = slot
         self.on_edge: Callable[[Any, bool], None] = _ignore
         self.door_open = False
-        self.piles: dict[Any, str] = {}  # sensors that look at a pile, and where it lies; the others look at the path
+        self.piles: dict[Any, str] = {}  # sensors that look at a pile, and its place; the others look at the path
         self._blocked: set[Any] = set()
         self._currents = dict.fromkeys(layout.motors, IDLE_CURRENT)
-        self._dust: dict[Any, float] = {}  # how much of its light a sensor has lost, if any
-        self._shade: dict[Any, float] = {}  # how much of it something else keeps off
-        self._seized: set[Any] = set()  # motors that do not turn, whatever they draw
+        self._dust: dict[Any, float] = {}  # share of light that a sensor has lost to dust
+        self._shade: dict[Any, float] = {}  # share of light that a foreign object blocks
+        self._seized: set[Any] = set()  # motors that do not turn
         self._pending: list[Fault] = []
-        self._moved = [0] * len(layout.rests)  # cards begun in this phase, by leg
+        self._moved = [0] * len(layout.rests)  # cards started in this phase, by leg
         self._timers: list[Timer] = []
         self._noise = Noise(rng, layout.motors, layout.sensors)
         self._slowness = self._noise.slowness(clock.now)
@@ -124,10 +124,10 @@ class CardPath:
         }
         for stretch, following in pairwise(self._stretches.values()):
             stretch.next = following
-        # Asked for with every card, and never other than at first.
+        # Constant; kept because every card needs them.
         self._motors, self._sensors = tuple(layout.motors), tuple(layout.sensors)
         self._words = layout.words(layout.segments)
-        self._before = {  # the sensors that a card has passed in its leg when it reaches one
+        self._before = {  # for each sensor: the sensors before it in its leg
             sensor: tuple(
                 end
                 for before, end in layout.ends.items()
@@ -149,27 +149,27 @@ class CardPath:
     # --- what the firmware can see -----------------------------------------------------------------------------
 
     def blocked(self, sensor: IntEnum) -> bool:
-        """Tell what a sensor shows."""
+        """Return whether a sensor is blocked."""
         if sensor in self.piles:
             return self.lies_at(sensor)
         return sensor in self._blocked or self._dim(sensor)
 
     def lies_at(self, sensor: IntEnum) -> bool:
-        """Tell whether a sensor shows a pile; never, if this machine has none there."""
+        """Return whether a sensor detects a pile; False if this machine has no pile there."""
         pile = self.piles.get(sensor)
         return pile is not None and self.world.count(pile) > 0
 
     def _dim(self, sensor: IntEnum) -> bool:
-        """Tell whether a sensor is dark by itself, with no card before it."""
+        """Return whether a sensor is dark without a card in front of it."""
         return self._clear_level(sensor) < THRESHOLD
 
     def levels(self) -> list[SensorLevel]:
         """Return every sensor's light level."""
         read = self._noise.light
-        told = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
+        readings = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
         return [
             SensorLevel(dark, read(sensor, self._level(sensor), THRESHOLD, blocked=dark), THRESHOLD)
-            for sensor, dark in told
+            for sensor, dark in readings
         ]
 
     def pattern(self) -> int:
@@ -194,16 +194,16 @@ class CardPath:
     # --- what the firmware can do --------------------------------------------------------------------------------
 
     def begin_phase(self, *, leg: int) -> None:
-        """Start counting the cards of a leg, for faults that name a card. Warmth changes from motion to motion."""
+        """Start counting the cards of a leg, for faults that name a card; read the temperature effect."""
         self._moved[leg] = 0
         self._slowness = self._noise.slowness(self.clock.now)
 
     def jog(self, motor: IntEnum) -> None:
-        """Switch one motor on, with nothing in reach of its rollers."""
+        """Switch one motor on, with no card in reach of its rollers."""
         self._currents[motor] = STUCK_CURRENT if motor in self._seized else FREE_CURRENT
 
     def turns(self, motor: IntEnum) -> bool:
-        """Tell whether a motor's encoder ticks when it is switched on."""
+        """Return whether a motor turns when it is switched on, by its encoder."""
         return motor not in self._seized
 
     def halt(self) -> None:
@@ -216,7 +216,7 @@ class CardPath:
     # --- hands and faults ----------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the mechanics; BadFault if it cannot."""
+        """Apply a fault of the mechanics; BadFault if it is impossible."""
         layout = self.layout
         segments = layout.words(layout.segments)
         match fault.kind.name:
@@ -257,7 +257,7 @@ class CardPath:
                 raise BadFault(f"{fault.kind.name} does not act on the mechanics")
 
     def clear_path(self, to: str) -> int:
-        """Hands take everything off the path (not out of the machine's piles); return how many cards that were."""
+        """Take all cards off the path by hand (not out of the piles); return how many."""
         taken = sum(self.world.move_all(self.segment_place(segment), to) for segment in self.layout.segments)
         self._shade.clear()
         self._blocked.clear()
@@ -268,7 +268,7 @@ class CardPath:
     def _send(
         self, pile: list[Card], segment: IntEnum, arrive: Callable[[list[Card]], None], double: Fault | None
     ) -> None:
-        """Draw the top card of a pile into a leg's first segment, or two that stick together; `arrive` lays it down."""
+        """Draw the top card of a pile, or two that stick together, into a leg's first segment; `arrive` stores it."""
         cards = pile[-2:] if double else pile[-1:]
         lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
         self._enter(cards, self._stretches[segment], lag, arrive)
@@ -283,7 +283,7 @@ class CardPath:
             self._after(took, self._reach, cards, stretch, lag, arrive, fate)
 
     def _transit(self, stretch: Stretch) -> float:
-        """Return how long the card under way takes to the sensor at the end of a segment (s)."""
+        """Return the transit time of the moving card to the sensor at the end of a segment (s)."""
         drag = self._drag(stretch) if self._pending else 1.0
         took = stretch.new * stretch.wear * drag * self._slowness * self.rng.gauss(1.0, 0.03)
         while stretch.slip and self.rng.random() < stretch.slip:
@@ -297,7 +297,7 @@ class CardPath:
         sensor, following = stretch.sensor, stretch.next
         drag = self._drag(stretch) if self._pending else 1.0
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
-        if fate is Fate.TEARS:  # a scrap flies past the sensor; the card itself stays wound around the roller
+        if fate is Fate.TEARS:  # a scrap passes the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
             self._after(passing * 0.35, self._edge, sensor, False)
@@ -308,10 +308,10 @@ class CardPath:
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
-            self._after(passing, self._rest, cards, arrive, sensor)
+            self._after(passing, self._come_to_rest, cards, arrive, sensor)
             self._edge(sensor, True)
             return
-        # The next stretch decides whether the trailing edge still gets past this sensor.
+        # The next segment decides whether the trailing edge still passes this sensor.
         took, ahead = self._transit(following), self._fate(following)
         if ahead is Fate.STICKS:
             stuck_after = self.rng.random() * took
@@ -323,8 +323,8 @@ class CardPath:
             self._after(took, self._reach, cards, following, lag, arrive, ahead)
         self._edge(sensor, True)
 
-    def _rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
-        """The card has come to rest, clear of the last sensor and of those before it."""
+    def _come_to_rest(self, cards: list[Card], arrive: Callable[[list[Card]], None], sensor: Any) -> None:
+        """The card has stopped, clear of the last sensor and of those before it."""
         if len(self._blocked) > 1:
             for before in self._before[sensor]:
                 if before in self._blocked:
@@ -333,8 +333,8 @@ class CardPath:
         self._edge(sensor, False)
 
     def _stick(self, stretch: Stretch, reached: float) -> None:
-        """A card stops on its way and the motor works against it."""
-        if stretch.motor in self._seized:  # at once, and all of it
+        """A card sticks and the motor strains."""
+        if stretch.motor in self._seized:  # at once, with the full stall current
             reached, drawn = 0.0, STUCK_CURRENT
         else:
             drawn = round(STUCK_CURRENT * self._noise.held())
@@ -348,7 +348,7 @@ class CardPath:
             self.world.move(card, to)
 
     def _fate(self, stretch: Stretch) -> Fate:
-        """Tell what becomes of the card that enters a segment; what lies there shades the sensor at its end."""
+        """Return what happens to the card that enters a segment; a foreign object also shades the sensor at its end."""
         if stretch.motor in self._seized:
             return Fate.STICKS
         if not self._pending:
@@ -362,7 +362,7 @@ class CardPath:
         return Fate.TEARS if self._due("torn_card", segment) else Fate.PASSES
 
     def _drag(self, stretch: Stretch) -> float:
-        """Return how many times as long as another the card under way takes through a segment, if it is bent."""
+        """Return the factor on the transit time of the moving card in a segment, above 1 if the card is bent."""
         for fault in self._pending:
             if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[stretch.leg]):
                 sticks_in = fault.one_of("segment", self._words)
@@ -371,7 +371,7 @@ class CardPath:
         return 1.0
 
     def _edge(self, sensor: Any, blocked: bool) -> None:
-        """A card's edge is at a sensor; a sensor that is dark anyway does not see it."""
+        """A card's edge is at a sensor; a dark sensor does not detect it."""
         if (sensor in self._blocked) is blocked:
             return
         if blocked:
@@ -393,7 +393,7 @@ class CardPath:
             self._currents[motor] = FREE_CURRENT
 
     def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
-        """Return and use up a pending fault of this name that fits the card now moving."""
+        """Return and remove a pending fault of this name that applies to the moving card."""
         if not self._pending:
             return None
         leg = 0 if segment is None else self._stretches[segment].leg

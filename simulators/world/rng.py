@@ -1,4 +1,4 @@
-"""What a number generator is made of: a source of noise and a display of seven segments. Knows no bytes of the wire."""
+"""The parts of a number generator: a noise source and a seven-segment display."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEGMENT_NAMES: Final = "abcdefg"
 
 
 class Noise:
-    """Raw samples of 8 bits from injected entropy, as good or bad as its faults make it."""
+    """Raw 8-bit samples from injected entropy, changed by injected faults."""
 
     def __init__(self, entropy: Callable[[int], bytes], rng: Random) -> None:
         self._entropy = entropy
@@ -25,14 +25,14 @@ class Noise:
         self.mend()
 
     def mend(self) -> None:
-        """A new source."""
+        """Repair: a new source."""
         self.alive = True
         self._stuck: int | None = None
         self._favoured = 0
         self._share = 0.0
 
     def read(self, samples: int) -> bytes:
-        """Return so many samples; a dead source gives none."""
+        """Return so many samples; none from a dead source."""
         if not self.alive:
             return b""
         if self._stuck is not None:
@@ -43,7 +43,7 @@ class Noise:
         return bytes(self._favoured if self._rng.random() < self._share else sample for sample in noise)
 
     def inject(self, fault: Fault) -> None:
-        """Let the source go bad."""
+        """Apply a fault of the noise source."""
         match fault.kind.name:
             case "noise_stuck":
                 self._stuck = _byte(fault)
@@ -56,11 +56,11 @@ class Noise:
 
 
 def _ignore() -> None:
-    """Take what nobody watches."""
+    """Ignore a change."""
 
 
 class Display:
-    """One digit. What is lit is not always what was switched on; `on_change` is called when that changes."""
+    """One digit. A fault makes lit segments differ from driven ones, and calls `on_change`."""
 
     def __init__(self) -> None:
         self.on_change: Callable[[], None] = _ignore
@@ -68,25 +68,25 @@ class Display:
         self.mend()
 
     def mend(self) -> None:
-        """A new display."""
+        """Repair: a new display."""
         self._dead = 0
         self._always = 0
 
     def show(self, segments: int) -> None:
-        """Switch segments on, and the others off."""
+        """Switch these segments on and the others off."""
         self._driven = segments
 
     @property
     def lit(self) -> int:
-        """What people see, and what the current through each segment tells the firmware."""
+        """The lit segments, as people see them and as the firmware measures them by current."""
         return (self._driven & ~self._dead | self._always) & ALL_SEGMENTS
 
     def power_lost(self) -> None:
-        """Dark."""
+        """Switch all segments off."""
         self._driven = BLANK
 
     def inject(self, fault: Fault) -> None:
-        """Let a segment go bad."""
+        """Apply a fault of a segment."""
         bit = 1 << fault.one_of("segment", tuple(SEGMENT_NAMES))
         if fault.kind.name == "segment_dead":
             self._dead |= bit

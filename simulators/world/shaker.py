@@ -1,7 +1,7 @@
-"""A dice shaker and the hands that use it: dice, lid, door, and the sensors that look at them. Knows no bytes.
+"""A dice shaker and the hands that use it: dice, lid, door, and their sensors.
 
-The truth about the dice is here; the firmware sees only what accelerometer, load cell and reader show of it. Hands go
-on when power is cut, so they have a clock of their own, by which the firmware's sensors date what they feel.
+This module holds the true state of the dice; the firmware sees only accelerometer, load cell and reader. Hands keep
+moving when power is cut, so they have their own clock, which also timestamps the sensors.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock
     from simulators.faults import Fault
 
-# One shake by a practised hand, and how long dice roll on after the last one or after a bump (s).
+# Time of one shake, and how long the dice keep rolling after the last shake or a bump (s).
 SHAKE_TIME: Final = 0.35
 ROLL_ON: Final = 0.4
-# Peak acceleration of a good shake, and what counts as one (thousandths of g).
+# Peak acceleration of a good shake, and the threshold for a shake (thousandths of g).
 SHAKE_PEAK: Final = 3200
 SHAKE_THRESHOLD: Final = 1500
 # The lid's magnet at its sensor (0-1023).
 LID_LEVEL: Final = 860
 NO_LID_LEVEL: Final = 50
 LID_THRESHOLD: Final = 450
-# A die weighs this much (tenths of a gram); the load cell wavers by so much either way.
+# Weight of a die, and noise of the load cell in each direction (tenths of a gram).
 DIE_WEIGHT: Final = 80
 WEIGHT_NOISE: Final = 2
-# The reader's picture of a clean die, and how a leaning one tilts (degrees).
+# Clearness of the reader's image of a clean die, and tilt of a leaning die (degrees).
 CLEAR_PICTURE: Final = 220
 LEAN: Final = 25
 MOVING_TILT: Final = 90
 
-TABLE: Final = "table"  # beside the shaker, on the layout
+TABLE: Final = "table"  # on the layout, outside the shaker
 OLD_DICE: Final = "old_dice"
 
 
 def _ignore(*_: Any) -> None:
-    """Take what nobody watches."""
+    """Ignore an edge."""
 
 
 class ShakerMechanics:
-    """One shaker. Callbacks tell the firmware of edges; everything else it must look at."""
+    """One shaker. Callbacks report edges to the firmware; it must poll everything else."""
 
     def __init__(self, clock: DeviceClock, rng: Random, slot: str) -> None:
         self.dice = Dice()
@@ -56,10 +56,10 @@ class ShakerMechanics:
         self.on_lid: Callable[[bool], None] = _ignore
         self.on_door: Callable[[bool], None] = _ignore
         self.on_shake: Callable[[int], None] = _ignore  # peak of a movement, in thousandths of g
-        self.on_stir: Callable[[], None] = _ignore  # the reader sees dice move, or come and go
+        self.on_stir: Callable[[], None] = _ignore  # the reader detects that dice move, arrive or leave
         self.clock = clock
         self._rng = rng
-        self._pending: list[tuple[Fault, Die | None]] = []  # for the next time that the lid comes off
+        self._pending: list[tuple[Fault, Die | None]] = []  # faults for the next time that the lid comes off
         self._still_at = 0.0
         self._peak = 0
         self._shakes_left = 0
@@ -68,7 +68,7 @@ class ShakerMechanics:
             self.dice.make(self.inside).tumble(rng)
 
     def mend(self) -> None:
-        """Clean sensors that show what is."""
+        """Repair: clean sensors that measure correctly."""
         self._pending.clear()
         self._dust: dict[int, float] = {}  # share of clearness lost, by die
         self._misread: dict[int, int] = {}
@@ -79,7 +79,7 @@ class ShakerMechanics:
 
     @property
     def inside(self) -> str:
-        """The world's name for the inside of the shaker."""
+        """The place name of the inside of the shaker."""
         return f"{self.slot}/inside"
 
     @property
@@ -89,11 +89,11 @@ class ShakerMechanics:
 
     @property
     def moving(self) -> bool:
-        """Whether the dice still roll."""
+        """Return whether the dice still roll."""
         return self.clock.now < self._still_at
 
     def lying(self) -> tuple[int, ...] | None:
-        """What the dice show, if three of them lie flat and still in the shaker."""
+        """Return the faces of the dice, if three of them are flat and still in the shaker."""
         dice = self.in_shaker
         if len(dice) != 3 or self.moving or any(die.attitude is not Attitude.FLAT for die in dice):
             return None
@@ -102,19 +102,19 @@ class ShakerMechanics:
     # --- what the firmware can see -------------------------------------------------------------------------------
 
     def look(self) -> list[DieSeen]:
-        """Look at the dice on the floor; one that lies on another is not seen."""
+        """Return the reader's image of the dice on the floor; a stacked die is not seen."""
         return [self._seen(die) for die in self.in_shaker if die.attitude is not Attitude.STACKED][:8]
 
     def _seen(self, die: Die) -> DieSeen:
         clearness = round(CLEAR_PICTURE * (1 - self._dust.get(die.number, 0.0)))
-        if self.moving:  # a glimpse of some face, not of the one that will be up
+        if self.moving:  # some face, not the one that will be up
             return DieSeen(die.up % 6 + 1, MOVING_TILT, clearness)
         if die.attitude is Attitude.LEANING:
             return DieSeen(die.up, LEAN, clearness)
         return DieSeen(self._misread.get(die.number, die.up), 0, clearness)
 
     def weight(self) -> int:
-        """Weigh what is in the shaker, in tenths of a gram."""
+        """Weigh the dice in the shaker, in tenths of a gram."""
         true = DIE_WEIGHT * len(self.in_shaker) * (1 + self._drift)
         return max(0, round(true) + self._rng.randint(-WEIGHT_NOISE, WEIGHT_NOISE))
 
@@ -127,13 +127,13 @@ class ShakerMechanics:
         return SensorLevel(self._peak >= SHAKE_THRESHOLD, self._peak, SHAKE_THRESHOLD)
 
     def motion_answers(self) -> bool:
-        """Have the accelerometer test itself."""
+        """Return whether the accelerometer passes its self-test."""
         return not self._deaf
 
     # --- hands ---------------------------------------------------------------------------------------------------
 
     def shake(self, times: int, strength: float) -> None:
-        """Shake so many times in a row, one after another; begun again, it goes on for so many more."""
+        """Shake so many times in a row; a second call adds so many more."""
         idle = not self._shakes_left
         self._shakes_left += times
         if idle and times:
@@ -158,7 +158,7 @@ class ShakerMechanics:
         self.on_stir()
 
     def put_lid(self, *, on: bool) -> None:
-        """Take the lid off or put it on; what waits for that happens now."""
+        """Take the lid off or put it on; pending faults are applied when it comes off."""
         if self.lid_on is on:
             return
         self.lid_on = on
@@ -172,7 +172,7 @@ class ShakerMechanics:
     def _befall(self, fault: Fault, die: Die | None) -> None:
         if die is None:
             self._still_at = self.clock.now + fault.number("seconds")
-        elif die.place != self.inside:  # it has left meanwhile, or has just fallen: nothing happens to it here
+        elif die.place != self.inside:  # it has left meanwhile, or has just fallen
             return
         elif fault.kind.name == "spill":
             die.place, die.attitude = TABLE, Attitude.FLAT
@@ -180,7 +180,7 @@ class ShakerMechanics:
             die.attitude = Attitude.LEANING if fault.kind.name == "lean" else Attitude.STACKED
 
     def bump(self) -> None:
-        """Knock against the shaker: the dice jump, too weakly for a shake."""
+        """Bump the shaker: the dice jump, below the threshold for a shake."""
         for die in self.in_shaker:
             die.tumble(self._rng)
         self._still_at = self.clock.now + ROLL_ON
@@ -193,7 +193,7 @@ class ShakerMechanics:
             self.on_door(is_open)
 
     def pick_up(self) -> int:
-        """Put dice that fell onto the table back into the open shaker, until it has three; return how many."""
+        """Put fallen dice back into the open shaker, until it has three; return how many."""
         if self.lid_on:
             raise BadFault("pick_up: the lid is on")
         fallen = self.dice.at(TABLE)[: max(0, 3 - len(self.in_shaker))]
@@ -210,7 +210,7 @@ class ShakerMechanics:
         self.on_stir()
 
     def swap_die(self, fault: Fault) -> Die:
-        """Put another die in the place of one."""
+        """Replace one die by another."""
         loaded = fault.whole("loaded")
         if not 0 <= loaded <= 6:
             raise BadFault("swap_die: loaded is a face, or 0 for a fair die")
@@ -233,7 +233,7 @@ class ShakerMechanics:
     # --- faults --------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to dice or sensors; BadFault if it cannot."""
+        """Apply a fault of dice or sensors; BadFault if it is impossible."""
         match fault.kind.name:
             case "lean" | "stack" | "spill":
                 self._pending.append((fault, self._die(fault)))

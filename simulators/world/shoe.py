@@ -1,4 +1,4 @@
-"""The mechanics of dealing shoes: a well whose cards hands can draw, and around it the motors of an automated one."""
+"""The mechanics of dealing shoes: a well from which hands draw cards, and the motors of an automated shoe."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.cards import Card, World
 
-# How long a card takes through each segment (s), when the machine is new.
+# Transit time of each segment (s), when the machine is new.
 TRANSIT: Final = {Segment.FEED: 0.080, Segment.DRAW: 0.080, Segment.EXIT: 0.060}
-# A hand draws a card so many times as fast as the rollers would.
+# Speed of a hand that draws a card, compared with the rollers.
 SLOWEST_HAND: Final = 0.3
 QUICKEST_HAND: Final = 1.5
-# From one card that a hand draws to the next (s).
+# Pause between two cards that a hand draws (s).
 HAND_PAUSE: Final = 0.4
-# Sensors that a manual shoe has.
+# The sensors of a manual shoe.
 MANUAL: Final = (Sensor.WELL, Sensor.DRAW, Sensor.EXIT)
-# Which segments end and begin where a reader looks at the piece that passes: after its sensor, and before.
+# For each reader: the segments after and before its sensor.
 _READ: Final = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}
 
 PATH: Final = Layout(
@@ -51,7 +51,7 @@ PATH: Final = Layout(
 
 
 class Surface(Enum):
-    """What an optical reader sees of the piece under it."""
+    """What an optical reader detects on the card under it."""
 
     BACK = "the back of a card"
     FACE = "the face of a card"
@@ -59,40 +59,40 @@ class Surface(Enum):
 
 
 class ManualShoeMechanics(CardPath):
-    """A well and its throat: what lies in the well leaves it past DRAW and EXIT, drawn by hand."""
+    """A well and its throat: cards leave the well past the sensors DRAW and EXIT, drawn by hand."""
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(PATH, world, clock, rng, slot)
-        self.well = self.place("well")  # where cards lie before they are dealt
-        self.behind_well = self.place("behind_well")  # where no sensor looks
+        self.well = self.place("well")  # cards before they are dealt
+        self.behind_well = self.place("behind_well")  # not covered by any sensor
         self.piles = {Sensor.WELL: self.well}
         self._hand: list[Timer] = []
         self._in_hand: list[Card] = []
-        self._to_pull = 0  # cards that the hand goes on to draw
+        self._to_pull = 0  # cards that the hand still has to draw
 
     # --- the truth ----------------------------------------------------------------------------------------------
 
     def left(self) -> int:
-        """The truth: how many cards are in the well, or have slipped behind it."""
+        """Return the true number of cards in the well or behind it."""
         return self.world.playing_cards(self.well) + self.world.playing_cards(self.behind_well)
 
     def path_cards(self) -> list[Card]:
-        """The truth: every piece that is on the path, a cover card included: it blocks as a card does."""
+        """Return the cards that are really on the path, cover cards included: they block like cards."""
         return [card for segment in Segment for card in self.world.at(self.segment_place(segment))]
 
     def in_path(self) -> int:
-        """The truth: how many pieces are on the path."""
+        """Return the true number of cards on the path, cover cards included."""
         return len(self.path_cards())
 
     @property
     def drawing(self) -> bool:
-        """The truth: a hand has hold of a card in the throat, or is about to draw the next."""
+        """Return whether a hand holds a card in the throat or is about to draw the next."""
         return bool(self._in_hand or self._to_pull)
 
     # --- what the firmware can see -----------------------------------------------------------------------------
 
     def surface(self, sensor: Sensor) -> Surface:
-        """Tell what the reader beside a sensor sees, at the leading edge."""
+        """Return what the reader at a sensor detects, at the leading edge."""
         after, before = _READ[sensor]
         top = self.world.top
         (card,) = top(self.segment_place(after), 1) or top(self.segment_place(before), 1)  # a torn one
@@ -101,14 +101,14 @@ class ManualShoeMechanics(CardPath):
         return Surface.FACE if card.id in self.world.face_up else Surface.BACK
 
     def levels(self) -> list[SensorLevel]:
-        """Return the level of every sensor that a manual shoe has, and nothing for the others."""
+        """Return the level of every sensor of a manual shoe, and zero for the others."""
         every = zip(Sensor, super().levels(), strict=True)
         return [level if sensor in MANUAL else SensorLevel(False, 0, 0) for sensor, level in every]
 
     # --- hands -------------------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the throat; BadFault for what only a machine with motors has."""
+        """Apply a fault of the throat; BadFault for faults of a machine with motors."""
         name = fault.kind.name
         if name in ("card_left_inside", "wear", "slip", "bent_card", "foreign_object", "seized"):
             raise BadFault(f"{name}: a manual shoe has neither rollers nor a place behind its well")
@@ -117,12 +117,12 @@ class ManualShoeMechanics(CardPath):
         super().inject(fault)
 
     def pull(self, cards: int) -> None:
-        """A hand draws so many cards, one after the other; what sticks together comes together. Takes a moment."""
+        """Draw so many cards by hand, one after the other; cards that stick together come together. Takes time."""
         if not self._throat_free():
             raise BadFault("a card is in the throat; nothing can be drawn past it")
         if not self.world.count(self.well):
             raise BadFault("the well is empty; there is nothing to draw")
-        self._drop_hand()  # what another hand was about to draw, this one draws
+        self._drop_hand()  # this hand replaces an earlier one
         self._to_pull = cards
         self._pull_next()
 
@@ -130,7 +130,7 @@ class ManualShoeMechanics(CardPath):
         return not any(self.world.count(self.segment_place(s)) for s in (Segment.DRAW, Segment.EXIT, Segment.DROP))
 
     def _pull_next(self) -> None:
-        """Draw the next card, if there is one and nothing is in its way: else the hand lets go."""
+        """Draw the next card, if there is one and the throat is free; otherwise stop."""
         pile = self.world.at(self.well)
         if not self._to_pull or not pile or not self._throat_free():
             self._to_pull = 0
@@ -142,7 +142,7 @@ class ManualShoeMechanics(CardPath):
         lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
         slowness = 1 / self.rng.uniform(SLOWEST_HAND, QUICKEST_HAND)
         passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * slowness
-        way = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
+        travel_time = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
         self._in_hand = cards
         self._lay(cards, self.segment_place(Segment.EXIT))
         self._edge(Sensor.DRAW, True)
@@ -151,7 +151,7 @@ class ManualShoeMechanics(CardPath):
             self._let_go()
         else:
             torn = self._due("torn_card", Segment.EXIT) is not None
-            self._hand_after(way, lambda: self._pulled(cards, passing, torn=torn))
+            self._hand_after(travel_time, lambda: self._pulled(cards, passing, torn=torn))
 
     def _pulled(self, cards: list[Card], passing: float, *, torn: bool) -> None:
         """The leading edge is at the last sensor."""
@@ -168,7 +168,7 @@ class ManualShoeMechanics(CardPath):
         self._edge(Sensor.EXIT, True)
 
     def _let_go(self) -> None:
-        """What sticks stays where it is."""
+        """The hand lets go; a stuck card stays where it is."""
         self._in_hand, self._to_pull = [], 0
 
     def _out(self) -> None:
@@ -189,7 +189,7 @@ class ManualShoeMechanics(CardPath):
         self._hand.clear()
 
     def power_lost(self) -> None:
-        """Motors stop where they are; a hand does not: what it was drawing is out, and no sensor saw it."""
+        """Motors stop; a hand does not: the card that it was drawing is out, and no sensor detected it."""
         self.halt()
         self._drop_hand()
         if self._in_hand:
@@ -203,10 +203,10 @@ class ShoeMechanics(ManualShoeMechanics):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(world, clock, rng, slot)
-        self.intake = self.place("intake")  # where hands lay the block
-        self.delivery = self.place("slot")  # where stacks are laid for hands to take
+        self.intake = self.place("intake")  # where hands put the block
+        self.delivery = self.place("slot")  # where stacks are delivered
         self.piles |= {Sensor.INTAKE: self.intake, Sensor.SLOT: self.delivery}
-        self.delivered = 0  # the truth: cards laid into the slot since it was last empty
+        self.delivered = 0  # the truth: cards delivered since the slot was last empty
 
     @property
     def outside(self) -> tuple[str, ...]:
@@ -222,11 +222,11 @@ class ShoeMechanics(ManualShoeMechanics):
         self._run(Segment.FEED, self.intake, self._store, Motor.FEED, Motor.TRANSPORT)
 
     def draw(self) -> None:
-        """Draw the top card of the well and lay it into the slot."""
+        """Draw the top card of the well and deliver it into the slot."""
         self._run(Segment.DRAW, self.well, self._deliver, Motor.DRAW, Motor.TRANSPORT)
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the mechanics; BadFault if it cannot."""
+        """Apply a fault of the mechanics; BadFault if it is impossible."""
         if fault.kind.name == "double_feed" and fault.text("segment") not in ("feed", "draw"):
             raise BadFault("double_feed: cards are drawn from a pile in segment feed or draw, nowhere else")
         CardPath.inject(self, fault)
@@ -251,6 +251,6 @@ class ShoeMechanics(ManualShoeMechanics):
             self.delivered += card.face != COVER
 
     def taken(self) -> None:
-        """Hands took from the slot."""
+        """Hands took cards from the slot."""
         if not self.world.count(self.delivery):
             self.delivered = 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulators.faults import Fault
     from simulators.world.cards import Card, World
 
-# How long a card takes through each segment (s), when the machine is new.
+# Transit time of each segment (s), when the machine is new.
 TRANSIT: Final = {
     Segment.FEED: 0.090,
     Segment.BRIDGE: 0.060,
@@ -52,12 +52,12 @@ LAYOUT: Final = Layout(
 
 
 class Size(NamedTuple):
-    """How a model is built, and for which cards."""
+    """The size of a model, and its cards."""
 
     compartments: int
     per_compartment: int  # cards
     per_suit: int  # compartments, when it sorts; the joker counts as a suit
-    most: int  # cards that it takes; if more seem to come, the intake sensor must be lying
+    most: int  # cards that it accepts; more mean that the intake sensor is wrong
     whole: tuple[int, ...]  # the faces of a whole deck or batch
 
 
@@ -71,13 +71,13 @@ class ShufflerMechanics(CardPath):
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         super().__init__(LAYOUT, world, clock, rng, slot)
-        self.intake = self.place("intake")  # where cards are put in
-        self.gate = self.place("gate")  # where shuffled cards lie behind the gate
-        self.behind_shelves = self.place("behind_shelves")  # where no sensor looks
+        self.intake = self.place("intake")  # where hands put cards in
+        self.gate = self.place("gate")  # shuffled cards behind the gate
+        self.behind_shelves = self.place("behind_shelves")  # not covered by any sensor
         self.piles = {Sensor.INTAKE: self.intake, Sensor.GATE: self.gate}
-        self._shelf = (0, False)  # where the elevator stands, and whether it stores underneath
-        self._slipping = 0  # so many of the cards stored next slip behind the shelves
-        self._wanderers: list[Card] = []  # slipped behind the shelves, to come back with the cards of the next cycle
+        self._shelf = (0, False)  # position of the elevator, and whether it stores at the bottom
+        self._slipping = 0  # number of next stored cards that slip behind the shelves
+        self._wanderers: list[Card] = []  # cards behind the shelves that come out with the next cycle
         self._returning: list[Card] = []
 
     # --- places ----------------------------------------------------------------------------------------------
@@ -92,31 +92,31 @@ class ShufflerMechanics(CardPath):
         return self.place(f"compartment.{number}")
 
     def inside(self) -> int:
-        """The truth: how many cards are past the intake and not yet behind the gate."""
+        """Return the true number of cards past the intake and not yet behind the gate."""
         mine = {place: n for place, n in self.world.census().items() if place.startswith(self.slot + "/")}
         return sum(n for place, n in mine.items() if place not in self.outside)
 
     # --- what the firmware can see and do -----------------------------------------------------------------------
 
     def read_face(self) -> int | None:
-        """Read the face of the card at the feed sensor, as a camera there would; None if there is none."""
+        """Return the face of the card at the feed sensor, as a camera reads it; None without a card."""
         cards = self.world.top(self.segment_place(Segment.BRIDGE), 1)
         return cards[-1].face if cards else None
 
     def route(self, compartment: int, *, bottom: bool) -> float:
-        """Send the elevator to a compartment, for the next card to be stored; return how long it takes (s)."""
+        """Send the elevator to a compartment for the next card; return the travel time (s)."""
         took = abs(compartment - self._shelf[0]) * LIFT_STEP
         self._shelf = (compartment, bottom)
         return took
 
     def begin_phase(self, *, leg: int) -> None:
-        """Start counting the cards of a leg; new cards push out what lies behind the shelves since the last time."""
+        """Start counting the cards of a leg; new cards push out cards that slipped behind the shelves before."""
         super().begin_phase(leg=leg)
         if leg == 0:
             self._returning, self._wanderers = self._wanderers, []
 
     def feed(self) -> None:
-        """Draw the top card from the intake and bring it to where the elevator then stands."""
+        """Draw the top card from the intake and bring it to the elevator's position."""
         pile = self.world.top(self.intake, 2)
         self._run_motors(Motor.FEED, Motor.TRANSPORT, Motor.ELEVATOR)
         if pile:
@@ -124,7 +124,7 @@ class ShufflerMechanics(CardPath):
             self._send(pile, Segment.FEED, self._store, self._due("double_feed") if len(pile) > 1 else None)
 
     def unload(self, compartment: int) -> None:
-        """Push the top card of a compartment out towards the gate."""
+        """Push the top card of a compartment out toward the gate."""
         self._push_out(compartment, self.gate)
 
     def _push_out(self, compartment: int, to: str) -> None:
@@ -141,7 +141,7 @@ class ShufflerMechanics(CardPath):
     # --- hands and faults ----------------------------------------------------------------------------------------
 
     def inject(self, fault: Fault) -> None:
-        """Let something happen to the mechanics; BadFault if it cannot."""
+        """Apply a fault of the mechanics; BadFault if it is impossible."""
         match fault.kind.name:
             case "card_migrates" | "cards_left_inside" as name:
                 fault.whole("card")
@@ -159,12 +159,12 @@ class ShufflerMechanics(CardPath):
         for card in cards:
             self.world.move(card, to, bottom=bottom)
         for card in self._returning:
-            if self.world.where(card) == self.behind_shelves:  # unless somebody has found it
+            if self.world.where(card) == self.behind_shelves:  # unless a person has found it
                 self.world.move(card, shelf)
         self._returning = []
 
     def _slips(self, cards: list[Card]) -> bool:
-        """Tell whether cards that are being stored slip behind the shelves, out of every sensor's sight."""
+        """Return whether the cards being stored slip behind the shelves, where no sensor detects them."""
         if not self._pending and not self._slipping:
             return False
         if many := self._due("cards_left_inside"):

@@ -1,4 +1,4 @@
-"""Places at a table that are no machine's, and what hands do with cards there. Machines' own places are theirs."""
+"""Places at a table outside its machines, and what hands do with cards there."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TRAY: Final = "tray"  # where hands keep the deck when it is in no machine
 RAIL: Final = "under_the_rail"
 RACK: Final = "discard_rack"
 IN_PLAY: Final = "in_play"
-LAYOUT: Final = "layout"  # where dealt cards lie before players and dealer
-ASIDE: Final = "set_aside"  # where a cover card goes that came out
+LAYOUT: Final = "layout"  # dealt cards in front of players and dealer
+ASIDE: Final = "set_aside"  # cover cards that came out
 
 
 def lose_card(world: World, rng: Random, place: str) -> str:
@@ -27,7 +27,7 @@ def lose_card(world: World, rng: Random, place: str) -> str:
 
 
 def add_foreign(world: World, rng: Random, place: str) -> str:
-    """Let a card of another deck join a pile."""
+    """Add a card of another deck to a pile."""
     world.make(rng.choice(DECK_53), "red", place)
     return "a card of another deck joined this one"
 
@@ -58,14 +58,14 @@ def insert_cover(world: World, place: str, below: int) -> str:
 
 
 def put_down(world: World, cards: list[Card], place: str) -> None:
-    """Hands lay cards somewhere, face down and in this order; a cover card among them is set aside."""
+    """Put cards at a place by hand, face down and in this order; cover cards are set aside."""
     for card in cards:
         world.face_up.discard(card.id)
         world.move(card, ASIDE if card.face == COVER else place)
 
 
 def gather(world: World) -> str:
-    """Collect what was dealt and discarded back to the tray."""
+    """Collect dealt and discarded cards in the tray."""
     cards = [card for place in (LAYOUT, RACK) for card in world.at(place)]
     put_down(world, cards, TRAY)
     return f"{len(cards)} cards gathered in the tray"

@@ -162,12 +162,12 @@ async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test
         told = await order(talk, "set_mode", mode="sort")
         assert not isinstance(told, str), told
         machine: Any = bench.machines[SLOT]
-        assert machine.twin.mode.name == "SORT"
+        assert machine.firmware.mode.name == "SORT"
         left = await tell(talk, "leave", by="T1")
         assert (left["technician"], left["open"]) == ("", "begin: a technician starts the return to service")
         assert SLOT not in bench.box.testing
         await asyncio.sleep(1.0)
-        assert machine.twin.mode.name == "SHUFFLE", "as it was before somebody took it up"
+        assert machine.firmware.mode.name == "SHUFFLE", "as it was before somebody took it up"
         assert str(await order(talk, "shuffle")).startswith("PB-814"), "out of test mode nothing moves"
         told = await tell(talk, "begin", by="T2")
         assert (told["next"], told["technician"]) == ("one_card", "t2")

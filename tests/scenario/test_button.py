@@ -95,7 +95,7 @@ async def test_a_button_in_motion_has_no_place(seed: int, rung: str) -> None:
     async with button_stand(seed, rung) as b:
         for percent in range(10, 100, 10):
             b.inject(f"slide_button:toward=2,percent={percent}")
-            assert b.machine.twin.handle(m.GetStatus()) == m.Status(m.State.WATCHING, None, R.MOVING, 0)
+            assert b.machine.firmware.handle(m.GetStatus()) == m.Status(m.State.WATCHING, None, R.MOVING, 0)
             await asyncio.sleep(0.2)
         b.inject("put_button:at=2")
         assert (await rests(b)).place == 2

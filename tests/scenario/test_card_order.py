@@ -135,7 +135,7 @@ async def in_use(seed: int, order: int, *, choices: int | None = None, broken: b
         driver, dealt = stand.driver, []
         await driver.count_all(stand.next_id())
         if choices is not None:
-            machine.twin._rng.seed(choices)
+            machine.firmware._rng.seed(choices)
         for cards in (30, 1, 17):
             await driver.deliver(stand.next_id(), cards)
             dealt += [card.face for card in machine.world.at(machine.mechanics.chute)]

@@ -236,7 +236,7 @@ def test_the_demo_plays_a_table_through_the_real_service_with_a_jam_and_a_lost_c
     assert "1 card missing, counted at shuffler.1" in shown
     assert shown.count(": complete") == 3
     assert "hands from a bad deck after the first check able to see it: 0" in shown
-    assert "chips, bets and meter the same after 3 looks" in shown
+    assert "chips, bets and meter agreed in 3 checks" in shown
 
 
 @pytest.mark.realtime

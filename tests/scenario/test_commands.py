@@ -124,7 +124,7 @@ def times_done(b: Bench, method: str) -> list[int]:
         "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.told(m.Stopped))],
         "self_test": [len(b.told(m.SelfTested))],
         "jog": [len(b.told(m.Jogged))],
-        "set_mode": [b.machine.twin.mode is m.Mode.SORT],
+        "set_mode": [b.machine.firmware.mode is m.Mode.SORT],
         "clear_jam": [behind_gate(b) / 8, len(b.told(m.Cleared))],
         "take_in": [mechanics.inside() / 312, len(b.told(m.TakenIn))],
         "deliver": [world.count(mechanics.place("chute")) / 7, len(b.told(m.Delivered))],

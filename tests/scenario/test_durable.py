@@ -67,15 +67,15 @@ async def test_what_permits_waits_for_the_disk_and_what_makes_safe_does_not(seed
         slow_disk(house)
         house.controller.submit(ev.OpenRound(DEALER))
         await house.wait(SLOW - 1)
-        assert not sensor(house, 1).twin.memory.open, "a sensor opened before its round was on disk"
+        assert not sensor(house, 1).firmware.memory.open, "a sensor opened before its round was on disk"
         await house.wait(2.0)
-        assert sensor(house, 1).twin.memory.open
+        assert sensor(house, 1).firmware.memory.open
         sensor(house, 1).inject("place_bet")
         await house.wait(SLOW + 1)
         house.controller.submit(ev.NoMoreBets(DEALER))
         await house.wait(0.1)
         assert house.writer.waiting, "the call is not on disk yet"
-        assert sensor(house, 1).twin.memory.latch is not None, "a lock waited for the disk"
+        assert sensor(house, 1).firmware.memory.latch is not None, "a lock waited for the disk"
     finally:
         await house.close()
 
@@ -107,7 +107,7 @@ async def test_a_command_that_is_not_permitted_any_more_when_it_is_on_disk_is_re
         await house.wait(2 * SLOW + 1)
         ends = [e for e, _ in house.log if isinstance(e, ev.CommandEnded) and e.command in issued]
         assert [(end.command, end.outcome) for end in ends] == [(id_, "revoked") for id_ in issued]
-        assert not any(sensor(house, seat).twin.memory.open for seat in range(1, 7))
+        assert not any(sensor(house, seat).firmware.memory.open for seat in range(1, 7))
     finally:
         await house.close()
 
@@ -136,14 +136,14 @@ async def test_a_failing_journal_locks_everything_until_the_restart_and_loses_no
         await house.wait(1.0)
         sensor(house, 2).inject("place_bet")
         await house.wait(1.0)
-        assert sensor(house, 2).twin.memory.open
+        assert sensor(house, 2).firmware.memory.open
         before = list(house.disk.records)
         house.controller.on_halted = lambda why: shown.append(why.code)
         house.disk.fault = trouble
         sensor(house, 6).inject("place_bet")  # the next thing to be written down
         await house.wait(1.0)
         assert shown == [trouble.code]
-        assert all(sensor(house, seat).twin.memory.latch is not None for seat in range(1, 7)), "a sensor is open"
+        assert all(sensor(house, seat).firmware.memory.latch is not None for seat in range(1, 7)), "a sensor is open"
         state = house.controller.table.snapshot()
         house.controller.submit(ev.NoMoreBets(DEALER))
         await house.wait(5.0)
@@ -169,7 +169,7 @@ async def test_a_lock_whose_record_was_lost_still_counts_and_its_number_is_never
     try:
         await bet_at_four_before_a_slow_disk(house)
         await house.wait(0.5)
-        lost = sensor(house, 4).twin.memory.latch
+        lost = sensor(house, 4).firmware.memory.latch
         assert lost is not None
         house.disk.rng.random = lambda: 1.0  # type: ignore[method-assign] # what was not synced is gone
         house.disk.cut()
@@ -249,7 +249,7 @@ async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touche
     try:
         house.controller.submit(ev.OpenRound(DEALER))
         await house.wait(1.0)
-        assert all(sensor(house, seat).twin.memory.open for seat in range(1, 7))
+        assert all(sensor(house, seat).firmware.memory.open for seat in range(1, 7))
         house.disk.cut()
         whole = list(house.disk.records)
         if trouble == "damaged":
@@ -266,7 +266,7 @@ async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touche
         assert sorted(box.locked.stopped) == sorted(
             name for name in house.machines if name != "meter_sign.1"
         )  # shows, moves not
-        assert not any(sensor(house, seat).twin.memory.open for seat in range(1, 7))
+        assert not any(sensor(house, seat).firmware.memory.open for seat in range(1, 7))
         assert box.locked.cause.code in ("PB-712", "PB-713", "PB-716")
         assert [record for record in house.disk.records if record.body != b"{}"] == [
             record for record in whole if trouble != "damaged" or record.seq != whole[-3].seq

@@ -262,7 +262,7 @@ async def test_the_firmware_knows_at_every_instant_of_a_good_cycle_how_many_card
         while not cycle.done():
             await asyncio.sleep(every)
             looked += 1
-            assert b.machine.twin.handle(m.GetStatus()).inside == b.machine.mechanics.inside()  # type: ignore[attr-defined]
+            assert b.machine.firmware.handle(m.GetStatus()).inside == b.machine.mechanics.inside()  # type: ignore[attr-defined]
         await cycle
         assert looked > 5000
 

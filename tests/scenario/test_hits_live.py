@@ -33,11 +33,11 @@ class Mistaken(People):
 
     async def _look(self, prompt: Prompt) -> None:
         if prompt.seat == WRONG:
-            await self.house.until(lambda: self._state_of(WINNER) == mc.HIT_LIGHT_SEEN)
-            await self.house.wait(5.0)  # whoever could validate or pay the winner now has the time to
+            await self.casino.until(lambda: self._state_of(WINNER) == mc.HIT_LIGHT_SEEN)
+            await self.casino.wait(5.0)  # whoever could validate or pay the winner now has the time to
 
     def _state_of(self, seat: int) -> str:
-        hit = self.house.controller.table.state.money.hit_of(seat)
+        hit = self.casino.controller.table.state.money.hit_of(seat)
         return "" if hit is None else hit.state
 
     def choose(self, prompt: Prompt) -> str:

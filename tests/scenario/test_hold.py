@@ -47,7 +47,7 @@ class Watched:
         return self.house.machines[f"bet_sensor.{seat}"]
 
     def latched(self) -> list[int]:
-        return [seat for seat in SEATS if self.sensor(seat).twin.memory.latch is not None]
+        return [seat for seat in SEATS if self.sensor(seat).firmware.memory.latch is not None]
 
 
 async def test_the_call_and_its_six_confirmations_are_one_commit(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -414,7 +414,7 @@ async def test_a_sensor_that_contradicts_what_it_reported_is_undecided_over_the_
     async with locking(seed) as t:
         bet(t)
         await t.heard(3)
-        twin: Any = t.machine(3).twin
+        twin: Any = t.machine(3).firmware
         monkeypatch.setattr(twin, "memory", type(twin.memory)(open=True, round=1, sequence=0))  # it forgets its bet
         ended = await t.lock()
         assert list(ended.findings) == [3]

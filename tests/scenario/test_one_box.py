@@ -121,7 +121,7 @@ async def test_nothing_of_a_box_runs_once_its_power_is_gone(seed: int) -> None:
         await house.wait(ESCALATE_AFTER * 3)
         assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, told, [])
         assert all(task.done() for task in box.tasks._tasks.values())
-        assert house.machines["bet_sensor.1"].twin.memory.open, "no machine was made safe by a box without power"  # type: ignore[attr-defined]
+        assert house.machines["bet_sensor.1"].firmware.memory.open, "no machine was made safe by a box without power"  # type: ignore[attr-defined]
         await box.stop()
         assert house.disk.records == records, "a box without power leaves no last word"
     finally:
@@ -140,7 +140,7 @@ async def test_a_box_that_is_stopped_in_order_stops_its_machines_and_leaves_its_
         if record.kind == rec.STEP
     )
     assert house.disk.records[-1].kind == STOP
-    assert not house.machines["bet_sensor.1"].twin.memory.open  # type: ignore[attr-defined]
+    assert not house.machines["bet_sensor.1"].firmware.memory.open  # type: ignore[attr-defined]
 
 
 async def test_a_hold_that_nobody_clears_is_escalated_at_a_simulated_table_and_again_after_a_cut(seed: int) -> None:

@@ -126,7 +126,7 @@ async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_
         technician, floor, dealer = [await stage.person(id_) for id_ in ("T1", "F1", "D1")]
         machine: Any = stage.bench.machines[SLOT]
         machine.world.move_all(machine.mechanics.intake, TRAY)
-        machine.twin.hands_moved()
+        machine.firmware.hands_moved()
         by = {"id": "T1", "pin": PIN}
         assert (await _order(technician, "begin_test")).json["pin"]
         assert (await _order(Browser(stage.app), "begin_test", by=by)).status == 401

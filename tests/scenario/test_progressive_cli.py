@@ -49,7 +49,7 @@ def test_bets_are_watched_live_and_latched_with_what_lies_there(tmp_path: Path) 
         assert "PB-481 wrong round" in pitbox(*device, "open", "--round", "7", expect=1)
         assert "PB-484 spot occupied" in pitbox(*device, "open", "--round", "8", expect=1)
         truth = pitbox("sim", "world", "bet_sensor.3", "--folder", str(tmp_path))
-        assert "at the latch of round 7: 1 chip lay there" in truth
+        assert "at the latch of round 7: 1 chip on the spot" in truth
         assert re.search(r"2  bet_sensor\.3/spot", truth), truth
         inject(tmp_path, "bet_sensor.3", "collect")
         assert "PB-489" in pitbox(*device, "status")

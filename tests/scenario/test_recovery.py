@@ -186,7 +186,7 @@ async def test_a_gate_or_a_test_that_is_stopped_fails_alone_and_touches_no_other
         if by_door:
             b.inject("door")
         else:
-            b.machine.twin.handle(m.Stop(b.next_id()))  # at once: no line is as quick as a gate
+            b.machine.firmware.handle(m.Stop(b.next_id()))  # at once: no line is as quick as a gate
         with pytest.raises(CommandFailed) as failed:
             await doing
         assert failed.value.reason == (m.Reason.DOOR_OPEN if by_door else m.Reason.STOPPED)

@@ -327,9 +327,9 @@ async def test_a_memory_that_changes_its_mind_is_found_out_by_report_and_by_answ
         async with rng_stand(seed) as b:
             command, number = await draw(b)
             other = number % 7 + 1
-            b.machine.twin._draws[command] = other
+            b.machine.firmware._draws[command] = other
             if by_report:
-                b.machine.twin._shown = other
+                b.machine.firmware._shown = other
                 b.inject("reboot")
                 await b.until(lambda _, b=b: isinstance(b.slot.cause, BadMessage))  # type: ignore[misc]
             else:

@@ -47,7 +47,7 @@ async def test_a_second_reading_for_one_roll_is_not_taken(seed: int, rung: str) 
 async def test_a_report_that_tells_another_end_is_not_taken_either(seed: int) -> None:
     async with shaker_stand(seed) as b:
         roll = await good_roll(b)
-        twin = b.machine.twin
+        twin = b.machine.firmware
         twin._rolls[roll.command] = m.Roll(roll.command, m.Ending.READ, 3, [1, 1, 7 - (roll.values or [1])[2]], R.NONE)
         b.inject("reboot")
         await b.until(lambda _: isinstance(b.slot.cause, BadMessage))
@@ -58,7 +58,7 @@ async def test_a_report_that_tells_another_end_is_not_taken_either(seed: int) ->
 async def test_an_answer_that_tells_another_end_raises_and_ends_the_session(seed: int) -> None:
     async with shaker_stand(seed) as b:
         roll = await good_roll(b)
-        b.machine.twin._rolls[roll.command] = m.Roll(roll.command, m.Ending.NO_ROLL, 3, None, R.DIE_NOT_FLAT)
+        b.machine.firmware._rolls[roll.command] = m.Roll(roll.command, m.Ending.NO_ROLL, 3, None, R.DIE_NOT_FLAT)
         with pytest.raises(BadMessage):
             await b.driver.roll(roll.command)
         assert b.service.state == "faulted"

@@ -87,7 +87,7 @@ async def test_the_firmware_knows_at_every_instant_of_a_good_deal_what_is_where(
         while not dealing.done():
             await asyncio.sleep(0.003)
             looked += 1
-            status = b.machine.twin.handle(m.GetStatus())
+            status = b.machine.firmware.handle(m.GetStatus())
             assert isinstance(status, m.Status)
             assert (status.left, status.in_path) == (mechanics.left(), mechanics.in_path())
             assert status.delivered == mechanics.delivered

@@ -102,7 +102,7 @@ def times_done(b: Shoe, method: str) -> list[float]:
     mechanics = b.machine.mechanics
     return {
         "load": [mechanics.left() / 53, len(b.told(m.Loaded))],
-        "dispense": [in_slot(b) / 7, len(b.told(m.Dispensed)), b.machine.twin._stacks],
+        "dispense": [in_slot(b) / 7, len(b.told(m.Dispensed)), b.machine.firmware._stacks],
         "count_stub": [in_slot(b) / 53, len(b.told(m.Stub))],
         "stop": [mechanics.currents() == [0, 0, 0], len(b.told(m.Stopped))],
         "self_test": [len(b.told(m.SelfTested))],

@@ -251,7 +251,7 @@ async def test_cards_laid_into_the_well_by_hand_are_cards_nobody_counted(seed: i
         if while_off:
             b.inject("power_cut:seconds=3")
         b.machine.world.make(3, "red", b.machine.mechanics.well)
-        b.machine.twin.hands_moved()
+        b.machine.firmware.hands_moved()
         b.inject("door:to=closed")
         if while_off:
             await b.until_reported()

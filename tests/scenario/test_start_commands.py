@@ -47,7 +47,7 @@ def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:
 
 def times_done(b: AnyStand, method: str, command: int) -> int:
     """How often the machine did what the method asks for, by its own memory and what can be seen of it."""
-    twin = b.machine.twin
+    twin = b.machine.firmware
     match method:
         case "arm":
             return int(twin._armed_ever)
@@ -68,14 +68,14 @@ def times_done(b: AnyStand, method: str, command: int) -> int:
 def count_tests(b: AnyStand) -> None:
     """Count the self-tests that really end."""
     name = "_self_test" if b.machine.kind == "rng" else "_tested"
-    real = getattr(b.machine.twin, name)
+    real = getattr(b.machine.firmware, name)
     b.machine.__dict__["tests"] = 0
 
     def counted(command: int) -> None:
         b.machine.__dict__["tests"] += 1
         real(command)
 
-    setattr(b.machine.twin, name, counted)
+    setattr(b.machine.firmware, name, counted)
 
 
 async def get_ready_for(b: AnyStand, method: str) -> None:

@@ -134,7 +134,7 @@ async def test_a_draw_in_doubt_has_one_number_or_none_and_is_never_drawn_again(
     async with rng_stand(seed, rung) as b:
         command = b.next_id()
         draw = asyncio.create_task(b.driver.draw(command))
-        await comes_true(lambda: b.machine.twin.state is rng.State.DRAWING)
+        await comes_true(lambda: b.machine.firmware.state is rng.State.DRAWING)
         await lost(b, fault)
         with pytest.raises(OutcomeUnknown):
             await draw
@@ -163,7 +163,7 @@ async def test_a_self_test_in_doubt_is_asked_about(seed: int, rung: str, kind: s
     async with STANDS[kind](seed, rung) as b:
         command = b.next_id()
         test = asyncio.create_task(b.driver.self_test(command))
-        await comes_true(lambda: b.machine.twin.state.name == "TESTING")
+        await comes_true(lambda: b.machine.firmware.state.name == "TESTING")
         await lost(b, fault)
         with pytest.raises(OutcomeUnknown):
             await test

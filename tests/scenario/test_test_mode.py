@@ -41,14 +41,14 @@ def _lay(bench: Bench, cards: int) -> None:
     machine.world.make_deck(TRAY, "test")
     for card in machine.world.at(TRAY)[:cards]:
         machine.world.move(card, machine.mechanics.intake)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
 
 
 def _take(bench: Bench) -> None:
     machine: Any = bench.machines[SLOT]
     for place in (machine.mechanics.place("presented"), machine.mechanics.intake):
         machine.world.move_all(place, TRAY)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
 
 
 async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""What tests share: running coroutines, a bench with one machine, the ladder of transports. No tests here."""
+"""Shared test support, in folders by subject."""

@@ -1,7 +1,7 @@
-"""A table of six whose people err, cheat and are interrupted, by chance; a second book watches every step. No tests.
+"""A table with six seats whose people err, cheat and are interrupted at random; a second ledger checks every step.
 
-The journal is real and on a disk: a power cut recovers the table from it, and at the end its export goes through the
-auditor's tool.
+The journal is real and on disk: after a power cut the table recovers from it, and at the end the auditor's tool checks
+its export.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Prompt
 
 MONEY: Final = ("progressive", "hit_hand", "hit_light", "hit_dark", "hit_validate", "hit_pay", "hand_pay")
-# What people answer about money, and how often of ten times; what is not here is answered as it should be.
+# Weights of answers about money, of ten; other prompts are answered correctly.
 OFTEN: Final = {"not_winning": 2, "dark": 3, "refuse": 2, "no_win": 3, "nobody": 2}
-# One human with a second credential, for every role.
+# One person with a second credential in every role.
 CHEATS: Final = tuple(
     ev.Person(role, f"X{role}", person="D1") for role in ("dealer", "floorperson", "technician", "auditor")
 )
@@ -83,7 +83,7 @@ class Adversary(Recorded):
     # --- a round ------------------------------------------------------------------------------------------------------
 
     def go(self, rounds: int) -> None:
-        """Play so many rounds, with deeds by hand between them."""
+        """Play so many rounds, with acts on the meter in between."""
         for _ in range(rounds):
             self._between()
             self._round()
@@ -117,7 +117,7 @@ class Adversary(Recorded):
         raise AssertionError(f"the round does not end: {self.floor.phase} {self.floor.prompts()}")
 
     def _one_thing(self) -> None:
-        """Somebody answers one question, one device ends one command, or the dealer goes on."""
+        """Answer one prompt, end one command of a device, or go on as the dealer."""
         floor, rng = self.floor, self.rng
         todo: list[tuple[str, Any]] = [("prompt", prompt) for prompt in floor.prompts()]
         todo += [("command", (id_, issued)) for id_, issued in floor.state.commands.items()]
@@ -154,12 +154,12 @@ class Adversary(Recorded):
                 floor.step(event)
             return
         weights = [OFTEN.get(choice, 10) for choice in prompt.choices]
-        if prompt.kind == "progressive":  # the whole meter and large shares more often than the rest
+        if prompt.kind == "progressive":  # the whole meter and large shares more often
             weights = [3, *(10 if n < 3 else 2 for n in range(len(prompt.choices) - 1))]
         (choice,) = rng.choices(prompt.choices, weights)
         number = None
         if prompt.number:
-            self._slip += rng.random() < 0.8  # now and then a slip that is used
+            self._slip += rng.random() < 0.8  # sometimes a slip that was used before
             number = max(1, self._slip)
         who = rng.choice((FLOOR, OTHER_FLOOR)) if prompt.role == "floorperson" else PEOPLE[prompt.role]
         if rng.random() < 0.1:
@@ -171,7 +171,7 @@ class Adversary(Recorded):
         self.floor.step(ev.Declared(trigger, DEALER, seat=seat))
 
     def _cut_power(self) -> None:
-        """The box dies as it stands and starts again on what is on disk."""
+        """Kill the box and start it again from its disk."""
         image = cut(self.folder, self.folder.with_name(f"{self.folder.name}.killed"))
         old = self.floor
         self.store.close()
@@ -196,7 +196,7 @@ class Adversary(Recorded):
             self.floor.step(ev.OverflowTransferred(amount, f"memo over {amount}", FLOOR, AUDITOR))
 
     def _tighten(self) -> None:
-        """Two people leave the meter room for a bet or two."""
+        """Two people lower the limit, so that one or two bets fit."""
         held = max(self.floor.state.money.book.meters.current, self.second.rules.seed)
         limit = -(-held // 10_000) + self.rng.choice((0, 0, 1, 20, 40))
         self.floor.step(ev.MeterClosed("memo close", FLOOR, AUDITOR))
@@ -204,7 +204,7 @@ class Adversary(Recorded):
         self._open_again()
 
     def _chatter(self) -> None:
-        """A sensor reports more changes than hands make: its bet is not booked, and the meter is closed."""
+        """A sensor reports more changes than hands can make: its bet is not booked, and the meter is closed."""
         seat, state = self.rng.randrange(1, 7), self.floor.state
         first = next_change(state, seat)
         for number in range(first, first + 102):
@@ -219,11 +219,11 @@ class Adversary(Recorded):
 
 
 def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
-    """Return something that people do to the meter by hand, mostly as they may."""
+    """Return a random act on the meter, mostly an allowed one."""
     usual, strange = rng.random() < 0.85, [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
     who, second = (FLOOR, AUDITOR) if usual else strange
     chance = rng.random()
-    document = f"memo {int(chance * 60)}" if chance < 0.95 else "  "  # now and then one that was used before
+    document = f"memo {int(chance * 60)}" if chance < 0.95 else "  "  # sometimes one that was used before
     ground, reason = rng.choice(
         [("malfunction", "sensor_fault"), ("malfunction", "journal_lost"), ("transfer", "to_other_meter"),
          ("transfer", "from_other_meter"), ("theft", "sensor_fault"), ("transfer", "sensor_fault")]
@@ -248,7 +248,7 @@ def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
 
 
 def attack(folder: Path, table: str, seed: int, rounds: int) -> set[str]:
-    """Play rounds of one table by chance; the export must hold in the auditor's tool. Returns what happened."""
+    """Play random rounds of one table; the auditor's tool must accept the export. Returns what happened."""
     adversary = Adversary(folder / "journal", table, seed)
     try:
         adversary.go(rounds)

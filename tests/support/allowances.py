@@ -1,7 +1,7 @@
-"""How long each subject of `make proof` took, and how long it may take by tests/allowances.toml. A pytest plugin.
+"""A pytest plugin: the time of each subject of `make proof`, and its allowance in tests/allowances.toml.
 
-A subject over its allowance is printed and fails nothing: a slow computer is no mistake of the code. A long proof whose
-subject has no allowance fails the run, so that whoever adds one says what it may cost. No test asserts a time.
+A subject over its allowance is printed but does not fail: a slow computer is not an error of the code. A long proof
+without an allowance fails the run, so that its author states its cost. No test asserts a time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Any, Final
 
 import pytest
 
-FILE: Final = Path(__file__).resolve().parents[1] / "allowances.toml"
+import tests
+
+FILE: Final = Path(tests.__file__).resolve().parent / "allowances.toml"
 
 
 def subject_of(nodeid: str) -> str:
@@ -24,20 +26,20 @@ def subject_of(nodeid: str) -> str:
 
 
 def minutes() -> dict[str, float]:
-    """Return what each subject may take: minutes of its tests together, whichever worker runs them."""
+    """Return the allowance of each subject: minutes of all its tests together, over all workers."""
     table: dict[str, float] = tomllib.loads(FILE.read_text())["minutes"]
     return table
 
 
 def lines(took: dict[str, float], allowed: dict[str, float]) -> list[str]:
-    """Return a line per subject, the longest first; one over its allowance stands out."""
-    told = []
+    """Return a line per subject, the longest first, with a mark if it is over its allowance."""
+    printed = []
     for subject, seconds in sorted(took.items(), key=lambda each: -each[1]):
         limit = allowed.get(subject)
         over = limit is not None and seconds > limit * 60
         allowance = "NO ALLOWANCE: add one to tests/allowances.toml" if limit is None else f"of {limit:g} min"
-        told.append(f"{subject:36s}{seconds / 60:6.1f} {allowance}{'   OVER ITS ALLOWANCE' if over else ''}")
-    return told
+        printed.append(f"{subject:36s}{seconds / 60:6.1f} {allowance}{'   OVER ITS ALLOWANCE' if over else ''}")
+    return printed
 
 
 class Clock:
@@ -48,7 +50,7 @@ class Clock:
         self.took: defaultdict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Called for every part of every test, by whichever worker it ran."""
+        """Add the time of every part of every test."""
         self.took[subject_of(report.nodeid)] += report.duration
 
     def unknown(self) -> list[str]:
@@ -56,12 +58,12 @@ class Clock:
         return sorted(self.took.keys() - minutes().keys())
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """A subject without an allowance fails the run."""
+        """Fail the run if a subject has no allowance."""
         if self.unknown() and session.exitstatus == 0:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the table, and what it comes to."""
+        """Print the table and its total."""
         terminalreporter.section("time by subject")
         for line in lines(self.took, minutes()):
             terminalreporter.write_line(line, red="OVER" in line or "NO ALLOWANCE" in line)
@@ -72,6 +74,6 @@ class Clock:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count where all reports come together: not in a worker."""
+    """Register the clock in the main process, where all reports arrive."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Clock(), "allowances")

@@ -1,4 +1,4 @@
-"""A clumsy table around any machine that moves cards: what disturbs it, how it rests and comes back. No tests here."""
+"""A machine that moves cards, with disturbances: faults, waiting until it is idle, and its return to service."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 # The states of a machine in which nothing moves, by name.
 AT_REST: Final = ("IDLE", "READY", "HALTED", "DOUBTFUL")
-# What a machine may need to come to rest (s): a cycle or count of six decks, a hang, a minute without a cable, and the
-# line's slowness.
+# Time limit until a machine is idle (s): a cycle or count of six decks, a hang, a minute without a cable, a slow line.
 TO_REST: Final = 600.0
 
 
@@ -31,7 +30,7 @@ class AnyTable(ABC):
         self.b: Any = b
         self.rng = rng
         self.figures: Counter[str] = Counter()
-        self._doubles = 0  # pairs that were drawn as one since the machine was last truly empty
+        self._doubles = 0  # pairs drawn as one since the machine was last really empty
         due = self.b.machine.mechanics._due
 
         def watched(name: str, segment: object = None) -> object:
@@ -43,27 +42,27 @@ class AnyTable(ABC):
 
     @abstractmethod
     def check_firmware(self) -> None:
-        """Compare what the firmware believes at this instant with the truth."""
+        """Compare the firmware's counts at this instant with the truth."""
 
     @abstractmethod
     async def check_at_rest(self) -> None:
-        """With nothing moving, view and firmware agree with the world."""
+        """Check that view and firmware of an idle machine agree with the truth."""
 
     @abstractmethod
     async def bring_out(self, state: str) -> bool:
-        """Do the next thing that brings cards out of a machine in this state; tell whether none is left to do."""
+        """Do the next step that brings cards out of a machine in this state; return whether none is left."""
 
     def compare(self, what: str, belief: int | None, truth: int) -> None:
-        """A belief is the truth or unknown; pairs that no sensor could see are the stated limit."""
+        """Check that a reported count is true or unknown; pairs that no sensor can detect are the stated limit."""
         self.figures["looks"] += 1
         if belief is None:
             self.figures["looks that found it unknown"] += 1
         elif belief != truth:
-            assert abs(truth - belief) <= self._doubles, f"{belief} cards are believed to be {what}, truly {truth}"
+            assert abs(truth - belief) <= self._doubles, f"{belief} cards are reported as {what}, the truth is {truth}"
             self.figures["looks while a pair counted as one, unseen"] += 1
 
     def disturbances(self) -> list[str]:
-        """What may happen in the midst of a motion."""
+        """Return faults that may happen during a motion."""
         rng = self.rng
         return [
             "door",
@@ -79,7 +78,7 @@ class AnyTable(ABC):
         ]
 
     async def run(self, motion: Awaitable[object], during: list[str], seconds: float, *, pause: float = 1.0) -> None:
-        """Run a command, look at the firmware's belief every `pause` or sooner, and let things happen in its midst."""
+        """Run a command, check the firmware's counts every `pause` or sooner, and inject faults meanwhile."""
         rng = self.rng
         task = asyncio.ensure_future(motion)
         instants = sorted(rng.uniform(0.1, seconds) for _ in during)
@@ -110,31 +109,31 @@ class AnyTable(ABC):
             self.inject(what)
 
     def inject(self, fault: str) -> None:
-        """Let a fault happen, or hands do something."""
+        """Apply a fault or a hand action."""
         self.b.inject(fault)
 
     async def come_to_rest(self) -> Any:
-        """Wait until the machine is connected and still; one that is stalled is reset."""
+        """Wait until the machine is connected and idle; reset a stalled one."""
         b, loop = self.b, asyncio.get_running_loop()
         until = loop.time() + TO_REST
         while loop.time() < until:
-            if b.machine.twin.stalled:  # a technician sees that nothing turns
+            if b.machine.firmware.stalled:  # a technician sees that nothing moves
                 b.inject("reboot")
                 await asyncio.sleep(3)
             status = await ask(b, b.driver.status)
             if status.state.name in AT_REST:
                 return status
             await asyncio.sleep(3)
-        raise AssertionError(f"the machine did not come to rest: {status}")
+        raise AssertionError(f"the machine did not become idle: {status}")
 
     def strays(self) -> list[str]:
-        """Places inside the machine where cards lie."""
+        """Return the places inside the machine that hold cards."""
         mechanics = self.b.machine.mechanics
         places = [place for place in self.b.machine.truth() if place.startswith(mechanics.slot + "/")]
         return [place for place in places if place not in mechanics.outside]
 
     async def empty(self) -> None:
-        """Bring out and clear until nothing is left to bring out; leftover faults may jam the machine again."""
+        """Empty the machine; pending faults may jam it again."""
         for _ in range(12):
             state = (await self.come_to_rest()).state
             try:
@@ -147,7 +146,7 @@ class AnyTable(ABC):
         raise AssertionError("the machine could not be emptied")
 
     async def search(self) -> Any:
-        """A technician opens the resting machine, takes out what is hidden, and has it test itself; its status then."""
+        """Open the idle machine, take out hidden cards, run its self-test; return its status."""
         b = self.b
         b.inject("door")
         for place in self.strays():
@@ -158,7 +157,7 @@ class AnyTable(ABC):
         return await ask(b, b.driver.status)
 
     async def back_to_service(self) -> None:
-        """Ask what became of every command in doubt, acknowledge, and have the machine report."""
+        """Ask for the outcome of every unsettled command, acknowledge, and request a report."""
         b = self.b
         for command in b.view.unsettled:
             await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]

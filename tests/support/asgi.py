@@ -23,7 +23,7 @@ class Answer:
 
 
 class Browser:
-    """One browser: keeps its cookies, names its origin, and has one page open. `place` is its address."""
+    """One browser with cookies, an origin and one open page. `place` is its address."""
 
     def __init__(self, app: Any, *, place: str = "127.0.0.1", host: str = HOST, origin: str | None = ORIGIN) -> None:
         self._app = app
@@ -50,7 +50,7 @@ class Browser:
         }  # fmt: skip
 
     async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
-        """Send a request and take the whole answer."""
+        """Send a request and return the whole answer."""
         began: list[Any] = []
         parts: list[bytes] = []
         left = [{"type": "http.request", "body": body, "more_body": False}]
@@ -92,11 +92,11 @@ class Browser:
         return await self.post("/api/request", {"n": self.n, "act": act, **more}, x_pitbox_page=self.page)
 
     async def stream(self, path: str, wanted: Any, seconds: float = 10.0) -> list[dict[str, Any]]:
-        """Follow a stream until `wanted(events)` holds, then go away; return its events."""
+        """Follow a stream until `wanted(events)` is true, then disconnect; return its events."""
         events: list[dict[str, Any]] = []
         gone = asyncio.Event()
         asked = [{"type": "http.request", "body": b"", "more_body": False}]
-        rest = ""
+        partial = ""
 
         async def receive() -> Any:
             if asked:
@@ -105,11 +105,11 @@ class Browser:
             return {"type": "http.disconnect"}
 
         async def send(message: Any) -> None:
-            nonlocal rest
+            nonlocal partial
             if message["type"] == "http.response.start":
                 events.append({"status": message["status"]})
                 return
-            *whole, rest = (rest + message.get("body", b"").decode()).split("\n\n")
+            *whole, partial = (partial + message.get("body", b"").decode()).split("\n\n")
             events.extend(_event(text) for text in whole)
             if wanted(events):
                 gone.set()

@@ -1,4 +1,4 @@
-"""Journals on a real disk of tables that people played at: rounds, mishaps, hits, restarts. No tests here."""
+"""Tables with a journal on a real disk: rounds, mishaps, hits, restarts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SECOND: Final = 1_000_000_000
 
 
 class Recorded:
-    """One table with a journal in `folder`; `floor` is the table of the start that runs."""
+    """One table with a journal in `folder`; `floor` is the table of the current boot."""
 
     def __init__(self, folder: Path, game: str, *, every: int = 60, quick: bool = False, **choices: Any) -> None:
         self.folder, self.game, self.choices = folder, game, GAMES[game] | choices
@@ -102,14 +102,14 @@ class Recorded:
     # --- what happens at the table ------------------------------------------------------------------------------------
 
     def open_table(self) -> Recorded:
-        """The first start, and two decks."""
+        """Start the table and bring two decks."""
         self.floor.step(ev.BoxStarted(self.store.boot))
         self.floor.start("blue", "red")
         lead_on(self.floor)
         return self
 
     def round(self, bets: tuple[int, ...] = (1, 3)) -> None:
-        """A round as it should be."""
+        """Play a round without irregularities."""
         self._open(bets)
         lead_on(self.floor)
         assert self.floor.phase == mc.IDLE
@@ -121,7 +121,7 @@ class Recorded:
         assert self.floor.round_.number == number + 1, [d for d in decided if isinstance(d, Refused)]
 
     def hit_round(self, line: int) -> None:
-        """A round in which seat 1 claims a line of the paytable, 0 is the first."""
+        """Play a round in which seat 1 claims a line of the paytable; 0 is the first."""
 
         def claims(decision: Decision) -> list[ev.Event] | None:
             if isinstance(decision, Prompt) and decision.kind == "progressive" and decision.seat == 1:
@@ -133,7 +133,7 @@ class Recorded:
         self.floor.twist = lambda _: None
 
     def short_deck(self) -> None:
-        """A card is missing when a shuffler counts, or when people do; they find it again."""
+        """Play a round in which a count finds a card missing; people find it again."""
         cards = self.floor.edition.cards.count
 
         def counts(decision: Decision) -> list[ev.Event] | None:
@@ -148,7 +148,7 @@ class Recorded:
         self.floor.twist = lambda _: None
 
     def void_round(self) -> None:
-        """The shoe fails in the deal, or the dealer reports something that the floorperson ends with void."""
+        """Play a round that becomes void: the shoe fails, or the floorperson voids it after a report."""
         self._open((1, 3))
         self.floor.to(mc.DEALING)
         if self.floor.state.dealing == "automated_shoe":
@@ -160,16 +160,16 @@ class Recorded:
         lead_on(self.floor)
 
     def half_round(self) -> None:
-        """A round that stands in the middle of its deal."""
+        """Play a round to the middle of its deal."""
         self._open((1, 6))
         self.floor.to(mc.DEALING)
 
     def correct_meter(self, amount: int) -> None:
-        """Two people correct the meter."""
+        """Correct the meter with two people."""
         self.floor.step(ev.MeterCorrected(amount, "memo 7", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
 
     def killed(self) -> None:
-        """The box dies as it stands, starts again and is led on."""
+        """Kill the box, start it again and resume play."""
         image = cut(self.folder, self.folder.with_name(f"{self.folder.name}.killed"))
         self.store.close()
         shutil.rmtree(self.folder)
@@ -179,14 +179,14 @@ class Recorded:
         lead_on(self.floor)
 
     def restarted(self) -> None:
-        """The box is stopped in order and starts again."""
+        """Stop the box in order and start it again."""
         self.store.close()
         self._begin(first=False)
         restart(self.floor, self.store.boot, Random(self.store.boot))
         lead_on(self.floor)
 
     def day(self) -> Recorded:
-        """A bit of everything."""
+        """Play some of everything."""
         self.open_table()
         self.round()
         if self.game in PROGRESSIVE:

@@ -1,4 +1,4 @@
-"""Everything that dealers, floorpersons, technicians and devices can send to a table in a state. No tests here."""
+"""Every event that dealers, floorpersons, technicians and devices can send to a table in its state."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _OUTCOMES: Final[tuple[Any, ...]] = ("done", "failed", "unknown", "revoked")
 
 
 def everything(floor: Floor) -> list[ev.Event]:
-    """Every event that could be sent now, but for right answers to what an irregularity asks."""
+    """Return every event that can be sent now, except correct answers to prompts of irregularities."""
     return [*_people(floor), *_meter(), *_answers(floor), *_devices(floor), *_commands(floor)]
 
 
 def box() -> list[ev.Event]:
-    """What the box itself sends: that it can go on no more, and that it has started again."""
+    """Return the events of the box itself: a halt and restarts."""
     return [ev.BoxHalted(1), ev.BoxStarted(2), ev.BoxStarted(3, clock_back=True)]
 
 
 def all_back(floor: Floor) -> list[ev.Event]:
-    """Every device appears and reports well, as after a start of the box."""
+    """Return the events of all devices that connect and report, as after a start of the box."""
     triggers: tuple[Any, ...] = ("appear", "verify")
     return [ev.SlotChanged(name, trigger) for trigger in triggers for name in floor.state.slots]
 
@@ -60,7 +60,7 @@ def _people(floor: Floor) -> Iterator[ev.Event]:
 
 
 def _meter() -> Iterator[ev.Event]:
-    """What two people may do to a meter by hand, if they are the right two."""
+    """Yield acts of two people on a meter, by allowed and other roles."""
     for first, second in ((FLOOR, AUDITOR), (TECH, AUDITOR), (DEALER, FLOOR)):
         yield ev.MeterCorrected(1_000_000, "slip 1", first, second, "malfunction", "sensor_fault")
         yield ev.MeterCorrected(-1_000_000, "slip 1", first, second)
@@ -81,12 +81,12 @@ def _meter() -> Iterator[ev.Event]:
 
 
 def _one_of_each(floor: Floor) -> list[str]:
-    """One slot of each kind: six sensors are no more than one here."""
+    """Return one slot of each kind."""
     return list({slot.kind: name for name, slot in reversed(floor.state.slots.items())}.values())
 
 
 def _answers(floor: Floor) -> Iterator[ev.Event]:
-    """Right answers to what has nothing to do with irregularities, wrong ones to what has."""
+    """Yield correct answers to prompts without a hold, and wrong answers to all prompts."""
     for prompt in floor.prompts():
         for who in PEOPLE:
             for choice in (*prompt.choices, "deal_anyway", "continue", ""):

@@ -1,9 +1,8 @@
-"""What each kind of ruling looks like at the table, step by step: what happens at once, who is asked what. No tests.
+"""Scripts of rulings: for each kind, what happens at once and which prompts follow.
 
-A script is written from the regulations' words. Steps are given in the order in which they must come: questions as
-`role kind answers`, `#` where a number is asked for, and what becomes of round, deck and wagers. `{seen}` is the
-evidence that the acknowledgement names, `{deck}` the deck in question and `{rest}` where it then is: in the rack if
-it was dealt, else stacked.
+A script is written from the text of the regulations. It lists the steps in order: prompts as `role kind answers`, with
+`#` for a number, and the changes of round, deck and wagers. `{seen}` is the acknowledgment's evidence, `{deck}` the
+deck, and `{rest}` its place afterwards: in the rack if it was dealt, otherwise stacked.
 """
 
 from __future__ import annotations
@@ -12,11 +11,11 @@ from typing import Final, NamedTuple
 
 
 class Script(NamedTuple):
-    """One behaviour. `stops`: the round in hand stands still until it is over; False: it goes on beside it."""
+    """One script. `stops`: the current round waits until the ruling is done; False: the round goes on."""
 
     orders: str
     at_once: str
-    branches: dict[str, str]  # by the choice that the decider makes; "" where there is none
+    branches: dict[str, str]  # by the choice that a person makes; "" without a choice
     stops: bool = True
     evidence: str = ""
     cites: str = ""
@@ -40,7 +39,7 @@ def _steps(*steps: str) -> str:
 
 
 def _void(*, late: bool = False, deck: str = _TOGETHER) -> str:
-    """The steps of a void round: what was taken or paid first, then the wagers, then the cards."""
+    """Return the steps of a void round: reversed payments, then wagers, then cards."""
     return _steps("floorperson wagers_reversed" if late else "", _BACK, deck, _ACK)
 
 
@@ -69,7 +68,7 @@ _HOLD: Final = "hold_deck ask_floorperson"
 _COUNT: Final = "reverify/remove"
 
 BEHAVIOURS: Final[dict[str, Script]] = {
-    # The report is not taken, or is not one.
+    # The report is refused, or has no effect.
     "REFUSED": Script("", "", {}),
     "NOTHING": Script("", "", {}),
     # Rounds that are void.
@@ -91,7 +90,7 @@ BEHAVIOURS: Final[dict[str, Script]] = {
     "HOLD": Script(
         f"void_round return_wagers {_HOLD}",
         f"{_GONE}; deck {{deck}}: held",
-        {name: _steps(_BACK, rest) for name, rest in _count(_COUNT, _VERIFIED, _REMOVED).items()},
+        {name: _steps(_BACK, steps) for name, steps in _count(_COUNT, _VERIFIED, _REMOVED).items()},
     ),
     "EMPTY": Script(
         "void_round return_wagers reshuffle_with_dealt",
@@ -108,7 +107,7 @@ BEHAVIOURS: Final[dict[str, Script]] = {
         _GONE,
         {"": _steps(_BACK, "dealer shoe_emptied", _COUNTED, _CLEARED, _ACK)},
     ),
-    # Where no rule holds: stop, and the floorperson decides.
+    # No rule applies: stop, and the floorperson decides.
     "ASK": Script("ask_floorperson", "", _ask(), evidence="table_seen", cites="rule 2"),
     "ASK_BAD_DECK": Script(
         "ask_floorperson",

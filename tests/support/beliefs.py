@@ -1,4 +1,4 @@
-"""Compares what driver and firmware believe of the cards with where the cards really are. No tests here."""
+"""Compares the cards that driver and firmware report with the true places of the cards."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
     AnyBench = Stand[Any, Any, Any]
 
-# Far more than any line of the ladder needs; a machine that leaves so many questions open does not answer at all.
+# Tries before a machine counts as not answering: far more than any line of the ladder needs.
 TRIES: Final = 20
-# Between two tries (s), so that the answers do not queue up behind each other on the lossy rung.
+# Pause between two tries (s), so that answers do not queue up on the lossy line.
 PAUSE: Final = 2.0
-# No command of a shuffler runs longer (a count of six decks takes four minutes), whatever the line does to questions.
+# Time limit of a shuffler command (s): a count of six decks takes four minutes.
 RUNNING_SECONDS: Final = 300
 
 _Answer = TypeVar("_Answer")
 
 
 async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]]) -> _Answer:
-    """Ask until an answer comes: questions move nothing, and the lossy rung loses whole rows of frames."""
+    """Ask until an answer comes: questions move nothing, and the lossy line loses many frames in a row."""
     for _ in range(TRIES):
         try:
             return await question()
@@ -43,7 +43,7 @@ async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]
 
 
 async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable[Settled]]) -> Settled:
-    """Have a command carried out; one whose outcome a bad line hides is asked about, and then the machine is read."""
+    """Run a command; if the line loses its outcome, ask for it, then request a report."""
     command = b.next_id()
     try:
         return await method(command)
@@ -58,27 +58,27 @@ async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable
     if answer.outcome is Outcome.DONE:
         return answer
     error = CommandFailed if answer.outcome is Outcome.FAILED else CommandRefused
-    raise error("found out by asking", answer.reason)
+    raise error("learned by asking", answer.reason)
 
 
 def behind_gate(b: Bench) -> int:
-    """The truth: how many cards lie behind the gate."""
+    """Return the true number of cards behind the gate."""
     return b.machine.world.count(b.machine.mechanics.gate)
 
 
 def in_chute(b: Bench) -> int | None:
-    """The truth: how many cards lie in the chute, if there is one."""
+    """Return the true number of cards in the chute; None without a chute."""
     machine = b.machine
     return machine.world.count(machine.mechanics.chute) if isinstance(machine, SimulatedContinuous) else None
 
 
 def faces_behind_gate(b: Bench) -> list[int]:
-    """The truth: which cards lie behind the gate, in ascending order."""
+    """Return the true faces behind the gate, in ascending order."""
     return sorted(card.face for card in b.machine.world.at(b.machine.mechanics.gate))
 
 
 async def beliefs_hold(b: Bench) -> m.Status:
-    """Read the status; fail if view or firmware says a number that is not the truth. None is no number."""
+    """Read the status; fail if view or firmware reports a wrong number. None is not a number."""
     status = await ask(b, b.driver.status)
     inside, gate = b.machine.mechanics.inside(), behind_gate(b)
     assert status.inside in (None, inside), f"the firmware says {status.inside} inside, the truth is {inside}"
@@ -97,7 +97,7 @@ async def beliefs_hold(b: Bench) -> m.Status:
 
 
 async def all_cards_back(b: Bench, expected: int = 53) -> None:
-    """Clear by hand and by machine, look, test, give out what came; fail unless every card is outside the machine."""
+    """Clear by hand and by machine, look inside, test, eject; fail unless every card is outside the machine."""
     b.inject("clear_path")
     await carried_out(b, b.driver.clear_jam)
     await beliefs_hold(b)
@@ -108,20 +108,20 @@ async def all_cards_back(b: Bench, expected: int = 53) -> None:
     outside = {*mechanics.outside, TRAY} | ({IN_PLAY} if b.view.continuous else set())
     assert sum(world.count(place) for place in outside) == expected
     await beliefs_hold(b)
-    b.inject("clear_path")  # a look inside, with nothing to take
+    b.inject("clear_path")  # an inspection of the empty machine
     await carried_out(b, b.driver.self_test)
     assert (await beliefs_hold(b)).inside == 0
 
 
 async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Look every 10 ms until a condition holds; TimeoutError if it does not in time."""
+    """Look every 10 ms until a condition is true; TimeoutError after the time limit."""
     for _ in range(round(seconds * 100)):
         if condition():
             return
         await asyncio.sleep(0.01)
-    raise TimeoutError("what the test waits for did not come true")
+    raise TimeoutError("the condition did not become true")
 
 
 async def moving(b: AnyBench) -> None:
-    """Wait until a command has arrived and motors run, however slow the line."""
+    """Wait until a command has arrived and motors run."""
     await comes_true(lambda: any(b.machine.mechanics.currents()))

@@ -1,4 +1,4 @@
-"""One simulated machine on a stand in virtual time, over any rung of the transport ladder. No tests here."""
+"""One simulated machine on a bench in virtual time, over any line of the transport ladder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Capture
 
-# The rungs: what the line does to every scenario. The lossy one loses, doubles and corrupts in both directions.
+# The ladder: faults of the line for every scenario. The lossy line drops, duplicates and corrupts in both directions.
 LADDER: Final[dict[str, list[str]]] = {
     "clean": [],
     "byte-at-a-time": ["split"],
@@ -30,7 +30,7 @@ over_the_ladder = pytest.mark.parametrize("rung", list(LADDER))
 
 
 def in_turn_over_the_ladder(names: str, cases: list[Any]) -> pytest.MarkDecorator:
-    """Each case on one rung, in turn; on the others too in `make proof`. For tables of cases that are long."""
+    """Run each case on one line, in turn, and on all of them in `make proof`. For long tables of cases."""
     return pytest.mark.parametrize(
         (*names.split(), "rung"),
         [
@@ -53,7 +53,7 @@ async def stand(
     trust: Trust | None = None,
     capture: Capture | None = None,
 ) -> AsyncIterator[Stand[M, D, V]]:
-    """Any machine's stand on a pipe in memory, whose driver has its first report; closed and checked at the end."""
+    """A machine's bench on a pipe in memory, whose driver has its first report; closed and checked at the end."""
     s = Stand(machine, kind, MemoryHost(machine).open, trust=trust, capture=capture)
     for fault in LADDER[rung]:
         s.inject(fault)
@@ -76,7 +76,7 @@ async def bench(
     continuous: bool = False,
     **options: Any,
 ) -> AsyncIterator[Bench]:
-    """A shuffler's stand in virtual time; `options` say which model, and so does `continuous`."""
+    """A shuffler's bench in virtual time; `options` and `continuous` choose the model."""
     model = SimulatedContinuous if continuous else SimulatedShuffler
     async with stand(model(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
         yield b

@@ -1,7 +1,4 @@
-"""The shipped Box in virtual time, its power cut and its meter touched by hand: a second book reads its journal.
-
-No tests here.
-"""
+"""The shipped Box in virtual time, with power cuts and acts on the meter; a second ledger checks its journal."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ ROUNDS: Final = 6
 
 
 async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterRules, bool]:
-    """Play rounds with power cuts and deeds by hand; return the records on disk and the meter's rules at its start."""
+    """Play rounds with power cuts and acts on the meter; return the records on disk and the initial meter rules."""
     rng = Random(f"{table} {seed}")
     house = CutHouse(PROGRESSIVES[table][0], seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices(table))
     try:
@@ -57,7 +54,7 @@ async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterR
 
 
 async def between(house: CutHouse, rng: Random, rules: MeterRules) -> None:
-    """People do something to the meter by hand, and leave it open with little room below its limit."""
+    """Apply acts on the meter, and leave it open with little room below its limit."""
     for _ in range(rng.randrange(1, 4)):
         house.controller.submit(deed(rng, house.controller.table.state.money.book.meters, rules))
         await house.wait(0.2)
@@ -81,7 +78,7 @@ async def led_on(house: CutHouse) -> None:
 
 
 def audit(records: list[Record], rules: MeterRules, *, rate_is_open: bool) -> set[str]:
-    """Have the second book follow a journal, its accounts added up from the transfers; return what happened."""
+    """Check a journal with the second ledger, accounts summed from its transfers; return what happened."""
     book, held = SecondBook(rules, rate_is_open=rate_is_open), Counter(dict.fromkeys(ACCOUNTS, 0))
     prompts: dict[int, Prompt] = {}
     state, closed, seeded = mc.IDLE, "", False

@@ -1,4 +1,4 @@
-"""The program's box in memory and virtual time: simulated machines and disk, a real people file. No tests here."""
+"""The shipped box in memory and virtual time: simulated machines and disk, a real people file."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ ROLES = {"D1": "dealer", "D2": "dealer", "F1": "floorperson", "T1": "technician"
 
 
 def nobody(_: Exception) -> None:
-    """The controller takes this over."""
+    """Ignore a journal failure before the box has a controller."""
 
 
 class Bench:
-    """Machines and a disk that outlive boxes; `start` makes the next box."""
+    """Machines and a disk that survive boxes; `start` makes the next box."""
 
     def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ class Bench:
         return path
 
     async def start(self, settle: float = 2.0) -> Box:
-        """Start a box and let its machines come for so long (s)."""
+        """Start a box and wait so long for its machines (s)."""
         self.box = Box(self.plan, self.clock, threads=False)
         await self.box.begin(self._open)
         await asyncio.sleep(settle)
@@ -90,7 +90,7 @@ class Bench:
         return store, DiskWriter(store, nobody)
 
     def notes(self, kind: str) -> list[rec.Note]:
-        """Return what the box wrote down of one kind."""
+        """Return the notes of one kind that the box recorded."""
         bodies = [msgspec.json.decode(r.body, type=rec.Note) for r in self.records() if r.kind == rec.NOTE]
         return [note for note in bodies if note.kind == kind]
 
@@ -108,35 +108,37 @@ class Talk:
     def __init__(self, box: Box) -> None:
         self.lines: list[dict[str, Any]] = []
         self._numbers = count(1)
-        self.session = Session(box, self._take, 1000)
+        self.session = Session(box, self._receive, 1000)
         if box.controller is not None:
             box.controller.followers.append(self._step)
 
-    def _take(self, what: Any) -> None:
+    def _receive(self, what: Any) -> None:
         self.lines.append(msgspec.json.decode(msgspec.json.encode(what)))
 
     def _step(self, step: Any) -> None:
         if self.session.wants(step):
-            self._take({"step": step})
+            self._receive({"step": step})
         self.session.durable(step)
 
     async def ask(self, do: str, **details: Any) -> Any:
-        """Ask for one thing; return the answer, or the error's text."""
+        """Send one request; return the answer, or the text of the error."""
         number = next(self._numbers)
         self.session.take(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
         for _ in range(200):
-            found = [line for line in self.lines if line.get("id") == number]
-            if found:
+            answers = [line for line in self.lines if line.get("id") == number]
+            if answers:
                 return (
-                    found[0]["ok"] if "ok" in found[0] else f"{found[0]['error']['code']} {found[0]['error']['text']}"
+                    answers[0]["ok"]
+                    if "ok" in answers[0]
+                    else f"{answers[0]['error']['code']} {answers[0]['error']['text']}"
                 )
             await asyncio.sleep(0.05)
         raise AssertionError(f"{do} was not answered")
 
     async def sign_on(self, *credentials: str) -> Talk:
         for credential in credentials:
-            told = await self.ask("sign_on", credential=credential, pin=PIN)
-            assert told["credential"] == credential, told
+            reply = await self.ask("sign_on", credential=credential, pin=PIN)
+            assert reply["credential"] == credential, reply
         return self
 
     async def say(self, type_: str, **details: Any) -> Any:
@@ -146,7 +148,7 @@ class Talk:
 
 @asynccontextmanager
 async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[Bench, Box, Talk]]:
-    """Run a box, with somebody who talks to it; at the end it is stopped in order, if it still runs."""
+    """Run a box with a client; at the end it is stopped in order, if it still runs."""
     bench = Bench(folder, game)
     box = await bench.start()
     try:

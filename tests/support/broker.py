@@ -1,4 +1,4 @@
-"""A real Mosquitto on loopback, a listener that reads it with mosquitto_sub, and a gate before it. No tests here."""
+"""A real Mosquitto on loopback, a listener that uses mosquitto_sub, and a cable that can be unplugged."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# Far more than a broker needs to start on a busy computer (s).
+# Time limit for a broker on a busy computer (s).
 LIMIT: Final = 40.0
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody has now."""
+    """Return a free port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 class Mosquitto:
-    """One broker; started again it has the same port and, with `persistence`, the same memory."""
+    """One broker; after a restart it has the same port and, with `persistence`, the same memory."""
 
     def __init__(self, folder: Path, *lines: str, listener: tuple[str, ...] = (), anonymous: bool = True) -> None:
         self.port = free_port()
@@ -39,7 +39,7 @@ class Mosquitto:
         self._program = need_tool("mosquitto", "mosquitto")
         self._config = folder / "mosquitto.conf"
         allow = f"allow_anonymous {'true' if anonymous else 'false'}"
-        # Started as root it would give its rights up and could not read its files. What it takes it passes on at once.
+        # Started as root it would drop its rights and could not read its files. It forwards messages at once.
         own = ("user root", "log_type all", "max_inflight_messages 0", f"listener {self.port} 127.0.0.1", allow)
         self._config.write_text("\n".join((*own[:3], *lines, *own[3:], *listener)) + "\n", "utf-8")
         self._process: subprocess.Popen[bytes] | None = None
@@ -60,7 +60,7 @@ class Mosquitto:
         os.kill(self._process.pid, number)
 
     def pause(self) -> None:
-        """It hangs: connections are taken by the system, and nothing is answered."""
+        """Pause the broker: the system accepts connections, and nothing is answered."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -90,7 +90,7 @@ class Heard(NamedTuple):
 
 
 class Listener:
-    """mosquitto_sub, writing what it hears into a file.
+    """mosquitto_sub, writing the messages that it receives into a file.
 
     With `qos` 1 it acknowledges each message. When the broker is killed, the first acknowledgement fails, and
     mosquitto_sub drops everything that it has received and not read yet. With 0 it reads all of it.
@@ -107,35 +107,35 @@ class Listener:
             self._process = subprocess.Popen([program, *asked, *options], stdout=out, stderr=subprocess.STDOUT)
 
     def heard(self) -> list[Heard]:
-        found = []
+        messages = []
         for line in self.path.read_text("utf-8").splitlines(keepends=True):
             parts = line.rstrip("\n").split(" ", 2)
             if line.endswith("\n") and len(parts) == 3 and parts[0] in ("0", "1"):
                 with suppress(msgspec.DecodeError):
-                    found.append(Heard(parts[1], parts[0] == "1", msgspec.json.decode(parts[2])))
-        return found
+                    messages.append(Heard(parts[1], parts[0] == "1", msgspec.json.decode(parts[2])))
+        return messages
 
     def on(self, end: str) -> list[Any]:
-        """Return the bodies on the topics that end so, in their order."""
-        return [heard.body for heard in self.heard() if heard.topic.endswith(f"/{end}")]
+        """Return the bodies on topics with this ending, in order."""
+        return [message.body for message in self.heard() if message.topic.endswith(f"/{end}")]
 
     def seqs(self) -> list[int]:
-        return [told["seq"] for told in self.on("events")]
+        return [event["seq"] for event in self.on("events")]
 
     async def ready(self) -> None:
-        """Wait until it is connected: what is published now arrives."""
+        """Wait until it is connected and receives messages."""
         before = len(self.on("hello"))
         hello = self._topic.removesuffix("/#") + "/hello"
 
-        def heard() -> bool:
+        def is_connected() -> bool:
             with suppress(AssertionError):
                 publish(self._port, hello, '"hello"')
             return len(self.on("hello")) > before
 
-        await until(heard, pause=0.05)
+        await until(is_connected, pause=0.05)
 
     def pause(self) -> None:
-        """It hangs: what is sent to it piles up in the broker."""
+        """Pause the listener: its messages pile up in the broker."""
         os.kill(self._process.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -146,7 +146,7 @@ class Listener:
         self._process.terminate()
         try:
             self._process.wait(1.0)
-        except subprocess.TimeoutExpired:  # after a pause it was seen to miss the signal
+        except subprocess.TimeoutExpired:  # after a pause it sometimes misses the signal
             self._process.kill()
             self._process.wait(LIMIT)
 
@@ -163,14 +163,14 @@ def publish(port: int, topic: str, payload: str, *options: str) -> None:
 
 
 async def until(true: Callable[[], Any], *, pause: float = 0.01) -> None:
-    """Wait until something is so; another process decides when."""
+    """Wait until a condition is true; another process makes it true."""
     async with asyncio.timeout(LIMIT):
         while not true():  # noqa: ASYNC110
             await asyncio.sleep(pause)
 
 
 class Gate:
-    """A cable to the broker that can be unplugged: everything goes through, or nothing does."""
+    """A cable to the broker that can be unplugged: it passes everything or nothing."""
 
     def __init__(self, behind: int) -> None:
         self.port = 0
@@ -211,15 +211,15 @@ class Gate:
             writer.close()
             self._tasks.discard(task)
             return
-        ways = [asyncio.ensure_future(_copy(reader, far_writer)), asyncio.ensure_future(_copy(far_reader, writer))]
+        copies = [asyncio.ensure_future(_copy(reader, far_writer)), asyncio.ensure_future(_copy(far_reader, writer))]
         try:
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(copies, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             pass  # the gate is shut
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.wait(ways)
+            for copy in copies:
+                copy.cancel()
+            await asyncio.wait(copies)
             for end in (writer, far_writer):
                 end.transport.abort()
             self._tasks.discard(task)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
-# Patience with a loaded computer (s); nothing here takes a tenth of it.
+# Time limit on a loaded computer (s); normally everything takes less than a tenth of it.
 PATIENCE: Final = 60.0
 # No button that a finger must hit is smaller than this (px), and none lies outside the screen.
 _FITS: Final = """() => {
@@ -61,7 +61,7 @@ async def chromium() -> AsyncIterator[Any]:
 
 
 class Served:
-    """A simulated table whose panel is served. People use their hands; what they would say is said in the browser."""
+    """A simulated table whose panel is served. Simulated hands work; their answers are given in the browser."""
 
     def __init__(self, house: House, hands: Hands, browser: Any) -> None:
         self.house = house
@@ -79,37 +79,37 @@ class Served:
         return self.house.controller.table.state
 
     async def until(self, condition: Callable[[], Any], what: str) -> Any:
-        """Wait for something; says what did not come."""
+        """Wait until a condition is true; the error names it."""
         for _ in range(round(PATIENCE / 0.02)):
-            found = condition()
-            if found:
-                return found
+            result = condition()
+            if result:
+                return result
             await asyncio.sleep(0.02)
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
     async def page(self, path: str, id_: str | None = None, told: dict[str, Any] | None = None, **options: Any) -> Any:
-        """Open a page, and sign on there. `told`: who answers a path in place of the box."""
+        """Open a page and sign on. `told`: functions that answer paths instead of the box."""
         context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
         self._contexts.append(context)
         page = await context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", self._heard)
-        for address, tell in (told or {}).items():
-            await page.route(f"**{address}", tell)
+        page.on("console", self._on_console)
+        for address, stub in (told or {}).items():
+            await page.route(f"**{address}", stub)
         await page.goto(f"http://127.0.0.1:{self.port}{path}")
         if id_ is not None:
             await sign_on(page, id_)
             await page.wait_for_selector("#page:not(.hidden)")
         return page
 
-    def _heard(self, line: Any) -> None:
-        """Errors of a page are failures; the box refusing something is none."""
+    def _on_console(self, line: Any) -> None:
+        """Record errors of a page; a refusal of the box is not an error."""
         if line.type == "error" and "Failed to load resource" not in line.text:
             self.errors.append(line.text)
 
     async def answer_one(self, page: Any, *, own: bool = False) -> None:
-        """Answer the question that the dealer's page shows, as the hands at the table found it. `own`: a dealer's."""
+        """Answer the prompt on the dealer's page with the hands' answer. `own`: only a dealer's prompt."""
         shown = await page.query_selector("#next [data-prompt]")
         id_ = int(await shown.get_attribute("data-prompt")) if shown is not None else 0
         prompt = self.state.prompts.get(id_)
@@ -144,7 +144,7 @@ class Served:
         self.answered.append(prompt.kind)
 
     async def answer_floor(self, page: Any) -> None:
-        """Answer what the floor's page shows as a floorperson's, with the PIN each time."""
+        """Answer the floorperson's prompts on the floor's page, with the PIN each time."""
         for prompt in [one for one in self.state.prompts.values() if one.role == "floorperson"]:
             answer = self.hands.found.get(prompt.id)
             card = f'[data-card="{prompt.id}"]'
@@ -159,7 +159,7 @@ class Served:
             self.answered.append(prompt.kind)
 
     async def answer_until(self, page: Any, condition: Callable[[], bool], floor: Any = None) -> None:
-        """Answer whatever the dealer's page shows until something holds; what is the floor's, on the floor's page."""
+        """Answer prompts on the dealer's page, and the floor's on its page, until a condition is true."""
         async with asyncio.timeout(2 * PATIENCE):
             while not condition():
                 if floor is not None:
@@ -186,7 +186,7 @@ async def prove(page: Any, id_: str) -> None:
 
 
 async def no_dialog(page: Any, which: str = "dialog") -> None:
-    """Wait until what was asked in a dialog has its answer, and the dialog is gone."""
+    """Wait until the dialog is closed."""
     await page.wait_for_selector(which, state="detached")
 
 
@@ -194,7 +194,7 @@ async def no_dialog(page: Any, which: str = "dialog") -> None:
 async def served(
     browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
 ) -> AsyncIterator[Served]:
-    """A table that is open and ready, at a pace at which a round takes seconds, and its panel."""
+    """An open table at a fast pace, and its panel."""
     house, hands = silent_house(game, people_file(folder), speed=200.0, pace=0.004)
     hands.silent = False
     stage = Served(house, hands, browser)

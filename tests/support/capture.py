@@ -1,4 +1,4 @@
-"""What the tests of captures share: a capture in memory, frames to put into it, the real tshark. No tests here."""
+"""Support for capture tests: a capture in memory, frames for it, and the real tshark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def virtual_ns() -> int:
 
 
 def tshark(path: Path, *options: str, cut: bool = False) -> str:
-    """Run the real one with our dissector and nobody's preferences; return what it printed."""
+    """Run tshark with our dissector and no preferences; return its output."""
     environment = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": str(path.parent), "WIRESHARK_CONFIG_DIR": str(path.parent)}
     command = [need_tool("tshark", "tshark"), "-X", f"lua_script:{dissector.DISSECTOR}", "-r", str(path), *options]
     done = subprocess.run(
@@ -49,7 +49,7 @@ def tshark(path: Path, *options: str, cut: bool = False) -> str:
 
 
 def rows(path: Path, *fields: str, only: str = "pitbox") -> list[list[str]]:
-    """Return the chosen fields of the packets that fit a display filter."""
+    """Return the chosen fields of the packets that match a display filter."""
     chosen = [part for field in fields for part in ("-e", field)]
     return [line.split("\t") for line in tshark(path, "-Y", only, "-T", "fields", *chosen).splitlines()]
 
@@ -66,5 +66,5 @@ def signed_with(payload: bytes, type_: int = fr.EVENT) -> bytes:
 
 
 def captured_so_far(file: io.BytesIO) -> list[pcapng.Captured]:
-    """What stands in a capture so far, without looking into the packets."""
+    """Return the blocks of a capture so far, without decoding packets."""
     return list(pcapng.read(io.BytesIO(file.getvalue())))

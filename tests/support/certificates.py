@@ -1,4 +1,4 @@
-"""Certificates for tests, made with the openssl command line: a CA, and who it vouches for. No tests here."""
+"""Certificates for tests, made with the openssl command line: a CA and the certificates that it issues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# `openssl ca` takes days in the past, which `openssl x509` does not.
+# `openssl ca` accepts dates in the past, which `openssl x509` does not.
 _CONFIG: Final = """[ca]
 default_ca = it
 [it]

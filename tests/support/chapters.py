@@ -1,7 +1,4 @@
-"""Tables of Saigon 5 Card, Over/Under and DJ Wild for tests of clauses that their chapters have in common.
-
-Which clause a case proves stands beside it; no tests here.
-"""
+"""Tables of Saigon 5 Card, Over/Under and DJ Wild, for tests of clauses that their chapters share."""
 
 from __future__ import annotations
 
@@ -31,9 +28,9 @@ def each(*ids: str) -> pytest.MarkDecorator:
 
 
 def by_method(manual: str, hand: str, automated: str) -> pytest.MarkDecorator:
-    """Run a test for every way of dealing of Saigon 5 Card and DJ Wild; it gets `game` and `dealing`.
+    """Run a test for every dealing method of Saigon 5 Card and DJ Wild; it gets `game` and `dealing`.
 
-    Clauses are separated by spaces, and a way that names none of a chapter is not run for it.
+    Clauses are separated by spaces; a method without a clause of a chapter is not run for it.
     """
     cases = []
     for dealing, ids in zip(METHODS, (manual, hand, automated), strict=True):
@@ -45,16 +42,16 @@ def by_method(manual: str, hand: str, automated: str) -> pytest.MarkDecorator:
 
 
 def table(game: str, dealing: str = "automated_shoe", counts: bool = True, **choices: Any) -> Floor:
-    """Return a table with a shuffler and every device that the way of dealing can have; nothing has reported yet."""
+    """Return a table with a shuffler and every device of the dealing method; nothing has reported yet."""
     slots = {slot: kind for slot, kind in SLOTS[game].items() if slot != "shoe.1" or dealing != "hand"}
     if game == "over_under":
         return Floor(game, slots, shuffler_counts=counts, **choices)
-    said: dict[str, Any] = {"dealing": dealing, "two_decks": False, "shuffler_counts": counts} | choices
-    return Floor(game, slots, **said)
+    chosen: dict[str, Any] = {"dealing": dealing, "two_decks": False, "shuffler_counts": counts} | choices
+    return Floor(game, slots, **chosen)
 
 
 def furniture(game: str, **choices: Any) -> Floor:
-    """Return a table of people and plain furniture: shuffled by hand, dealt from a shoe that is no device."""
+    """Return a table without machines: shuffled by hand, dealt from a shoe that is no device."""
     dealing = "dealing_shoe" if game == "over_under" else "manual_shoe"
     slots: dict[str, DeviceFact] = {slot: kind for slot, kind in SLOTS[game].items() if kind == "bet_sensor"}
     return Floor(game, slots, **PLAIN | {"dealing": dealing} | choices)
@@ -67,8 +64,8 @@ def wild(dealing: str = "automated_shoe", **choices: Any) -> Floor:
 
 def continuous(**choices: Any) -> Floor:
     """Return an Over/Under table that is dealt from a continuous shuffler."""
-    said: dict[str, Any] = {"dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True}
-    return Floor("over_under", {"shuffler.1": "shuffler"}, **said | {"two_decks": False} | choices)
+    chosen: dict[str, Any] = {"dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True}
+    return Floor("over_under", {"shuffler.1": "shuffler"}, **chosen | {"two_decks": False} | choices)
 
 
 def powered(floor: Floor) -> Floor:
@@ -80,7 +77,7 @@ def powered(floor: Floor) -> Floor:
 
 
 def ignore(floor: Floor, *kinds: str) -> Floor:
-    """Nobody answers questions of these kinds, and no device does what is named by one of these acts."""
+    """Leave prompts of these kinds unanswered, and commands with these acts undone."""
     floor.twist = lambda decision: [] if _kind(decision) in kinds else None
     return floor
 
@@ -90,17 +87,17 @@ def _kind(decision: Decision) -> str | None:
 
 
 def bring(floor: Floor, deck: str = "blue", **about: Any) -> Floor:
-    """Bring a deck, and have people and devices do all that follows."""
+    """Bring a deck, and play everything that follows."""
     floor.play(ev.DeckReceived(deck, DEALER, **about))
     return floor
 
 
 def asked(floor: Floor) -> list[str]:
-    """The kinds of the open questions."""
+    """Return the kinds of the open prompts."""
     return [prompt.kind for prompt in floor.prompts()]
 
 
 def why(floor: Floor, act: Any = "open_bets", slot: str | None = None, deck: str | None = None,
         **more: Any) -> dict[str, str]:  # fmt: skip
-    """Every reason against something, with the clause that it cites."""
+    """Return every reason against an act, with its clause."""
     return {reason.key: reason.clause for reason in floor.table.permit(act, slot, deck, **more)}

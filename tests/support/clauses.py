@@ -22,7 +22,7 @@ def clauses(*ids: str) -> pytest.MarkDecorator:
 
 
 def is_cited(edition: Edition, cited: str) -> bool:
-    """Tell whether an id may be cited at a table: a clause of its chapter, or a reading of the text."""
+    """Return whether an id may be cited at a table: a clause of its chapter, or an interpretation of the text."""
     return cited in _citable(edition.game)
 
 
@@ -33,7 +33,7 @@ def _citable(game: str) -> frozenset[str]:
 
 
 def wrong_citations(edition: Edition, decisions: list[Decision]) -> list[str]:
-    """Return what decisions cite that nobody can look up; a refusal without any clause is one, too."""
+    """Return the cited ids that do not exist; a refusal without a clause counts as well."""
     cited = [one for decision in decisions for one in getattr(decision, "clauses", ())]
     cited += [reason.clause for decision in decisions for reason in getattr(decision, "reasons", ())]
     return [one for one in cited if not is_cited(edition, one)]

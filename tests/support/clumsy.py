@@ -1,6 +1,6 @@
-"""A clumsy table around one shuffler: random faults, hands and hosts, and checkers who know the truth. No tests here.
+"""A shuffler with disturbances: random faults, hands and hosts, and checks against the truth.
 
-What is played at the table is in `soak` (machines with cycles) and `store_soak` (a machine without).
+`soak` plays machines with cycles, `store_soak` a continuous one.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SENSED: Final = ["feed", "bridge", "lift", "unload", "stack"]
 
 
 class ClumsyTable(AnyTable):
-    """What goes wrong with a shuffler, what must be true of it, and how it is emptied and searched."""
+    """The faults of a shuffler, its checks, and how it is emptied and searched."""
 
     b: Bench
 
     # --- what goes wrong ---------------------------------------------------------------------------------------
 
     def mishaps(self, card: int) -> list[str]:
-        """What may happen to cards and mechanics before anything moves; `card` is the one it happens to."""
+        """Return faults of cards and mechanics before a motion; `card` is the affected card."""
         rng = self.rng
         return [
             f"jam:segment={rng.choice(SEGMENTS)},card={card}",
@@ -43,7 +43,7 @@ class ClumsyTable(AnyTable):
         ]
 
     def choose(self, most_cards: int) -> tuple[list[str], list[str]]:
-        """Draw up to two faults; those of cards and mechanics happen now, the others in the midst of what follows."""
+        """Draw up to two faults; inject those of cards and mechanics now, and return the others for later."""
         rng, before, during = self.rng, [], []
         card = rng.randint(1, most_cards)
         for _ in range(rng.choices([0, 1, 2], [2, 5, 3])[0]):
@@ -60,29 +60,29 @@ class ClumsyTable(AnyTable):
     # --- what must be true -------------------------------------------------------------------------------------
 
     def check_firmware(self) -> None:
-        """The firmware's count is the truth or unknown at every instant; an unseen pair is the stated limit."""
+        """Check that the firmware's count is true or unknown; an undetected pair is the stated limit."""
         machine = self.b.machine
         machine.world.check()
         self.figures["looks"] += 1
         if machine.board.alive:
-            self.check_status(machine.twin.handle(m.GetStatus()))  # type: ignore[arg-type]
+            self.check_status(machine.firmware.handle(m.GetStatus()))  # type: ignore[arg-type]
 
     def check_status(self, status: m.Status) -> None:
-        """Compare what a status says with the truth."""
+        """Compare a status with the truth."""
         self.true_or_unknown(status.inside)
 
     def true_or_unknown(self, belief: int | None) -> None:
-        """Compare a belief about the cards inside with the truth."""
+        """Compare a reported number of cards inside with the truth."""
         inside = self.b.machine.mechanics.inside()
         if belief is None:
             self.figures["looks that found it unknown"] += 1
         elif belief != inside:
             unseen = inside - belief
-            assert 0 < unseen <= self._doubles, f"{belief} cards are believed to be inside, the truth is {inside}"
+            assert 0 < unseen <= self._doubles, f"{belief} cards are reported inside, the truth is {inside}"
             self.figures["looks while a pair counted as one, unseen"] += 1
 
     async def check_at_rest(self) -> None:
-        """With nothing moving, view and firmware agree with the world."""
+        """Check that view and firmware of an idle machine agree with the truth."""
         b = self.b
         self.check_firmware()
         self.true_or_unknown(b.view.inside)
@@ -96,7 +96,7 @@ class ClumsyTable(AnyTable):
             kept = b.view.continuous and b.view.inside is not None
             assert self._doubles or kept or b.machine.mechanics.inside() == 0
 
-    # --- the way back --------------------------------------------------------------------------------------------
+    # --- return to service --------------------------------------------------------------------------------------------
 
     def mend(self) -> None:
         """A technician changes rollers, wipes sensors and closes the door."""
@@ -108,7 +108,7 @@ class ClumsyTable(AnyTable):
         b.inject("door:to=closed")
 
     async def bring_out(self, state: str) -> bool:
-        """Clear a machine that was interrupted; have a deck given out."""
+        """Clear an interrupted machine; eject a deck."""
         b = self.b
         if state in ("HALTED", "DOUBTFUL"):
             b.inject("clear_path")
@@ -120,7 +120,7 @@ class ClumsyTable(AnyTable):
         return False
 
     async def search(self) -> m.Status:
-        """A technician opens the resting machine, and afterwards nothing is inside."""
+        """Open and search the idle machine; check that it is empty afterwards."""
         status: m.Status = await super().search()
         assert status.inside == self.b.machine.mechanics.inside() == 0
         return status

@@ -1,4 +1,4 @@
-"""Folders with a table.toml and everything that it names: keys, approved list, certificates. No tests here."""
+"""Folders with a table.toml and the files that it names: keys, approved list, certificates."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def lay_out(folder: Path, text: str) -> Path:
     """Write a table.toml with a key file for each of its devices and an approved list for all of them."""
     file = folder / "table.toml"
     file.write_text(text, "utf-8")
-    said = tomllib.loads(text)
-    kinds = said.get("device", {})
-    save_approved(folder / said["table"]["approved"], frozenset(approved(kind) for kind in kinds))
+    config = tomllib.loads(text)
+    kinds = config.get("device", {})
+    save_approved(folder / config["table"]["approved"], frozenset(approved(kind) for kind in kinds))
     for kind, numbers in kinds.items():
         for number, device in numbers.items():
             (folder / device["key"]).parent.mkdir(exist_ok=True)
@@ -30,7 +30,7 @@ def lay_out(folder: Path, text: str) -> Path:
     return file
 
 
-# A small table with two machines: what stands before its [data] section, but for the name.
+# A small table with two machines: its configuration without name, devices and further sections.
 SAIGON: Final = """game = "saigon_5_card"
 approved = "approved.toml"
 development = true
@@ -59,7 +59,7 @@ def saigon(
 
 
 def everything_on(text: str) -> str:
-    """Return an example with every choice made that it only mentions."""
+    """Return an example with all commented choices enabled."""
     return re.sub(r"(?m)^#(?=\[|\w+ = )", "", text)
 
 

@@ -1,4 +1,4 @@
-"""The conformance kit against a simulated machine in virtual time, good or with one mistake. No tests here."""
+"""The conformance kit with a simulated machine in virtual time, good or with one mistake."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class MachineHands:
 
 def with_needs(ids: Iterable[str], requirements: list[Requirement]) -> list[Requirement]:
     """Return requirements and everything that they need, in their order."""
-    by_id = {found.id: found for found in requirements}
-    wanted: set[str] = set()
+    by_id = {requirement.id: requirement for requirement in requirements}
+    selected: set[str] = set()
 
-    def want(name: str) -> None:
-        if name not in wanted:
-            wanted.add(name)
+    def select(name: str) -> None:
+        if name not in selected:
+            selected.add(name)
             for need in by_id[name].needs:
-                want(need)
+                select(need)
 
     for name in ids:
-        want(name)
-    return [found for found in requirements if found.id in wanted]
+        select(name)
+    return [requirement for requirement in requirements if requirement.id in selected]
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def on_bench(
     hands: Callable[[Machine], Hands] = MachineHands,
     key_for: Callable[[DeviceKey], DeviceKey] = lambda key: key,
 ) -> AsyncIterator[tuple[Bench, Machine]]:
-    """A machine on the kit's bench, met and ready to be checked; taken down at the end, every card in its place."""
+    """A machine on the kit's bench, ready to be checked; at the end every card must be in one place."""
     machine = make(model, f"{MODELS[model].machine.kind}.1", seed=seed)
     if mutant:
         spoil(machine, mutant)
@@ -92,7 +92,7 @@ async def on_bench(
 
 
 def asked_of(machine: Machine, only: Iterable[str] = ()) -> list[Requirement]:
-    """Return what is asked of a machine: everything, or some requirements with all that they need."""
+    """Return the requirements of a machine: all, or some with the ones that they need."""
     capabilities = machine.board.identity.capabilities
     asked = able(requirements_of(machine.kind), capabilities)
     return with_needs(only, asked) if only else asked

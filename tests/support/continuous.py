@@ -1,4 +1,4 @@
-"""Commands of a shuffler without cycles that must fail or be refused, and the way back after it. No tests here."""
+"""Commands of a continuous shuffler that must fail or be refused, and its return to work."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def refused(b: Bench, reason: m.Reason, method: str, *extra: int) -> None:
 
 
 async def back_to_work(b: Bench, expected: int = FEW) -> None:
-    """The way back after any halt: empty, look, test, put everything into the intake, count."""
+    """Return to work after a halt: empty, inspect, test, put all cards into the intake, count."""
     b.inject("door:to=closed")
     b.inject(f"draw:cards={CHUTE_ROOM}")
     await all_cards_back(b, expected)

@@ -1,4 +1,4 @@
-"""A table core with ideal devices and obedient people around it, event by event. No bytes, no time, no tests here."""
+"""A table core with ideal devices and people, event by event. No bytes and no time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TECH: Final = ev.Person("technician", "T1")
 AUDITOR: Final = ev.Person("auditor", "A1")
 PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}
 
-# What a rule mutation puts in the place of the committed rules, while it runs; empty otherwise.
+# Rules that a rule mutation uses instead of the committed ones; otherwise empty.
 EDITIONS: Final[dict[str, Edition]] = {}
 PERMITS: Final[list[tuple[Row, ...]]] = []
 
@@ -49,7 +49,7 @@ CHOICES: Final[dict[str, dict[str, Any]]] = {
         "paytables": {"progressive": "688a-progressive-1"},
     },
 }
-# What a progressive needs besides, where the text leaves it open.
+# Further choices of a progressive that the regulation leaves open.
 WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "wagers": ["progressive"],
     "paytables": {"progressive": "687a-progressive-1"},
@@ -57,7 +57,7 @@ WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "folded_progressive": True,
     "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
 }
-# What a table of people and plain furniture has: no shuffler, a shoe that is no device.
+# A table without machines: no shuffler, and a shoe that is no device.
 PLAIN: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": False, "two_decks": False}
 
 _SENSORS: Final[dict[str, DeviceFact]] = {f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}
@@ -82,7 +82,7 @@ def next_change(state: State, seat: int) -> int:
 
 
 def signs_show(table: Table) -> list[ev.Event]:
-    """Return how every sign of a table reports that it shows the meter: the panel's page, and each meter sign."""
+    """Return the events by which the panel's page and each meter sign report that they show the meter."""
     if not table.context.progressive:
         return []
     slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
@@ -90,9 +90,9 @@ def signs_show(table: Table) -> list[ev.Event]:
 
 
 class Floor:
-    """Plays a table: events go in one by one, ideal devices and people answer what is decided.
+    """Plays a table: events go in one by one, and ideal devices and people answer the decisions.
 
-    `twist(decision)` may return other events than the ideal ones for a decision, or None for the ideal ones.
+    `twist(decision)` may return other events for a decision, or None for the ideal ones.
     """
 
     def __init__(
@@ -117,12 +117,12 @@ class Floor:
 
     @property
     def state(self) -> State:
-        """What the core knows."""
+        """The state of the core."""
         return self.table.state
 
     @property
     def round_(self) -> Round:
-        """The round in hand."""
+        """The current round."""
         return self.state.round
 
     @property
@@ -135,32 +135,32 @@ class Floor:
         return self.state.decks[name]
 
     def prompts(self, kind: str | None = None) -> list[Prompt]:
-        """The open questions (of a kind)."""
+        """Return the open prompts (of a kind)."""
         return [p for p in self.state.prompts.values() if kind in (None, p.kind)]
 
     def prompt(self, kind: str) -> Prompt:
-        """The one open question of a kind."""
-        (found,) = self.prompts(kind)
-        return found
+        """Return the single open prompt of a kind."""
+        (prompt,) = self.prompts(kind)
+        return prompt
 
     def hold(self, trigger: str | None = None) -> Hold:
-        """The one open irregularity (of a trigger)."""
-        (found,) = (h for h in self.state.holds.values() if trigger in (None, h.trigger))
-        return found
+        """Return the single open hold (of a trigger)."""
+        (hold,) = (h for h in self.state.holds.values() if trigger in (None, h.trigger))
+        return hold
 
     def keys(self, act: Any, slot: str | None = None, deck: str | None = None, **more: Any) -> set[str]:
-        """The keys of the reasons against an actuation."""
+        """Return the keys of the reasons against an actuation."""
         return {reason.key for reason in self.table.permit(act, slot, deck, **more)}
 
     def against_opening(self) -> set[str]:
-        """The keys of the reasons against a new round, for the deck that it would use."""
+        """Return the keys of the reasons against a new round with the next deck."""
         deck = self.table.context.next_deck()
         return self.keys("open_bets", deck=deck.name if deck else None)
 
     # --- playing -----------------------------------------------------------------------------------------------------
 
     def step(self, event: ev.Event) -> list[Decision]:
-        """One event, and nothing that follows from it."""
+        """Submit one event, without reactions."""
         decisions = self.table.step(event)
         assert not wrong_citations(self.edition, decisions), decisions
         self.log.append((event, decisions))
@@ -169,7 +169,7 @@ class Floor:
     def play(
         self, *events: ev.Event, until: Callable[[Decision], bool] | None = None, most: int = 3000
     ) -> list[Decision]:
-        """Events and everything that follows from them, until nobody has anything to do (or `until` a decision)."""
+        """Submit events and all reactions, until nobody has anything to do (or `until` a decision)."""
         self._queue.extend(events)
         decided: list[Decision] = []
         for _ in range(most):
@@ -185,10 +185,10 @@ class Floor:
             if until is not None and any(until(decision) for decision in decisions):
                 self._queue.clear()
                 return decided
-        raise AssertionError("the table does not come to rest")
+        raise AssertionError("the table does not become idle")
 
     def settle(self, most: int = 3000) -> list[Decision]:
-        """Answer whatever stands open, as ideal people and devices do, until nothing does."""
+        """Answer all open prompts and commands as ideal people and devices do, until none is open."""
         self._queue.clear()
         for prompt in self.prompts():
             twisted = self.twist(prompt)
@@ -199,7 +199,7 @@ class Floor:
         return self.play(most=most)
 
     def start(self, *decks: str) -> Floor:
-        """Every device reports, and decks come to the table."""
+        """Have every device report, and bring decks."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
         self.play(*signs_show(self.table))
@@ -212,7 +212,7 @@ class Floor:
         return self.play(ev.OpenRound(DEALER)) + self.play(ev.NoMoreBets(DEALER))
 
     def to(self, phase: str) -> Floor:
-        """Play on until the round is in a phase; what is asked in it stands open."""
+        """Play until the round is in a phase; its prompts stay open."""
         if self.phase == phase:
             return self
         there = lambda _: self.phase == phase  # noqa: E731
@@ -233,7 +233,7 @@ class Floor:
 
     def say(self, kind: str, choice: str | None = None, number: int | None = None, who: ev.Person | None = None,
             seats: tuple[int, ...] = ()) -> list[Decision]:  # fmt: skip
-        """Answer the one open question of a kind, and nothing that follows from it."""
+        """Answer the single open prompt of a kind, without reactions."""
         prompt = self.prompt(kind)
         if number is None and prompt.number and choice in (None, prompt.choices[0]):
             number = self._number(prompt)
@@ -241,19 +241,19 @@ class Floor:
         return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], who or PEOPLE[prompt.role], number, given))
 
     def count_stub(self, number: int) -> list[Decision]:
-        """Whoever is asked counts the stub: the dealer, or the floorperson where the shoe counted it differently."""
+        """Answer the stub count: by the dealer, or by the floorperson after a different count of the shoe."""
         return self.say("stub_recount" if self.prompts("stub_recount") else "stub", number=number)
 
     def declare(self, trigger: str, **about: Any) -> list[Decision]:
-        """The dealer reports an irregularity."""
+        """Report an irregularity as the dealer."""
         return self.step(ev.Declared(trigger, DEALER, **about))
 
     def order(self, what: Any, **about: Any) -> list[Decision]:
-        """A floorperson orders something."""
+        """Give an order as the floorperson."""
         return self.step(ev.Ordered(what, FLOOR, **about))
 
     def clear_holds(self) -> list[Decision]:
-        """People do whatever open irregularities ask for, and nothing else."""
+        """Answer the prompts of open irregularities, and nothing else."""
         decided: list[Decision] = []
         for _ in range(200):
             asked = [p for p in self.prompts() if p.hold is not None]
@@ -270,7 +270,7 @@ class Floor:
     # --- hands, devices, people ---------------------------------------------------------------------------------------
 
     def _hands(self) -> None:
-        """Somebody puts a deck that waits for the shuffler into it."""
+        """Put a waiting deck into the shuffler."""
         shuffler = self.state.slots.get("shuffler.1")
         waiting = [d for d in self.state.decks.values() if shuffling.waits(self.table.context, d)]
         used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
@@ -283,7 +283,7 @@ class Floor:
             self._queue.append(ev.CardsInserted("shuffler.1"))
 
     def answer(self, decision: Decision) -> list[ev.Event]:
-        """What ideal devices and people do about a decision."""
+        """Return the reactions of ideal devices and people to a decision."""
         if isinstance(decision, Command):
             return [*self._device(decision), ev.CommandEnded(decision.id, "done"), *self._after(decision)]
         if isinstance(decision, Prompt):
@@ -352,7 +352,7 @@ class Floor:
             return booking.envy_seats(self.table.context, prompt.seat or 0)
         regulars = self.state.regulars
         if prompt.kind == "seats" and self.table.context.submission.mid_shoe_entry_ban and regulars is not None:
-            return tuple(seat for seat in self.seats if seat in regulars)  # nobody else may come in before the shuffle
+            return tuple(seat for seat in self.seats if seat in regulars)  # no new player may enter before the shuffle
         return self.seats[:1] if prompt.kind in ("first_arrival", "cover_seat") else self.seats
 
     def _person(self, prompt: Prompt) -> list[ev.Event]:
@@ -360,40 +360,40 @@ class Floor:
             return [ev.ButtonSeen(prompt.slot, self.state.button)]
         number = self._number(prompt) if prompt.number else None
         seats = self._seats(prompt) if prompt.seats else ()
-        told: list[ev.Event] = []
+        events: list[ev.Event] = []
         if prompt.kind == "additional_cards" and self.state.round.counting:
             assert prompt.slot is None
-            told.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
+            events.append(ev.CardsDrawn("shoe.1", self.state.round.drawn + self.edition.hand.second_deal))
         choice = prompt.choices[-1] if prompt.seats and not seats else prompt.choices[0]
-        return [*told, ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)]
+        return [*events, ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)]
 
 
 # --- reading decisions ------------------------------------------------------------------------------------------------
 
 
 def of(kind: type[T], decisions: list[Decision]) -> list[T]:
-    """The decisions of a kind."""
+    """Return the decisions of a kind."""
     return [decision for decision in decisions if isinstance(decision, kind)]
 
 
 def acts(decisions: list[Decision]) -> list[str]:
-    """What devices were told to do."""
+    """Return the acts of all commands."""
     return [command.act for command in of(Command, decisions)]
 
 
 def found(decisions: list[Decision]) -> Found:
-    """The one irregularity that was found."""
+    """Return the single irregularity found."""
     (one,) = of(Found, decisions)
     return one
 
 
 def findings(decisions: list[Decision], kind: str) -> list[Finding]:
-    """What was kept for people, of a kind."""
+    """Return the findings of a kind."""
     return [finding for finding in of(Finding, decisions) if finding.kind == kind]
 
 
 def refused(decisions: list[Decision]) -> str:
-    """What was refused, in one sentence; nothing else may have happened."""
+    """Return the sentence of the single refusal; there must be no other decision."""
     assert all(isinstance(decision, Refused) for decision in decisions), decisions
     (one,) = of(Refused, decisions)
     return one.what

@@ -1,4 +1,4 @@
-"""docs/asyncapi.yaml as a judge of what is really sent. No tests here."""
+"""Checks sent MQTT messages against docs/asyncapi.yaml."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ DOCUMENT: Final = asyncapi.document()
 
 
 def is_the_file() -> bool:
-    """Tell whether the committed file says what is judged by here."""
+    """Return whether the committed file equals the document used here."""
     return (ROOT / "docs" / "asyncapi.yaml").read_text("utf-8") == asyncapi.text()
 
 
 def channel_of(topic: str) -> str | None:
-    """Return the channel whose address fits a topic; of an answer, also a topic below its address."""
+    """Return the channel whose address matches a topic; for replies also topics below it."""
     for name, channel in DOCUMENT["channels"].items():
         pattern = re.sub(r"\\{\w+\\}", "[^/]+", re.escape(channel["address"]))
         if re.fullmatch(pattern + ("(/.+)?" if name == "reply" else ""), topic):
@@ -29,14 +29,14 @@ def channel_of(topic: str) -> str | None:
 
 
 def undescribed(heard: Iterable[tuple[str, bool, Any]]) -> list[str]:
-    """Return what is wrong with messages (topic, retained, body) by the description."""
-    found = []
+    """Return the errors of messages (topic, retained, body) by the description."""
+    errors = []
     for topic, _, body in heard:
         name = channel_of(topic)
         if name is None:
-            found.append(f"{topic} is no channel")
+            errors.append(f"{topic} is no channel")
             continue
         (message,) = DOCUMENT["channels"][name]["messages"]
         schema = DOCUMENT["components"]["messages"][message]["payload"]
-        found += [f"{topic}: {said}" for said in objections(body, schema, DOCUMENT)]
-    return found
+        errors += [f"{topic}: {error}" for error in objections(body, schema, DOCUMENT)]
+    return errors

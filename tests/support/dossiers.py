@@ -1,4 +1,4 @@
-"""Dossiers written by hand, for tests of the diagnosis: a shuffler that was well until this. No tests here."""
+"""Fault reports for tests of the diagnosis: a shuffler that worked until this fault."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FREE, STUCK = 310, 1150
 
 
 def levels(**dark: int) -> tuple[d.Level, ...]:
-    """Clear sensors, but for those named with their level."""
+    """Return clear sensors, except those named with their level."""
     return tuple(d.Level(s, s in dark, dark.get(s, 900), 500) for s in SENSORS)
 
 
 def currents(**strained: int) -> tuple[d.Current, ...]:
-    """Motors that run free, but for those named with what they draw."""
+    """Return motors that run free, except those named with their current."""
     return tuple(d.Current(motor, strained.get(motor, FREE)) for motor in MOTORS)
 
 
 def times(**last: float) -> tuple[d.Times, ...]:
-    """Transit times of 53 cards; `last` is the last card's, as so many times the usual."""
+    """Return transit times of 53 cards; `last`: the last card's, as a factor of the usual."""
     return tuple(
         d.Times(s, 53, ms * 1000, ms * 950, round(ms * 1000 * max(1.05, last.get(s, 1.0))), ms * 20,
                 round(ms * 1000 * last.get(s, 1.0)))
@@ -33,20 +33,20 @@ def times(**last: float) -> tuple[d.Times, ...]:
 
 
 def edges(*passed: str, cards: int = 3, **pulse: float) -> tuple[d.Edge, ...]:
-    """Edges of whole cards, then of one that passed some sensors of the first leg; `pulse`: its length there."""
-    found: list[d.Edge] = []
+    """Return edges of whole cards, then of one that passed some sensors of the first leg; `pulse`: its lengths."""
+    edge_list: list[d.Edge] = []
     at = 10_000_000
     for card in range(cards + 1):
         for sensor in SHUFFLER.legs[0].sensors if card < cards else passed:
             length = round(40_000 * (pulse.get(sensor, 1.0) if card == cards else 1.0))
-            found += [d.Edge(sensor, True, at), d.Edge(sensor, False, at - length)]
+            edge_list += [d.Edge(sensor, True, at), d.Edge(sensor, False, at - length)]
             at -= 100_000
-    return tuple(found)
+    return tuple(edge_list)
 
 
 def shuffler(what: d.What, segment: str | None = None, *, leg: int = 0, entered: int = 27, left: int = 0,
              **more: Any) -> d.Dossier:  # fmt: skip
-    """A dossier of a shuffler with 53 cards."""
+    """Return a fault report of a shuffler with 53 cards."""
     fields: dict[str, Any] = {
         "at_ns": 1, "complete": True, "machine": d.Machine("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
         "halts": (d.Halt(what, "Jam", leg, segment, 27, entered, left),), "levels": levels(), "currents": currents(),

@@ -1,4 +1,4 @@
-"""Makes the host's challenges follow a seed, so that a whole run gives the same bytes every time. No tests here."""
+"""Seeds the host's challenges, so that a whole run gives the same bytes every time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a marked test shows about its clauses, watched while it runs: the live core refuses, asks, runs, or does not.
+"""Records what a marked test shows about its clauses: the live core refuses, asks a person, runs, or does not run.
 
-`tests/clause_witnesses.toml` names for each clause one test and what it shows. Whenever that test runs it must show it
-again, or it fails: so the clause table claims no more than a run of the tests shows. No tests here.
+`tests/clause_witnesses.toml` names one test for each clause and what it shows. The test fails if it shows less, so the
+clause table claims no more than the tests show.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import tests
 from table_controller.table import events as ev
 from table_controller.table.core import Table
 from table_controller.table.decisions import Found, Prompt, Refused
@@ -20,7 +21,7 @@ from table_controller.table.decisions import Found, Prompt, Refused
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision, Reason
 
-WITNESSES: Final = Path(__file__).resolve().parent.parent / "clause_witnesses.toml"
+WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses.toml"
 # The environment variable that names the file to which every marked test appends what it showed.
 RECORD: Final = "PITBOX_CLAUSE_RECORD"
 # What a test can show about one of its clauses, the strongest first.
@@ -32,7 +33,7 @@ SHOWN: Final = (REFUSED, ASKED, DRIVEN, COMPUTED)
 
 
 class Evidence:
-    """What one test has seen the live core do."""
+    """What the live core did during one test."""
 
     def __init__(self) -> None:
         self.driven = False
@@ -41,7 +42,7 @@ class Evidence:
         self.sentences: list[str] = []
 
     def see_step(self, table: Table, event: ev.Event, decisions: list[Decision]) -> None:
-        """See what the core made of an event."""
+        """Record the decisions of an event."""
         self.driven = True
         for decision in decisions:
             match decision:
@@ -55,10 +56,9 @@ class Evidence:
                     self._see_answer(table, event, decision.what)
 
     def _see_answer(self, table: Table, event: ev.Event, sentence: str) -> None:
-        """An answer was refused for its number or its seats, or because the text wants a floorperson.
+        """Record an answer that was refused for its number or seats, or because the clause requires a floorperson.
 
-        That a dealer's question is not answered by others, or not with a word that it does not know, refuses nothing
-        that a clause forbids.
+        A refusal of a wrong role for a dealer's prompt, or of an unknown choice, is no evidence for a clause.
         """
         prompt = table.state.prompts.get(event.prompt) if isinstance(event, ev.Answer) else None
         if prompt is None or "is not an answer to this question" in sentence:
@@ -67,12 +67,12 @@ class Evidence:
             self.refused.update(prompt.clauses)
 
     def see_reasons(self, reasons: tuple[Reason, ...]) -> None:
-        """See why something may not be done."""
+        """Record the reasons against an act."""
         self.driven = True
         self.refused.update(reason.clause for reason in reasons)
 
     def shows(self, clause: str) -> str:
-        """Return the strongest that this test shows about a clause."""
+        """Return the strongest evidence of this test about a clause."""
         if clause in self.refused or any(f"({clause})" in sentence for sentence in self.sentences):
             return REFUSED
         if clause in self.asked:
@@ -110,7 +110,7 @@ def begin() -> Evidence:
 
 
 def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
-    """End it: record what it showed, where that is asked for, or return how it falls short of what is claimed of it."""
+    """End a test: record its evidence on request, or return how it falls short of the claim."""
     _watching.remove(evidence)
     shown = {clause: evidence.shows(clause) for clause in clauses}
     path = os.environ.get(RECORD)
@@ -123,7 +123,7 @@ def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
         if claimed.get("test") == test and SHOWN.index(what) > SHOWN.index(claimed["shows"]):
             return (
                 f"{clause}: tests/clause_witnesses.toml claims {claimed['shows']!r} of this test; it shows {what!r}."
-                " Mend the test or the core, or write the claims anew: python -m tools.clause_table --record"
+                " Repair the test or the core, or write the claims again: python -m tools.clause_table --record"
             )
     return None
 
@@ -131,5 +131,5 @@ def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
 @cache
 def witnesses() -> dict[str, dict[str, str]]:
     """Return for each clause its witness (`test`) and what that test shows (`shows`)."""
-    found: dict[str, dict[str, str]] = tomllib.loads(WITNESSES.read_text()) if WITNESSES.exists() else {}
-    return found
+    by_clause: dict[str, dict[str, str]] = tomllib.loads(WITNESSES.read_text()) if WITNESSES.exists() else {}
+    return by_clause

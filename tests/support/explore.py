@@ -1,6 +1,6 @@
-"""Every state that a tiny table can reach, breadth first. What may happen is said in `moves`; no tests here.
+"""Searches every state that a tiny table can reach, breadth first; `moves` defines the possible events.
 
-A monitor watches every step. Now and then a step is taken twice from the same snapshot: it must decide the same.
+A monitor checks every step. Some steps are taken twice from the same snapshot and must decide the same.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _MONITOR: Final = msgspec.msgpack.Decoder(Monitor)
 _OPENED: Final = Moved("round", mc.BETTING)
-# One move in so many is taken twice; a prime, so that it is not always the same one of a state.
+# One move in so many is taken twice; a prime, so that the choice varies between states.
 _TWICE: Final = 7
-# What of a round that has ended nothing asks for any more.
+# States of a round that has ended.
 _OVER: Final = (mc.VOID, mc.COMPLETE)
 _LEFT_OUT: Final = ("prompts", "holds", "commands", "next_id", "book", "money")
 
 
 def canonical(table: Table, monitor: Monitor) -> bytes:
-    """Return what tells a state from others: numbers that only count up are left out or counted from zero.
+    """Return a canonical form of a state, without numbers that only count up.
 
-    The book of cards is left out: it decides nothing but what is said, and what a continuous shuffler expects back.
+    The card ledger is left out: it decides only texts, and the cards that a continuous shuffler expects.
     """
     state = table.state
     holds = {id_: at for at, id_ in enumerate(state.holds)}
@@ -66,7 +66,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     round_ = kept["round"]
     round_["number"] = 0
     round_["face_up"] = min(round_["face_up"], 2)
-    # What a manual shoe counted is compared with what was dealt: only a difference that nobody knows of matters.
+    # Only an unknown difference between counted and dealt cards of a manual shoe matters.
     missed = round_["dealt"] + round_["discarded"] + round_["burned"] - round_["drawn"] - round_["slip"]
     round_["drawn"] = missed if state.round.counting else 0
     round_["dealt"], round_["discarded"], round_["burned"] = round_["dealt"] > 0, round_["discarded"] > 0, 0
@@ -76,9 +76,15 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
             state.round.state, state.round.deck, state.round.seats, state.round.counted, state.round.parked,
             bool(state.round.to_deal or state.round.dealt),
         )  # fmt: skip
-        if table.context.settles_void:  # which hands are complete, and whether a card lies there for the joker
-            told = state.round
-            kept["round"] += (told.to_deal, told.in_slot, told.incomplete, told.replacement, told.stub is None)
+        if table.context.settles_void:  # complete hands, and whether there is a replacement card for the joker
+            round_state = state.round
+            kept["round"] += (
+                round_state.to_deal,
+                round_state.in_slot,
+                round_state.incomplete,
+                round_state.replacement,
+                round_state.stub is None,
+            )
     for deck in kept["decks"].values():
         deck["rounds"] = deck["doubted"] = 0
         deck["confirmed"] = sorted(deck["confirmed"])
@@ -102,7 +108,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
 
 
 def walk(model: Model, *story: str) -> list[Decision]:
-    """Take a table through moves by their names, watched; return what the last of them decided."""
+    """Make moves by their names, monitored; return the decisions of the last one."""
     monitor = model.prepared()
     decided: list[Decision] = []
     for name in story:
@@ -119,7 +125,7 @@ def walk(model: Model, *story: str) -> list[Decision]:
 
 
 class Node(NamedTuple):
-    """A state that was visited: how to come back to it, and how it was reached."""
+    """A visited state: its snapshot, and how it was reached."""
 
     snapshot: bytes
     monitor: bytes
@@ -134,14 +140,14 @@ class Search:
         self.model = model
         self.most = most
         self.nodes: list[Node] = []
-        self.ways: list[list[int]] = []  # per state: the states that lead to it without trouble
+        self.ways: list[list[int]] = []  # per state: its predecessors by good moves
         self.opens: set[int] = set()  # states from which a round was opened
         self.known: dict[bytes, int] = {}
-        self._seen: dict[tuple[bytes, bytes], int] = {}  # the same, before numbers are left out: most moves end here
+        self._seen: dict[tuple[bytes, bytes], int] = {}  # exact states, for a quick lookup
         self.steps = 0
         self.moves = 0
         self.repeated = 0  # moves that were taken twice
-        self.whole = False  # nothing was left to be looked at
+        self.whole = False  # the search is complete
 
     def run(self) -> Search:
         """Search until nothing new is found, or the bound on states is reached."""
@@ -154,7 +160,7 @@ class Search:
             for move in list(self.model.moves()):
                 table.restore(node.snapshot)
                 monitor = _MONITOR.decode(node.monitor)
-                decided = self._take(move, monitor, at)
+                decided = self._make_move(move, monitor, at)
                 self._visit(at, move.name, monitor, trouble=move.trouble)
                 self.moves += 1
                 if self.moves % _TWICE == 0:
@@ -163,8 +169,8 @@ class Search:
         self.whole = at == len(self.nodes)
         return self
 
-    def _take(self, move: Move, monitor: Monitor | None, at: int) -> list[Decision]:
-        """Take a move with all that devices do at once about it; return everything that was decided."""
+    def _make_move(self, move: Move, monitor: Monitor | None, at: int) -> list[Decision]:
+        """Make a move with the immediate reactions of devices; return all decisions."""
         table = self.model.table
         waiting: deque[ev.Event] = deque(move.events)
         decided: list[Decision] = []
@@ -183,16 +189,16 @@ class Search:
         return decided
 
     def _again(self, move: Move, node: Node, decided: list[Decision]) -> None:
-        """The same events from the same snapshot: the same decisions, and the same state, byte for byte."""
+        """Check that the same events from the same snapshot give the same decisions and state, byte for byte."""
         table = self.model.table
         after = table.snapshot()
         table.restore(node.snapshot)
-        assert self._take(move, None, node.parent) == decided, f"{move.name}: other decisions the second time"
+        assert self._make_move(move, None, node.parent) == decided, f"{move.name}: other decisions the second time"
         assert table.snapshot() == after, f"{move.name}: another state the second time"
         self.repeated += 1
 
     def _visit(self, parent: int, move: str, monitor: Monitor, *, trouble: bool) -> None:
-        """Remember the state that the table is in."""
+        """Record the current state of the table."""
         exact = self.model.table.snapshot(), _ENCODER.encode(monitor)
         known = self._seen.get(exact)
         if known is None:
@@ -218,7 +224,7 @@ class Search:
         return "\n".join(reversed(moves))
 
     def stuck(self) -> list[int]:
-        """Return the states from which nobody can lead the table to another round without trouble."""
+        """Return the states from which no good moves lead to another round."""
         way_out = set(self.opens)
         waiting = deque(way_out)
         while waiting:

@@ -1,8 +1,7 @@
-"""The shipped box in a process of its own, on a real disk and real ports; people reach it by a local socket.
+"""The shipped box in a process of its own, on a real disk and real ports; people reach it through a local socket.
 
-Run as a program it forks one box after the other, so that a start costs no imports. Where a box is to die is in the
-environment: PITBOX_TEST_CRASH=POINT:N kills it with SIGKILL at the N-th time that it comes to a point. Only this
-program reads it. No tests here.
+Run as a program it forks one box after the other, so that a start needs no imports. PITBOX_TEST_CRASH=POINT:N kills a
+box with SIGKILL at its N-th pass of a point; only this program reads that variable.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _POLICY: Final = Policy(segment_bytes=256 << 10, ballast_bytes=1 << 20)
 
 
 class Points:
-    """Counts how often each point is passed, and dies at the one that was named."""
+    """Counts the passes of each point, and kills the process at the named one."""
 
     def __init__(self, named: str) -> None:
         self.point, _, number = named.partition(":")
@@ -63,7 +62,7 @@ class Points:
                     os.kill(os.getpid(), signal.SIGKILL)
 
     def watch_disk(self) -> None:
-        """Every commit of this process, wherever it comes from; each is one sync."""
+        """Count every commit of this process; each is one sync."""
         commit = Segment.append
 
         def watched(segment: Segment, *details: Any) -> Any:
@@ -75,7 +74,7 @@ class Points:
         Segment.append = watched  # type: ignore[method-assign,assignment]
 
     def watched_port(self, path: Path) -> Any:
-        """Return what opens a port all of whose writes are points."""
+        """Return a function that opens a port whose writes are points."""
 
         async def open_port() -> Any:
             transport: Any = await open_serial(str(path))
@@ -93,26 +92,26 @@ class Points:
 
 
 def send(writer: asyncio.StreamWriter, what: tuple[Any, ...]) -> None:
-    """Send one thing to the other process."""
+    """Send one message to the other process."""
     body = pickle.dumps(what)
     writer.write(len(body).to_bytes(4, "big") + body)
 
 
 async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
-    """Take one thing from the other process; IncompleteReadError if it is gone."""
+    """Receive one message of the other process; IncompleteReadError if it is gone."""
     size = int.from_bytes(await reader.readexactly(4), "big")
     what: tuple[Any, ...] = pickle.loads(await reader.readexactly(size))
     return what
 
 
 class BoxServer:
-    """One boot of the shipped box, until it is told to stop or killed; people are behind a socket."""
+    """One boot of the shipped box, until it is stopped or killed; people are behind a socket."""
 
     def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: Points, peer: Any) -> None:
         self._folder = folder
         self._reader, self._writer = peer
         self._tasks: set[asyncio.Task[None]] = set()
-        self._sent = 0  # the number of the last step that people know of
+        self._sent = 0  # number of the last step sent to the people
         places = tuple(self._place(name, kind, points) for name, kind in kinds.items())
         plan = Plan("forked", edition(submission.game), submission, places, NobodyElse())
         self.clock = BoxClock()
@@ -133,7 +132,7 @@ class BoxServer:
         self._sent = step.seq
         send(self._writer, ("step", step.event, step.decisions, self.box.running().table.snapshot()))
 
-    def _told(self, name: str, event: Any) -> None:
+    def _on_device_event(self, name: str, event: Any) -> None:
         if type(event).__name__ in ("GivenOut", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
             send(self._writer, ("told", name, event))
 
@@ -142,7 +141,7 @@ class BoxServer:
         await self.box.begin(self._open_journal)
         controller = self.box.running()
         controller.followers.append(self._follow)
-        self.box.on_told.append(self._told)
+        self.box.on_told.append(self._on_device_event)
         while True:
             match await receive(self._reader):
                 case ("submit", event):
@@ -153,18 +152,18 @@ class BoxServer:
                     task.add_done_callback(self._tasks.discard)
                 case _:
                     break
-        while self.box.waiting:  # noqa: ASYNC110 - what is on its way to the disk is still shown
+        while self.box.waiting:  # noqa: ASYNC110 - wait for pending records
             await asyncio.sleep(0.002)
         await self.box.stop()
-        for record in reader.read(self._folder / JOURNAL, self._sent + 1):  # the stop itself is nobody's to follow
+        for record in reader.read(self._folder / JOURNAL, self._sent + 1):  # the stop itself has no follower
             if record.kind == STEP:
                 step = decode_step(record.body)
                 send(self._writer, ("step", step.event, step.decisions, controller.table.snapshot()))
         self._writer.close()
-        await self._writer.wait_closed()  # and all of it is read
+        await self._writer.wait_closed()  # until everything is read
 
     async def _call(self, number: int, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
-        """A technician uses a driver through the box."""
+        """Call a driver for a technician."""
         try:
             await getattr(self.box.slots[slot].driver, method)(*arguments)
         except PitboxError as failed:
@@ -185,7 +184,7 @@ async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> 
 
 
 def main(folder: Path, game: str, choices: dict[str, Any], kinds: dict[str, Any]) -> None:
-    """Fork a box for every line of standard input, which names where it dies; say its process id, and when it ended."""
+    """Fork a box for every line of standard input, its crash point; print its process id, and when it ended."""
     software_digest()
     submission = check_submission(edition(game), {"adjacent_boxes": 1} | CHOICES[game] | choices)
     print("ready", flush=True)

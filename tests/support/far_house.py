@@ -1,7 +1,4 @@
-"""A table whose box is another process that is killed again and again. Machines on ptys, people and truth are here.
-
-No tests here.
-"""
+"""A table whose box is another process that is killed again and again. Machines on ptys, people and truth are here."""
 
 from __future__ import annotations
 
@@ -35,19 +32,19 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
 GAME = "face_up_pai_gow"
-# People take a hundredth of their usual time, machines run so much faster than real ones.
+# Factors on the time of people and on the speed of machines.
 PACE = 0.01
 SPEED = 400.0
-# Far more than a boot needs on a busy computer (s): whoever takes longer hangs.
+# Time limit of a boot on a busy computer (s).
 LIMIT = 60.0
-# A named point that is not reached within this time (s) was chosen too far ahead: then the box is killed anyhow.
+# If a crash point is not reached within this time (s), the box is killed anyway.
 TOO_FAR = 1.5
-# A claimed hand is paid within about this time (s).
+# A claimed hand is paid after at most about this time (s).
 UNTIL_PAID = 0.15
 
 
 class FarDriver:
-    """A driver behind the box's socket."""
+    """A driver reached through the box's socket."""
 
     def __init__(self, box: Mirror, slot: str) -> None:
         self._box, self._slot = box, slot
@@ -57,13 +54,13 @@ class FarDriver:
 
 
 class FarView(NamedTuple):
-    """What people see of a device's link."""
+    """The view of a device's link that people need."""
 
     connected: bool
 
 
 class FarSlot:
-    """A slot, as the people need it."""
+    """A slot, with the parts that people need."""
 
     def __init__(self, box: Mirror, name: str) -> None:
         self._box = box
@@ -71,12 +68,12 @@ class FarSlot:
 
     @property
     def view(self) -> FarView:
-        """Nobody unplugs these machines: whoever has a box has a link, or will have it at once."""
+        """Return a connected view while the box runs: these machines are never unplugged."""
         return FarView(self._box.powered)
 
 
 class Mirror:
-    """The box as its screen shows it: a table that follows what the box says is on disk."""
+    """The box as its screen shows it: a table that follows the steps on its disk."""
 
     def __init__(self, house: FarHouse, table: Table) -> None:
         self.house = house
@@ -91,12 +88,12 @@ class Mirror:
         self._numbers = count(1)
 
     def submit(self, event: ev.Event) -> None:
-        """Somebody says something to the box."""
+        """Submit an event to the box."""
         if self.powered and self._peer is not None:
             send(self._peer, ("submit", event))
 
     async def call(self, slot: str, method: str, arguments: tuple[Any, ...]) -> None:
-        """A technician uses a driver through the box; LinkClosed if it cannot, or the box dies meanwhile."""
+        """Call a driver through the box as a technician; LinkClosed if the box is down or dies."""
         if not self.powered or self._peer is None:
             raise LinkClosed("the box is dark")
         number = next(self._numbers)
@@ -108,11 +105,11 @@ class Mirror:
             del self._calls[number]
 
     async def serve(self, source: asyncio.StreamReader, peer: asyncio.StreamWriter) -> None:
-        """Follow one boot until it is gone."""
+        """Follow one boot until it ends."""
         self._peer = peer
         try:
             while True:
-                self._take(await receive(source))
+                self._on_message(await receive(source))
         except (asyncio.IncompleteReadError, ConnectionError):
             self.powered, self._peer = False, None
             for waiting in self._calls.values():
@@ -121,7 +118,7 @@ class Mirror:
         finally:
             peer.close()
 
-    def _take(self, what: tuple[Any, ...]) -> None:
+    def _on_message(self, what: tuple[Any, ...]) -> None:
         match what:
             case ("step", event, decisions, snapshot):
                 self.table.restore(snapshot)
@@ -139,16 +136,16 @@ class Mirror:
                         waiting.set_exception(LinkClosed(failed))
 
     def stop(self) -> None:
-        """Have the box end in order."""
+        """Stop the box in order."""
         assert self._peer is not None
         send(self._peer, ("stop",))
 
     async def bury(self) -> None:
-        """Nothing of the box is in this process."""
+        """Do nothing: the box is in another process."""
 
 
 class FarWatch(Watch):
-    """Only notes the lights; what is on disk is read when the box is dead."""
+    """Only records the lights; the disk is read after the box is killed."""
 
     def _light(self, number: int, seat: int) -> None:
         self.lit.append((number, seat))
@@ -164,7 +161,7 @@ class FarHouse(CutHouse):
         return not self.box.powered
 
     def ask_again(self) -> bool:
-        """The box itself asks a device in doubt again."""
+        """Return False: the box itself asks an unverified device again."""
         return False
 
     def __init__(self, folder: Path, seed: int) -> None:
@@ -183,7 +180,7 @@ class FarHouse(CutHouse):
         return Mirror(self, Table(self.edition, self.submission, kinds))
 
     def stepped(self, event: ev.Event, decisions: Any) -> None:
-        """People see a step that is on disk."""
+        """Show people a step that is on disk."""
         self._stepped(event, decisions)
 
     async def __aenter__(self) -> FarHouse:
@@ -219,7 +216,7 @@ class FarHouse(CutHouse):
     # --- one boot -----------------------------------------------------------------------------------------------------
 
     async def boot(self, crash: str = "") -> None:
-        """Start a box that dies at a point, or at none; return when it shows its start, or is dead."""
+        """Start a box with a crash point, or none; return when it has started, or is dead."""
         self.box.powered = False
         self._program.stdin.write(f"{crash}\n".encode())
         self.box.pid = int(await self._line())
@@ -232,13 +229,13 @@ class FarHouse(CutHouse):
             self.people.look_again()
 
     def kill(self) -> None:
-        """Kill the box, if it lives."""
+        """Kill the box, if it runs."""
         if self.box.pid:
-            with suppress(ProcessLookupError):  # it has just died, and nobody has heard yet
+            with suppress(ProcessLookupError):  # it has just died
                 os.kill(self.box.pid, signal.SIGKILL)
 
     def kill_soon(self, after: float) -> None:
-        """Kill the box so many seconds after the next claim, if it still lives then."""
+        """Kill the box so many seconds after the next claim."""
 
         def claimed() -> None:
             self.on_claim = None
@@ -247,13 +244,13 @@ class FarHouse(CutHouse):
         self.on_claim = claimed
 
     def spare(self) -> None:
-        """Whom the next claim was to kill is dead."""
+        """Cancel the kill after the next claim."""
         self.on_claim = None
         if self._soon is not None:
             self._soon.cancel()
 
     async def over(self) -> None:
-        """Wait until the box is dead and its last word is read."""
+        """Wait until the box is dead and its last message is read."""
         assert self._ended is not None
         async with asyncio.timeout(LIMIT):
             await self._ended
@@ -267,7 +264,7 @@ class FarHouse(CutHouse):
     # --- under load ---------------------------------------------------------------------------------------------------
 
     async def load(self, rng: Random) -> None:
-        """Play, with bets, until the box is dead."""
+        """Play rounds with bets until the box is dead."""
         while not self.dark:
             await self.rest()
             if not self.box.powered:
@@ -282,7 +279,7 @@ class FarHouse(CutHouse):
             await asyncio.sleep(0.01)
 
     async def to_rest(self) -> None:
-        """Lead the table on until one more round was played from open to idle."""
+        """Resume play until one more round was played from open to idle."""
         async with asyncio.timeout(4 * LIMIT):
             while True:
                 await self.rest()
@@ -306,7 +303,7 @@ def _dealer() -> ev.Person:
 
 
 async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
-    """Kill a table's box that often, at random and at every named point in turn; compare with the truth."""
+    """Kill a table's box so often, at random and at every crash point in turn; compare with the truth."""
     rng, seen = Random(seed), Counter[str]()
     async with FarHouse(folder, seed) as house:
         await house.boot()
@@ -342,7 +339,7 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
 
 
 async def _one_kill(house: FarHouse, crash: str, after: float, rng: Random) -> None:
-    """Let a box live until it dies: at a point, or else after some seconds."""
+    """Run a box until it dies: at a point, or after some seconds."""
     if house.dark:
         await house.boot(crash)
     killer = asyncio.get_running_loop().call_later(after, house.kill)

@@ -1,7 +1,7 @@
-"""What the version before wrote: journals, an export, dossiers, a capture, a configuration. No tests here.
+"""Files of the first version: journals, an export, fault reports, a capture, a configuration.
 
-The files lie in tests/fixtures/first_edition; its README says how they were made. They are copied before they are
-opened, for a journal that is only read still leaves its lock.
+The files are in tests/fixtures/first_edition; its README explains how they were made. They are copied before they are
+opened, because reading a journal leaves a lock file.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import tests
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
@@ -17,17 +18,17 @@ from table_controller.journal.versions import digests_of
 if TYPE_CHECKING:
     from tests.support.core import Floor
 
-FILES: Final = Path(__file__).parent.parent / "fixtures" / "first_edition"
+FILES: Final = Path(tests.__file__).parent / "fixtures" / "first_edition"
 EXPORT: Final = FILES / "export"
 CAPTURE: Final = FILES / "capture.pcapng"
 CONFIGURATION: Final = FILES / "table.toml"
 GAME: Final = "face_up_pai_gow"
-# As the version before had it after its last step, in micro-dollars.
+# The meter of that version after its last step, in micro-dollars.
 METER: Final = 10_002_070_000
 
 
 def copied(name: str, folder: Path) -> Path:
-    """Copy one of the fixtures into a folder and return where it lies."""
+    """Copy one of the fixtures into a folder and return its path."""
     return Path(shutil.copytree(FILES / name, folder / name.replace("/", "-")))
 
 

@@ -1,4 +1,4 @@
-"""Exports that somebody changed: each forgery, whether the chain was made anew, and what gives it away. No tests."""
+"""Forged exports: each change, whether the chain was computed again, and the finding that reveals it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Export:
         self.records: Records = [json.loads(line) for line in (folder / RECORDS).read_bytes().splitlines()]
 
     def copy(self) -> Export:
-        """Return one that may be changed."""
+        """Return a copy that may be changed."""
         return deepcopy(self)
 
     def write(self, folder: Path, *, anew: bool) -> Path:
-        """Write it down; `anew`: with numbers, bodies, heads and manifest made anew, as who controls the box can."""
+        """Write the export; `anew`: recompute numbers, bodies, heads and manifest, as an attacker on the box can."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         if anew:
@@ -57,48 +57,48 @@ class Export:
     # --- finding ------------------------------------------------------------------------------------------------------
 
     def event(self, kind: str, number: int = 0, /, **fields: Any) -> int:
-        """Return the place of the n-th step with such an event."""
-        found = [
+        """Return the index of the n-th step with such an event."""
+        matches = [
             n for n, r in enumerate(self.records)
             if r["kind"] == "step" and r["content"]["event"]["type"] == kind
             and all(r["content"]["event"].get(key) == value for key, value in fields.items())
         ]  # fmt: skip
-        return found[number]
+        return matches[number]
 
     def decision(self, kind: str, number: int = 0, /, **fields: Any) -> tuple[int, dict[str, Any]]:
-        """Return the place of the n-th step with such a decision, and the decision."""
-        found = [
+        """Return the index of the n-th step with such a decision, and the decision."""
+        matches = [
             (n, d) for n, r in enumerate(self.records) if r["kind"] == "step" for d in r["content"]["decisions"]
             if d["type"] == kind and all(d.get(key) == value for key, value in fields.items())
         ]  # fmt: skip
-        return found[number]
+        return matches[number]
 
     def decided(self, place: int) -> list[dict[str, Any]]:
         """Return the decisions of a step."""
-        found: list[dict[str, Any]] = self.records[place]["content"]["decisions"]
-        return found
+        decisions: list[dict[str, Any]] = self.records[place]["content"]["decisions"]
+        return decisions
 
     def told(self, place: int) -> dict[str, Any]:
         """Return the event of a step."""
-        found: dict[str, Any] = self.records[place]["content"]["event"]
-        return found
+        event: dict[str, Any] = self.records[place]["content"]["event"]
+        return event
 
     def entry(self, kind: str, number: int = 0) -> tuple[int, dict[str, Any]]:
-        """Return the place of the n-th step that books such an entry, and the decision that holds it."""
-        found = [
+        """Return the index of the n-th step that books such an entry, and its decision."""
+        matches = [
             (n, d) for n, r in enumerate(self.records) if r["kind"] == "step" for d in r["content"]["decisions"]
             if d.get("entry", {}).get("kind") == kind
         ]  # fmt: skip
-        return found[number]
+        return matches[number]
 
     def drop(self, kind: str, number: int = 0, /, **fields: Any) -> int:
-        """Take a decision away; return where it was."""
+        """Remove a decision; return its index."""
         place, decision = self.decision(kind, number, **fields)
         self.decided(place).remove(decision)
         return place
 
     def shift_meter(self, from_entry: int, by: int) -> None:
-        """Have every entry from one on tell a meter that is off by so much."""
+        """Shift the meter of every later entry by so much."""
         for record in self.records:
             for decision in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
                 entry = decision.get("entry")
@@ -108,7 +108,7 @@ class Export:
 
 
 class Forgery(NamedTuple):
-    """A change, which returns the place of the record that gives it away (None: the end), and what is said of it."""
+    """A change that returns the index of the revealing record (None: the end), and the expected finding."""
 
     name: str
     change: Callable[[Export], int | None]
@@ -214,10 +214,10 @@ def _shuffle_short(e: Export) -> int:
 
 
 def _irregularity_hidden(e: Export) -> int:
-    """A deck that was short, with everything that was said about it taken away."""
-    place, found = e.decision("Found", trigger="count_wrong")
+    """Remove every decision about a short deck."""
+    place, irregularity = e.decision("Found", trigger="count_wrong")
     e.decided(place)[:] = [d for d in e.decided(place) if d["type"] not in ("Found", "Finding", "Prompt")]
-    assert found["slot"]
+    assert irregularity["slot"]
     return place
 
 
@@ -227,14 +227,14 @@ def _stub_short(e: Export) -> int:
     return place
 
 
-def _stub_said(e: Export) -> int:
+def _stub_miscounted(e: Export) -> int:
     (prompt,) = {d["id"] for _, d in [e.decision("Prompt", kind="stub")]}
     place = e.event("Answer", prompt=prompt)
     e.told(place)["number"] += 1
     return place
 
 
-def _chips_said(e: Export) -> int:
+def _chips_miscounted(e: Export) -> int:
     _, prompt = e.decision("Prompt", kind="chips")
     place = e.event("Answer", prompt=prompt["id"])
     e.told(place)["number"] += 1
@@ -242,15 +242,15 @@ def _chips_said(e: Export) -> int:
 
 
 def _not_cleared(e: Export) -> int:
-    """Whoever deals on without an acknowledgement: the next order to the device gives it away."""
-    place, found = e.decision("Found", trigger="shoe_fault")
-    cleared, _ = e.decision("Cleared", hold=found["hold"])
-    e.drop("Cleared", hold=found["hold"])
+    """Remove an acknowledgment; the next command to the device reveals it."""
+    place, irregularity = e.decision("Found", trigger="shoe_fault")
+    cleared, _ = e.decision("Cleared", hold=irregularity["hold"])
+    e.drop("Cleared", hold=irregularity["hold"])
     assert cleared > place
     return next(
         n for n in range(cleared, len(e.records)) if e.records[n]["kind"] == "step"
         for d in e.decided(n) if d["type"] == "Command" and (
-            (d["slot"] == found["slot"] and not d["safe"]) or d["act"] == "open_bets"
+            (d["slot"] == irregularity["slot"] and not d["safe"]) or d["act"] == "open_bets"
         )
     )  # fmt: skip
 
@@ -284,7 +284,7 @@ def _about(event: dict[str, Any], command: int) -> bool:
 
 
 def _never_locked(e: Export) -> int:
-    """One sensor stays open: its lock and everything about it is taken away."""
+    """Remove the lock of one sensor and everything about it."""
     place, lock = e.decision("Command", act="lock", slot="bet_sensor.2")
     e.decided(place).remove(lock)
     e.records = [r for r in e.records if r["kind"] != "step" or not _about(r["content"]["event"], lock["id"])]
@@ -314,7 +314,7 @@ def _counted_twice(e: Export) -> int:
 
 
 def _one_micro_dollar(e: Export) -> int:
-    """The least that there is, taken from the house so that all accounts still sum to zero."""
+    """Move one micro-dollar from the house, so that all accounts still sum to zero."""
     place, bet = e.decision("BetAccepted")
     for moved in bet["entry"]["transfers"]:
         moved["amount"] += {"meter": 1, "house": -1}.get(moved["to"], 0)
@@ -323,14 +323,14 @@ def _one_micro_dollar(e: Export) -> int:
     return place
 
 
-def _meter_told_wrong(e: Export) -> int:
+def _meter_reported_wrong(e: Export) -> int:
     place, bet = e.decision("BetAccepted", 1)
     bet["entry"]["meter_after"] -= 1
     return place
 
 
 def _entry_removed(e: Export) -> int:
-    """A bet was never booked; its light gives it away."""
+    """Remove the booking of a bet; its light reveals it."""
     place, bet = e.decision("BetAccepted", 1)
     e.decided(place).remove(bet)
     return place
@@ -357,7 +357,7 @@ def _no_slip(e: Export) -> int:
 
 
 def _falls_otherwise(e: Export) -> int:
-    """A correction that nobody entered, called by another name."""
+    """Call a correction by another name."""
     place, wrong = e.entry("correction")
     wrong["entry"]["kind"] = "seed"
     return place
@@ -376,7 +376,7 @@ def _other_amount(e: Export) -> int:
 
 
 def _not_returned(e: Export) -> int:
-    """The last bet of a void round is kept; the round ends all the same."""
+    """Keep the last bet of a void round."""
     place, bet = e.decision("BetReturned", -1)
     e.decided(place).remove(bet)
     entry = bet["entry"]
@@ -435,8 +435,8 @@ FORGERIES: Final = (
     Forgery("shuffle short", _shuffle_short, "no irregularity follows"),
     Forgery("irregularity hidden", _irregularity_hidden, "no irregularity follows"),
     Forgery("stub short", _stub_short, "no irregularity follows"),
-    Forgery("stub counted wrong", _stub_said, "no irregularity follows"),
-    Forgery("chips counted wrong", _chips_said, "no irregularity"),
+    Forgery("stub counted wrong", _stub_miscounted, "no irregularity follows"),
+    Forgery("chips counted wrong", _chips_miscounted, "no irregularity"),
     Forgery("irregularity not cleared", _not_cleared, "open"),
     Forgery("cleared by another", _cleared_by_another, "did not acknowledge it"),
     Forgery("answered by another role", _answered_by_another_role, "the dealer answered for the floorperson"),
@@ -446,7 +446,7 @@ FORGERIES: Final = (
     Forgery("bet that did not lie there", _latch_turned, "without a latch"),
     Forgery("double contribution", _counted_twice, "counts twice"),
     Forgery("meter off by one micro-dollar", _one_micro_dollar, "by the terms it moves"),
-    Forgery("meter told wrong", _meter_told_wrong, "not what the accounts give"),
+    Forgery("meter told wrong", _meter_reported_wrong, "not what the accounts give"),
     Forgery("bet not booked", _entry_removed, "is not booked"),
     Forgery("hit worth less", _share_less, "worth another amount"),
     Forgery("hit paid twice", _paid_twice, "of a hit that is documented"),

@@ -1,4 +1,4 @@
-"""The golden files read, and their messages built: what the tests of the wire share. No tests here."""
+"""Reads the golden files and builds their messages, for the wire tests."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Any, Final
 
 import msgspec
 
+import tests
 from devices.registry import LINK, MACHINES, members
 from firmware_bridge.messages import Message, tag_of
 
-FOLDER: Final = Path(__file__).parent.parent / "wire" / "golden"
+FOLDER: Final = Path(tests.__file__).parent / "wire" / "golden"
 
 
 def _classes(unions: list[Any]) -> dict[str, type[Message]]:
     return {message.__name__: message for union in unions for message in members(union)}
 
 
-# Message classes by name, the link's own and each machine's: names need not differ between machines.
+# Message classes by name, of the link and of each machine: machines may share names.
 LINK_CLASSES: Final = _classes(list(LINK))
 CLASSES: Final = {"link": LINK_CLASSES} | {
     machine.KIND: {
@@ -43,7 +44,7 @@ MESSAGES: Final = [entry for path in sorted(FOLDER.glob("*.toml")) for entry in 
 
 
 def value(written: Any) -> Any:
-    """Return what a value in a golden file stands for."""
+    """Return the value that a golden file denotes."""
     if isinstance(written, list):
         return [value(item) for item in written]
     if isinstance(written, str) and written.startswith("hex:"):
@@ -58,8 +59,8 @@ def values(entry: dict[str, Any]) -> list[Any]:
 
 def class_of(entry: dict[str, Any]) -> type[Message]:
     """Return the class of a golden message."""
-    found: type[Message] = CLASSES[entry["kind"]][entry["name"]]
-    return found
+    message_class: type[Message] = CLASSES[entry["kind"]][entry["name"]]
+    return message_class
 
 
 def message(entry: dict[str, Any]) -> Message:
@@ -71,5 +72,5 @@ def message(entry: dict[str, Any]) -> Message:
 
 def payload(name: str, kind: str = "shuffler") -> bytes:
     """Return the first golden payload of a message, of the link's or of a machine's."""
-    found = (e for e in MESSAGES if e["name"] == name and e["kind"] in ("link", kind))
-    return bytes.fromhex(next(found)["payload"])
+    matching = (e for e in MESSAGES if e["name"] == name and e["kind"] in ("link", kind))
+    return bytes.fromhex(next(matching)["payload"])

@@ -1,4 +1,4 @@
-"""The golden session's other end: frames as they stand in tests/wire/golden/, and a real twin beside them. No tests."""
+"""The other end of the golden session: frames of tests/wire/golden/, and a machine with real simulated firmware."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SESSION: Final[list[dict[str, Any]]] = GOLDEN["session"]
 SHAKE: Final[dict[str, bytes]] = {name: bytes.fromhex(text) for name, text in GOLDEN["handshake"].items()}
-# The decoders that really wait at the far end of each message: a twin's board makes its own as here.
+# The decoders at the receiving ends; a machine's board makes its own in the same way.
 DECODER: Final = SHUFFLER.decoder
 TWIN_DECODER: Final = decoder(m.ToDevice)
 
@@ -38,7 +38,7 @@ def wire(number: int) -> bytes:
 
 
 def sealed(key: bytes, payload: bytes, *, seq: int, counter: int, kind: int = fr.REQUEST) -> bytes:
-    """A frame that an end which holds the session key could send."""
+    """Return a frame sealed with a session key."""
     return fr.to_wire(*Sealer(key, counter).seal(0, kind, seq, fr.FIRST_SEQ, fr.NO_RE, payload))
 
 
@@ -46,25 +46,25 @@ def sealed(key: bytes, payload: bytes, *, seq: int, counter: int, kind: int = fr
 
 
 class FarEnd:
-    """The other end of a real transport: collects whole frames, says what the script tells it to."""
+    """The other end of a real transport: collects whole frames, and sends scripted ones."""
 
     def __init__(self, transport: MemoryTransport) -> None:
         self._transport = transport
-        self._heard: asyncio.Queue[bytes] = asyncio.Queue()
-        self._rest = b""
-        transport.on_bytes = self._take
+        self._received: asyncio.Queue[bytes] = asyncio.Queue()
+        self._partial_frame = b""
+        transport.on_bytes = self._receive
 
-    def _take(self, data: bytes) -> None:
-        *frames, self._rest = (self._rest + data).split(b"\0")
-        for frame in filter(None, frames):  # an idle delimiter is no frame
-            self._heard.put_nowait(frame + b"\0")
+    def _receive(self, data: bytes) -> None:
+        *frames, self._partial_frame = (self._partial_frame + data).split(b"\0")
+        for frame in filter(None, frames):  # an idle delimiter is not a frame
+            self._received.put_nowait(frame + b"\0")
 
     def say(self, data: bytes) -> None:
         self._transport.write(data)
 
     async def hear(self) -> bytes:
         async with asyncio.timeout(10):
-            return await self._heard.get()
+            return await self._received.get()
 
     def close(self) -> None:
         self._transport.close()
@@ -78,7 +78,7 @@ class _GoldenRandom(Random):
 
 
 class GoldenTwin:
-    """A real twin with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
+    """A machine with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
 
     def __init__(self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False) -> None:
         world, clock = World(), DeviceClock()

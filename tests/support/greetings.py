@@ -1,4 +1,4 @@
-"""A machine behind a real greeter, and a host that greets it, over a pipe in memory. No tests here."""
+"""A machine and a host that shake hands over a pipe in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRUST: Final = Trust("shuffler", {"S-1": KEY}, frozenset([ApprovedFirmware("shuf
 
 
 class Machine:
-    """A device's far end with power: greeter and sessions die at a reboot, entropy and command memory do not."""
+    """A device's end of the link: a reboot ends handshake and sessions, but not entropy and command memory."""
 
     def __init__(self, port: Port, *, key: bytes = KEY.key, hello: DeviceHello = HELLO, seed: int = 1) -> None:
         self.port = port
@@ -56,7 +56,7 @@ class Machine:
 
     @property
     def alive(self) -> list[Link]:
-        """The sessions that live; there must never be two."""
+        """The live sessions; there must never be two."""
         return [link for link in self.sessions if link.down is None]
 
     def _session(self, link: Link, role: str) -> None:
@@ -79,12 +79,12 @@ class Doorway:
         return link
 
     async def reject(self, trust: Trust = TRUST, seed: int = 1) -> Exception:
-        """Shake hands as the host and return why it did not work."""
+        """Shake hands as the host and return the error."""
         try:
             await self.greet(trust, seed)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+        except Exception as error:  # noqa: BLE001 - the test checks it
             return error
-        raise AssertionError("a session that must not be")
+        raise AssertionError("the handshake must not succeed")
 
     def close(self, link: Link | None = None) -> None:
         """End it all."""
@@ -94,6 +94,6 @@ class Doorway:
 
 
 async def works(link: Link, n: int = 1) -> bool:
-    """Whether a question is answered over this link."""
+    """Return whether a question is answered over this link."""
     async with asyncio.timeout(60):
         return bool(await link.request(Question(n), 5.0) == Answer(n))

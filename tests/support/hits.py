@@ -1,4 +1,4 @@
-"""Tables with progressive bets, played to where a hit is claimed, paid or undone. No tests here."""
+"""Tables with progressive bets, played until a hit is claimed, paid or reversed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BettingFloor(Floor):
-    """A table whose every step is watched, with bets on some seats."""
+    """A table with bets on some seats and a monitor that checks every step."""
 
     def __init__(self, table: str, bets: tuple[int, ...] = (1, 3), **more: Any) -> None:
         game = PROGRESSIVES[table][0]
@@ -28,7 +28,7 @@ class BettingFloor(Floor):
         self.bets = set(bets)
 
     def step(self, event: ev.Event) -> list[Decision]:
-        """One event, watched."""
+        """Submit one event, monitored."""
         decisions = super().step(event)
         self.monitor.watch(event, decisions, self.state)
         return decisions
@@ -39,11 +39,11 @@ class BettingFloor(Floor):
         return self.state.money.book
 
     def held(self) -> dict[str, int]:
-        """What the accounts hold, empty ones left out."""
+        """Return the account balances, without empty accounts."""
         return {account: amount for account, amount in self.book.held.items() if amount}
 
     def entries(self) -> list[Entry]:
-        """Everything that was ever booked, from the decisions."""
+        """Return all booked entries, from the decisions."""
         return [booked.entry for _, decisions in self.log for booked in of(Booked, decisions)]
 
     def settling(self) -> BettingFloor:
@@ -52,7 +52,7 @@ class BettingFloor(Floor):
         return self
 
     def until_asked(self, kind: str, seat: int | None = None) -> BettingFloor:
-        """Answer as ideal people do until a question of a kind (of a seat) is open."""
+        """Answer as ideal people do until a prompt of a kind (of a seat) is open."""
         for _ in range(60):
             if any(seat in (None, prompt.seat) for prompt in self.prompts(kind)):
                 return self
@@ -63,7 +63,7 @@ class BettingFloor(Floor):
         raise AssertionError(f"{kind} is never asked")
 
     def claim(self, seat: int, hand: str) -> Hit:
-        """Settle until a seat's bet is asked for, and claim a hand for it."""
+        """Settle until the prompt for a seat's bet, and claim a hand."""
         self.settling().until_asked("progressive", seat)
         self.say("progressive", hand)
         hit = self.state.money.hit_of(seat)
@@ -71,18 +71,18 @@ class BettingFloor(Floor):
         return hit
 
     def say_seat(self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()) -> list[Decision]:
-        """Answer the question of a kind that is about a seat."""
+        """Answer the prompt of a kind for a seat."""
         (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
         given = seats or (self._seats(prompt) if prompt.seats and choice is None else ())
         return self.step(ev.Answer(prompt.id, choice or prompt.choices[0], PEOPLE[prompt.role], None, given))
 
     def settle_others(self) -> None:
-        """Answer everything that is asked but what a floorperson documents."""
+        """Answer all prompts except hand pays."""
         while asked := [prompt for prompt in self.prompts() if prompt.kind != "hand_pay"]:
             for event in self.answer(asked[0]):
                 self.step(event)
 
     def finish(self) -> None:
-        """Let ideal people do what is left of the round."""
+        """Finish the round with ideal people."""
         self.settle()
         assert self.phase == mc.IDLE, self.prompts()

@@ -1,9 +1,9 @@
-"""Every order in which one seat's bets, its lock and the frames between sensor and host can happen. No tests here.
+"""Every possible order of one seat's bets, its lock, and the frames between sensor and host.
 
-One player's hands, one sensor's real memory (`simulators.twins.latch`), and the box's own decision: what its driver
-reports goes through `controller.translate` into the table core (`tests.support.latching`), which also writes the locks
-and lights. Between them frames arrive in any order, once, twice or never. Every history is tried, not some: the state
-is frozen, so a state that was reached before is not tried again, and its histories are counted all the same.
+It combines one player's hands, a sensor's real memory (`simulators.twins.latch`) and the box's decision: events of the
+driver go through `controller.translate` into the table core (`tests.support.latching`), which also writes locks and
+lights. Frames arrive in any order, once, twice or never. Every history is tried: states are immutable, so a known state
+is not searched again, but its histories are counted.
 """
 
 from __future__ import annotations
@@ -26,36 +26,36 @@ LEVEL: Final = {m.Lies.EMPTY: 100, m.Lies.CHIP: 700, m.Lies.SEVERAL: 920}
 
 
 class Broken(AssertionError):
-    """A promise does not hold; the message tells the history that shows it."""
+    """A check failed; the message holds the history."""
 
 
 class Rest(msgspec.Struct, frozen=True, cache_hash=True):
-    """What may still happen."""
+    """How many events of each type may still happen."""
 
-    lays: int = 2
-    takes: int = 1
+    chips_laid: int = 2
+    chips_taken: int = 1
     reboots: int = 1
-    locks: int = 1  # times that the host writes the lock: the same one again after the first
+    locks: int = 1  # times that the host writes the lock
     losses: int = 1
     doubles: int = 1
     deadlines: int = 1
-    strays: int = 0  # locks that are not the host's for this round: another id, another round
+    strays: int = 0  # locks with another id or for another round
 
 
 class Truth(msgspec.Struct, frozen=True, cache_hash=True):
-    """What really lay there at the instant when the lock first reached an open sensor."""
+    """The true chips when the lock first reached an open sensor."""
 
     chips: tuple[int, ...]
-    placed: int  # the number of the last change before it
+    placed: int  # number of the last change before it
 
 
 class World(msgspec.Struct, frozen=True, cache_hash=True):
-    """One moment: hands, sensor, frames on their way in both directions, host."""
+    """One moment: chips, sensor, frames in transit in both directions, host."""
 
-    rest: Rest
-    chips: tuple[int, ...] = ()  # which lie on the spot
+    budget: Rest
+    chips: tuple[int, ...] = ()  # chips on the spot
     spot: latch.Spot = latch.opened(latch.Spot(), ROUND)
-    half: bool = False  # only a sensor that latches in two steps: the first is done
+    half: bool = False  # for a sensor that latches in two steps: the first is done
     to_device: tuple[Any, ...] = ()
     to_host: tuple[Any, ...] = ()
     seat: Seat = Seat()
@@ -64,7 +64,7 @@ class World(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """The sensor's parts under test. A planted mistake replaces one of them; the box has its own."""
+    """The functions of the sensor under test. A mutant replaces one of them."""
 
     lock: Callable[..., tuple[latch.Spot, Any]] = latch.lock
     look: Callable[..., tuple[latch.Spot, m.Changed | None]] = latch.look
@@ -77,7 +77,7 @@ Step = tuple[str, World]
 
 
 class Explorer:
-    """Tries every history from a first world; `histories` counts them, `states` the different moments in them."""
+    """Tries every history from a first moment; `histories` counts them, `states` counts the moments."""
 
     def __init__(self, parts: Parts | None = None) -> None:
         self._parts = parts or Parts()
@@ -86,71 +86,71 @@ class Explorer:
 
     @property
     def states(self) -> int:
-        """How many different moments there are."""
+        """Number of different moments."""
         return len(self._counted)
 
     def histories(self, first: World) -> int:
-        """Return how many histories begin here, each checked at its end; Broken names the first bad one."""
+        """Return the number of histories from here, each checked at every step; Broken holds the first bad one."""
         return self._count(first, [])
 
-    def _count(self, world: World, told: list[str]) -> int:
+    def _count(self, world: World, history: list[str]) -> int:
         known = self._counted.get(world)
         if known is not None:
             return known
         total = 1
         for what, after in self._steps(world):
-            told.append(what)
+            history.append(what)
             try:
                 self._check(world, what, after)
             except AssertionError as error:
-                raise Broken(f"{error}\nafter: {', '.join(told)}") from None
-            total += self._count(after, told)
-            told.pop()
+                raise Broken(f"{error}\nafter: {', '.join(history)}") from None
+            total += self._count(after, history)
+            history.pop()
         self._counted[world] = total
         return total
 
     # --- what can happen next ------------------------------------------------------------------------------------
 
     def _steps(self, world: World) -> Iterator[Step]:
-        rest = world.rest
-        if rest.lays:
-            chip = 10 - rest.lays
-            yield f"chip {chip} is laid", self._hands(world, (*world.chips, chip), lays=rest.lays - 1)
-        if rest.takes and world.chips:
-            yield "a chip is taken", self._hands(world, world.chips[:-1], takes=rest.takes - 1)
-        if rest.reboots:
+        budget = world.budget
+        if budget.chips_laid:
+            chip = 10 - budget.chips_laid
+            yield f"chip {chip} is laid", self._hands(world, (*world.chips, chip), chips_laid=budget.chips_laid - 1)
+        if budget.chips_taken and world.chips:
+            yield "a chip is taken", self._hands(world, world.chips[:-1], chips_taken=budget.chips_taken - 1)
+        if budget.reboots:
             yield "reboot", self._reboot(world)
-        if rest.locks:
+        if budget.locks:
             yield "lock written", self._write_lock(world)
-        if rest.strays:
-            less = _less(rest, "strays")
+        if budget.strays:
+            less = _less(budget, "strays")
             for name, stray in STRAYS.items():
-                yield f"{name} written", _put(_change(world, rest=less), "to_device", stray)
+                yield f"{name} written", _put(_change(world, budget=less), "to_device", stray)
         if world.half:
             yield "second step of the latch", self._second_step(world)
-        if rest.deadlines and world.seat.asked:
+        if budget.deadlines and world.seat.asked:
             overdue, _ = self._host.due(world.seat)
-            yield "deadline", _change(world, seat=overdue, rest=_less(rest, "deadlines"))
+            yield "deadline", _change(world, seat=overdue, budget=_less(budget, "deadlines"))
         for frame in dict.fromkeys(world.to_device):
             yield from self._fates(world, frame, "to_device", self._at_device)
         for frame in dict.fromkeys(world.to_host):
             yield from self._fates(world, frame, "to_host", self._at_host)
 
-    def _fates(self, world: World, frame: Any, way: str, arrive: Callable[[World, Any], World]) -> Iterator[Step]:
-        frames = list(getattr(world, way))
+    def _fates(self, world: World, frame: Any, direction: str, arrive: Callable[[World, Any], World]) -> Iterator[Step]:
+        frames = list(getattr(world, direction))
         frames.remove(frame)
         name = _name(frame)
-        without = _change(world, **{way: tuple(frames)})
+        without = _change(world, **{direction: tuple(frames)})
         yield f"{name} arrives", arrive(without, frame)
-        if world.rest.losses:
-            yield f"{name} is lost", _change(without, rest=_less(world.rest, "losses"))
-        if world.rest.doubles:
-            yield f"{name} is doubled", _put(world, way, frame, rest=_less(world.rest, "doubles"))
+        if world.budget.losses:
+            yield f"{name} is lost", _change(without, budget=_less(world.budget, "losses"))
+        if world.budget.doubles:
+            yield f"{name} is doubled", _put(world, direction, frame, budget=_less(world.budget, "doubles"))
 
     # --- hands and power -------------------------------------------------------------------------------------------
 
-    def _hands(self, world: World, chips: tuple[int, ...], **rest: int) -> World:
-        moved = _change(world, chips=chips, rest=msgspec.structs.replace(world.rest, **rest))
+    def _hands(self, world: World, chips: tuple[int, ...], **left: int) -> World:
+        moved = _change(world, chips=chips, budget=msgspec.structs.replace(world.budget, **left))
         return self._look(moved)
 
     def _look(self, world: World) -> World:
@@ -160,9 +160,9 @@ class Explorer:
         return seen if changed is None else _put(seen, "to_host", changed)
 
     def _reboot(self, world: World) -> World:
-        """Restart. Frames stay on their way: the worst that a line could do."""
+        """Restart. Frames stay in transit, the worst case of a line."""
         spot = self._parts.rebooted(world.spot)
-        return self._look(_change(world, spot=spot, half=False, rest=_less(world.rest, "reboots")))
+        return self._look(_change(world, spot=spot, half=False, budget=_less(world.budget, "reboots")))
 
     # --- the sensor --------------------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ class Explorer:
             return _change(world, spot=msgspec.structs.replace(world.spot, open=False), half=True)
         spot, answer = self._parts.lock(world.spot, frame.round, frame.lock_id)
         if frame.lock_id != LOCK_ID:
-            return _change(world, spot=spot)  # its answer goes to whoever sent it
+            return _change(world, spot=spot)  # its answer goes to another host
         return self._confirm(world, spot, answer)
 
     def _second_step(self, world: World) -> World:
@@ -191,12 +191,12 @@ class Explorer:
     # --- the host ----------------------------------------------------------------------------------------------------
 
     def _write_lock(self, world: World) -> World:
-        """The dealer calls no more bets; later, the link breaks and comes back, and a lock in doubt goes out again."""
+        """Call no more bets; later calls reconnect the link, and an unconfirmed lock is sent again."""
         seat, frames = self._host.call(world.seat) if not world.seat.asked else self._host.connect_again(world.seat)
-        return self._send(_change(world, seat=seat, rest=_less(world.rest, "locks")), frames)
+        return self._send(_change(world, seat=seat, budget=_less(world.budget, "locks")), frames)
 
     def _at_host(self, world: World, frame: Any) -> World:
-        """The box takes what its driver reports; a bench would also light acknowledged what is placed."""
+        """Pass a frame to the box; a placed bet also gets the acknowledged light."""
         seat, frames = self._host.hear(world.seat, frame)
         after = self._send(_change(world, seat=seat), frames)
         if isinstance(frame, m.Changed) and frame.change is m.Change.PLACED and not seat.asked:
@@ -225,19 +225,19 @@ class Explorer:
             assert not truth.chips, "a chip lay there at the latch, and no bet counts"
         in_time = what == "Locked arrives" and before.seat.decision is None
         if in_time and truth is not None:
-            wanted = "undecided" if len(truth.chips) > 1 else "bet" if truth.chips else "no bet"
-            assert seat.decision == wanted, f"confirmed in time, and {seat.decision} instead of {wanted}"
+            expected = "undecided" if len(truth.chips) > 1 else "bet" if truth.chips else "no bet"
+            assert seat.decision == expected, f"confirmed in time, and {seat.decision} instead of {expected}"
         self._check_late(before, world)
         self._check_lights(world)
 
     @staticmethod
     def _check_late(before: World, world: World) -> None:
-        """What is laid after the latch has a number above it and is told as late."""
+        """Check that a chip placed after the latch has a higher number and is reported as late."""
         held = world.spot.latch
         if held is None or len(world.chips) <= len(before.chips):
             return
-        told = [frame for frame in world.to_host if frame not in before.to_host]
-        for change in told:
+        reported = [frame for frame in world.to_host if frame not in before.to_host]
+        for change in reported:
             assert change.sequence > held.last, "a chip laid after the latch has a number that counts"
             assert change.change is m.Change.LATE, "a chip laid after the latch is not told as late"
 
@@ -258,14 +258,14 @@ def _change(world: World, **fields: Any) -> World:
 
 
 @cache
-def _less(rest: Rest, name: str) -> Rest:
-    return msgspec.structs.replace(rest, **{name: getattr(rest, name) - 1})
+def _less(budget: Rest, name: str) -> Rest:
+    return msgspec.structs.replace(budget, **{name: getattr(budget, name) - 1})
 
 
-def _put(world: World, way: str, frame: Any, **fields: Any) -> World:
-    """Put a frame on its way; the way has no order, so it is kept sorted."""
-    frames = tuple(sorted((*getattr(world, way), frame), key=_text))
-    return _change(world, **{way: frames}, **fields)
+def _put(world: World, direction: str, frame: Any, **fields: Any) -> World:
+    """Put a frame in transit; frames in transit have no order, so they are sorted."""
+    frames = tuple(sorted((*getattr(world, direction), frame), key=_text))
+    return _change(world, **{direction: frames}, **fields)
 
 
 _text = cache(repr)

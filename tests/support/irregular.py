@@ -1,4 +1,4 @@
-"""Irregularities as they arrive at a table, and what follows from each until people have cleared it. No tests here."""
+"""How irregularities are reported at a table, and what follows until people have cleared them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed")
 
 
 def _declared(floor: Floor, trigger: str) -> list[Decision]:
-    """The dealer says it, of a seat where the report is of one."""
+    """Report it as the dealer, for a seat if the trigger needs one."""
     seat = SEAT if trigger in _NEEDS_SEAT else None
     return floor.step(ev.Declared(trigger, DEALER, seat=seat))
 
@@ -55,7 +55,7 @@ def _seen_face_up(floor: Floor, _trigger: str) -> list[Decision]:
 
 
 def _seen_again(floor: Floor, trigger: str) -> list[Decision]:
-    """The first card found face up was dealt with, and there is another one."""
+    """A second face-up card, after the first was cleared."""
     _seen_face_up(floor, trigger)
     floor.clear_holds()
     floor.step(ev.StackTaken(SHOE))
@@ -69,7 +69,7 @@ def _declared_again(floor: Floor, trigger: str) -> list[Decision]:
 
 
 def _surrendered(floor: Floor, _trigger: str) -> list[Decision]:
-    """A hand is surrendered, and counted before it is racked: a card is missing."""
+    """A surrendered hand is counted, and a card is missing."""
     floor.say("settled", "surrendered")
     floor.say("surrender_collected")
     return floor.say("surrender_count", number=floor.edition.hand.cards - 1)
@@ -77,7 +77,7 @@ def _surrendered(floor: Floor, _trigger: str) -> list[Decision]:
 
 def _stub(finding: str) -> Callable[[Floor, str], list[Decision]]:
     def arrives(floor: Floor, _trigger: str) -> list[Decision]:
-        """A wrong stub: as the shoe counted it, if that can, and as people did, twice; then somebody looks."""
+        """A wrong stub by the count of shoe and people; then a floorperson names the finding."""
         if floor.phase == mc.STUB_CHECK and not floor.prompts("stub"):
             floor.step(ev.StubOut(SHOE, 3))
         while floor.prompts("stub"):
@@ -100,7 +100,7 @@ def _shoe_fault(floor: Floor, _trigger: str) -> list[Decision]:
 
 
 def _late_shoe_jam(floor: Floor, trigger: str) -> list[Decision]:
-    """The shoe's link fell before it gave its stub out; it is back, hands took the stub, and now it jams."""
+    """The shoe lost its link before it gave its stub out; it is back, hands took the stub, and now it jams."""
     goal = floor.phase
     floor.table.restore(at(floor.edition.game, kind_of(floor), mc.STUB_CHECK).table.snapshot())
     for id_ in list(floor.state.commands):
@@ -117,7 +117,7 @@ def _jam(floor: Floor, _trigger: str) -> list[Decision]:
 
 
 def _cycle_jam(floor: Floor, trigger: str) -> list[Decision]:
-    """A deck is shuffled again on a floorperson's order, and jams the shuffler: the other one, or the only one."""
+    """A deck is shuffled again by order of a floorperson and jams the shuffler."""
     floor.order("reshuffle", deck="red" if "red" in floor.state.decks else "blue")
     floor.clear_holds()
     floor.step(ev.CardsInserted(SHUFFLER))
@@ -133,7 +133,7 @@ def _again_jam(floor: Floor, trigger: str) -> list[Decision]:
 
 
 def _jam_given_up(floor: Floor, trigger: str) -> list[Decision]:
-    """It has jammed, and is not to be repaired at the table."""
+    """The shuffler jams and is taken out of service."""
     _jam(floor, trigger)
     return floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
 
@@ -203,7 +203,7 @@ ARRIVALS: Final[dict[str, Callable[[Floor, str], list[Decision]]]] = {
 
 
 def asked(prompt: Prompt) -> str:
-    """A question in one line: of whom, about what, with which answers or which evidence."""
+    """Return a prompt as one line: role, kind, choices or evidence."""
     words = [prompt.role, prompt.kind]
     if prompt.choices not in (("done",), ("acknowledged",)):
         words.append("/".join(prompt.choices))
@@ -213,7 +213,7 @@ def asked(prompt: Prompt) -> str:
 
 
 def _next(floor: Floor, hold: int) -> Prompt:
-    """The one question of a hold; where a device still moves the cards that it is about, nobody is asked before."""
+    """Return the prompt of a hold; first end commands of devices that still move its cards."""
     if not any(p.hold == hold for p in floor.prompts()):
         for id_, issued in list(floor.state.commands.items()):
             if issued.act == "shuffle":
@@ -226,17 +226,17 @@ def _next(floor: Floor, hold: int) -> Prompt:
 
 
 def _others_refused(floor: Floor, prompt: Prompt) -> None:
-    """Nobody else can answer it, and no other answer is one."""
+    """Check that other roles and unknown choices are refused."""
     for role, person in {**PEOPLE, "auditor": AUDITOR}.items():
         if role != prompt.role:
-            said = floor.step(ev.Answer(prompt.id, prompt.choices[0], person, 1, (1,)))
-            assert [type(one) for one in said] == [Refused], (role, said)
-    said = floor.step(ev.Answer(prompt.id, "deal_anyway", PEOPLE[prompt.role], 1, (1,)))
-    assert [type(one) for one in said] == [Refused], said
+            decided = floor.step(ev.Answer(prompt.id, prompt.choices[0], person, 1, (1,)))
+            assert [type(one) for one in decided] == [Refused], (role, decided)
+    decided = floor.step(ev.Answer(prompt.id, "deal_anyway", PEOPLE[prompt.role], 1, (1,)))
+    assert [type(one) for one in decided] == [Refused], decided
 
 
 def pressed(floor: Floor) -> list[Decision]:
-    """What comes out when everybody goes on as if nothing had happened, on a copy of the table."""
+    """Return the decisions if people ignore the irregularity, on a copy of the table."""
     other = again(floor, floor.table.snapshot())
     decided: list[Decision] = []
     events: list[ev.Event] = [ev.NoMoreBets(DEALER), ev.StackTaken(SHOE)]
@@ -252,7 +252,7 @@ def pressed(floor: Floor) -> list[Decision]:
 
 
 def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str]:
-    """People do what a hold asks for, one by one, and nothing else; return what was asked, and what that did."""
+    """Answer the prompts of a hold one by one; return the prompts and their effects."""
     lines: list[str] = []
     while found.hold in floor.state.holds:
         assert len(lines) < _MOST_STEPS, f"an irregularity that does not end: {lines}"
@@ -274,7 +274,7 @@ def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str
 
 
 def _stands_still(floor: Floor) -> None:
-    """Whoever goes on as if nothing had happened gets no card, and no round opens."""
+    """Check that people who ignore the irregularity get no card and open no round."""
     decided = pressed(floor)
     round_ = [one.state for one in of(Moved, decided) if one.what == "round"]
     cards = [one for one in of(Command, decided) if one.act in MOVES]
@@ -288,7 +288,7 @@ def _stands_still(floor: Floor) -> None:
 
 
 def moved(decided: list[Decision]) -> list[str]:
-    """What happened to round, decks and wagers."""
+    """Return the changes of round, decks and wagers."""
     lines = []
     for one in decided:
         if isinstance(one, Moved) and one.what.startswith(("round", "deck")):
@@ -296,14 +296,14 @@ def moved(decided: list[Decision]) -> list[str]:
         elif isinstance(one, WagersReturned):
             who = "all wagers" if one.seat is None else f"wagers of seat {one.seat}"
             lines.append(" but ".join([f"{who} go back", *([" ".join(one.settled)] if one.settled else [])]))
-    return [line for line in lines if line != "round: idle"]  # how a void round ends is asserted at the end
+    return [line for line in lines if line != "round: idle"]  # checked at the end
 
 
 # --- tables of cases --------------------------------------------------------------------------------------------------
 
 
 class Case(NamedTuple):
-    """One line: something arrives at tables of some kinds, in some phases; a behaviour must follow, and by what."""
+    """One case: a trigger at tables of some kinds in some phases, the expected script, evidence and clauses."""
 
     game: str
     trigger: str
@@ -330,7 +330,7 @@ class Cell(NamedTuple):
 
 
 def parse(game: str, text: str) -> list[Case]:
-    """Read headings `= BEHAVIOUR evidence : clauses and readings`, with lines `trigger how | kinds | phases` below."""
+    """Parse headings `= SCRIPT evidence : clauses`, each followed by lines `trigger how | kinds | phases`."""
     cases: list[Case] = []
     behaviour = ""
     evidence: tuple[str, ...] = ()
@@ -357,9 +357,9 @@ def cells(case: Case) -> Iterator[Cell]:
 
 
 def check(cell: Cell, *, whole: bool = True) -> None:
-    """Bring a table there, let it happen, and hold what follows against the script.
+    """Bring a table to the phase, trigger the irregularity, and compare what follows with the script.
 
-    `whole`: also press at every step as if nothing had happened, and play on afterwards.
+    `whole`: also try to ignore it at every step, and play on afterwards.
     """
     case, script = cell.case, BEHAVIOURS[cell.case.behaviour]
     floor = at(case.game, cell.kind, cell.phase)
@@ -367,48 +367,48 @@ def check(cell: Cell, *, whole: bool = True) -> None:
     under_way = floor.table.context.under_way
     decided = ARRIVALS[case.how](floor, case.trigger)
     every = of(Found, decided)
-    found = [one for one in every if one.trigger == case.trigger]
+    matching = [one for one in every if one.trigger == case.trigger]
     if not script.orders:
         assert every == []
         assert bool(of(Refused, decided)) is (case.behaviour == "REFUSED"), decided
         return
-    assert len(found) == 1, f"{case.trigger} was not found: {decided}"
-    hold = floor.state.holds[found[0].hold]
-    assert " ".join(found[0].outcomes) == script.orders
-    assert found[0].clauses == case.cites
+    assert len(matching) == 1, f"{case.trigger} was not found: {decided}"
+    hold = floor.state.holds[matching[0].hold]
+    assert " ".join(matching[0].outcomes) == script.orders
+    assert matching[0].clauses == case.cites
     assert hold.this_round is script.stops, "whether the round stands still"
     deck = hold.deck or floor.round_.deck or "blue"
-    rest = mc.RACK if before.get(deck) == mc.IN_PLAY else mc.STACKED
+    place = mc.RACK if before.get(deck) == mc.IN_PLAY else mc.STACKED
     seen = "".join(f" +{each}" for each in case.evidence)
-    words = {"deck": deck, "rest": rest, "seen": seen}
-    if script.at_once or len(every) == 1:  # of two at once, the other one may have voided the round
-        assert moved(decided) == _told(script.at_once, words)
-    assert follows(floor, found[0], cell.choice, press=whole) == _told(script.branches[cell.choice], words)
+    words = {"deck": deck, "rest": place, "seen": seen}
+    if script.at_once or len(every) == 1:  # with two irregularities the other one may have voided the round
+        assert moved(decided) == _expected_lines(script.at_once, words)
+    assert follows(floor, matching[0], cell.choice, press=whole) == _expected_lines(script.branches[cell.choice], words)
     if whole:
         _goes_on(floor, cell, under_way=under_way, void="round: void" in script.at_once + script.branches[cell.choice])
 
 
-def _told(text: str, words: dict[str, str]) -> list[str]:
+def _expected_lines(text: str, words: dict[str, str]) -> list[str]:
     return [line for line in text.format(**words).split("; ") if line]
 
 
 def _goes_on(floor: Floor, cell: Cell, *, under_way: bool, void: bool) -> None:
-    """Once all is cleared the round is played to its end, or it is over; and with a whole deck another one opens."""
+    """Check that the cleared round can be played to its end, and that another one can open."""
     floor.clear_holds()
     for id_, issued in list(floor.state.commands.items()):
         if issued.act == "return_to_service":
             floor.step(ev.CommandEnded(id_, "done"))
             floor.step(ev.SlotChanged(issued.slot, "verify"))
     if any(slot.state != IN_SERVICE for slot in floor.state.slots.values()):
-        return  # what may be done with a device that is out of order is asked elsewhere
+        return  # devices out of order are tested elsewhere
     decided = floor.settle()
     if floor.phase == mc.BETTING:
         decided += floor.play(ev.NoMoreBets(DEALER))
     ended = [one.state for one in of(Moved, decided) if one.what == "round"]
     assert floor.phase == mc.IDLE
     assert (mc.COMPLETE in ended) is (under_way and not void), ended
-    wanted = len(KINDS[cell.case.game][cell.kind].decks)
-    if len(floor.table.context.decks_at_table()) < wanted:
+    decks_needed = len(KINDS[cell.case.game][cell.kind].decks)
+    if len(floor.table.context.decks_at_table()) < decks_needed:
         floor.play(ev.DeckReceived("green", DEALER))
-    said = floor.step(ev.OpenRound(DEALER))
-    assert floor.phase == mc.BETTING, said
+    decided_open = floor.step(ev.OpenRound(DEALER))
+    assert floor.phase == mc.BETTING, decided_open

@@ -1,4 +1,4 @@
-"""Small journals for tests: opened, filled, copied as a power cut would leave them, and damaged. No tests here."""
+"""Small journals for tests: opened, filled, and copied as a power cut leaves them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL: Final = Policy(segment_bytes=40_000, ballast_bytes=0)
 
 
 def opened(folder: Path, **more: Any) -> Store:
-    """Open a journal with small segments and no ballast, unless told otherwise."""
+    """Open a journal, by default with small segments and no ballast."""
     chosen: dict[str, Any] = {"version": 1, "digests": DIGESTS, "policy": SMALL}
     return Store.open(folder, **chosen | more)
 
@@ -39,7 +39,7 @@ def newest(store: Store) -> Record:
 
 
 def filled(store: Store, segments: int) -> None:
-    """Append and take snapshots until so many more segments are there."""
+    """Append records and snapshots until there are so many more segments."""
     until = len(list(store.folder.glob("journal-*.db"))) + segments
     while len(list(store.folder.glob("journal-*.db"))) < until:
         store.append(entries(store, 50, 200))
@@ -48,14 +48,14 @@ def filled(store: Store, segments: int) -> None:
 
 @contextmanager
 def quick_folder() -> Iterator[Path]:
-    """Give a folder in memory, where there is one: what lies in files does not depend on how long a sync takes."""
+    """Yield a temporary folder in memory, if possible, so that syncs are fast."""
     memory = Path("/dev/shm")
     with TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None) as folder:
         yield Path(folder)
 
 
 def cut(folder: Path, image: Path) -> Path:
-    """Copy a journal's files as they are now: what a killed process leaves. Nobody may write meanwhile."""
+    """Copy a journal's files as a killed process leaves them. No process may write meanwhile."""
     shutil.copytree(folder, image)
     for shared in image.glob("*-shm"):  # memory of the process, not of the disk
         shared.unlink()

@@ -1,6 +1,6 @@
-"""A full table whose every step is judged: by the monitor, by a twin, by its own books. Chooses no event itself.
+"""A full table whose every step is checked: by the monitor, by a replica of the core, and by its ledgers.
 
-What is checked does not use the core's permits. A broken promise is an AssertionError that tells the story so far.
+The checks do not use the core's permits. A failed check is an AssertionError with the events so far.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-# More events than ideal people need from any trouble to the next complete round.
+# Limit of events that ideal people need to the next complete round.
 PATIENCE: Final = 600
 _COMPLETE: Final = Moved("round", mc.COMPLETE)
-# What may be left out of a decision that refuses: a question that was answered, and is asked again.
-_BESIDE_REFUSAL: Final = (Refused, Prompt, PromptClosed)
+# Decisions that may come with a refusal: an answered prompt that is asked again.
+_WITH_REFUSAL: Final = (Refused, Prompt, PromptClosed)
 
 
 class Judged(Floor):
-    """A floor on which no step goes unjudged."""
+    """A table with checks after every step."""
 
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
@@ -43,7 +43,7 @@ class Judged(Floor):
         self.last_id = 0
 
     def _fresh(self) -> Table:
-        """Another table of the same kind, with nothing at it."""
+        """Return a new table of the same kind."""
         fresh = Table(self.table.context.edition, self.table.context.submission, self.slots)
         fresh.context.reasons = self.table.context.reasons
         return fresh
@@ -51,7 +51,7 @@ class Judged(Floor):
     # --- judging ------------------------------------------------------------------------------------------------------
 
     def step(self, event: ev.Event) -> list[Decision]:
-        """One event; AssertionError if what follows from it breaks a promise."""
+        """Submit one event; AssertionError if a check fails."""
         before = self.table.snapshot()
         try:
             decisions = super().step(event)
@@ -65,12 +65,12 @@ class Judged(Floor):
         return decisions
 
     def story(self) -> str:
-        """What happened, one event per line."""
+        """Return the events so far, one per line."""
         lines = [f"  {event}" for event, _ in self.log]
         return "\n".join(line for at, line in enumerate(lines) if not at or line != lines[at - 1])
 
     def _same_from(self, before: bytes, event: ev.Event, decisions: list[Decision]) -> None:
-        """A table restored from the snapshot decides the same, and ends in the same state, bit for bit."""
+        """Check that a table restored from the snapshot decides the same and ends in the same state, bit for bit."""
         self.twin.restore(before)
         assert self.twin.snapshot() == before, "a snapshot does not come back as it was"
         again = self.twin.step(event)
@@ -78,18 +78,18 @@ class Judged(Floor):
         assert self.twin.snapshot() == self.table.snapshot(), "restored, the table ends in another state"
 
     def _refusals(self, before: bytes, decisions: list[Decision]) -> None:
-        """What is refused changes nothing; an answer that came to nothing is asked again at most."""
+        """Check that a refusal changes nothing; at most a prompt is asked again."""
         refused = [d for d in decisions if isinstance(d, Refused)]
         if refused and len(refused) == len(decisions):
             assert self.table.snapshot() == before, f"{refused} changed something"
         elif refused:
-            assert all(isinstance(d, _BESIDE_REFUSAL) for d in decisions), f"refused, and yet: {decisions}"
+            assert all(isinstance(d, _WITH_REFUSAL) for d in decisions), f"refused, and yet: {decisions}"
         for refusal in refused:
             assert refusal.what
             assert all(r.clause and r.text and r.clears and r.evidence for r in refusal.reasons)
 
     def _commands(self, event: ev.Event, decisions: list[Decision], before: bytes) -> None:
-        """Each command has an id of its own and one end; `unknown` is none, it waits for another."""
+        """Check that each command has its own id and one end; `unknown` is not an end."""
         if isinstance(event, ev.CommandEnded):
             if event.command not in self.open:
                 assert not decisions, f"command {event.command} ended twice, or never was: {decisions}"
@@ -101,7 +101,7 @@ class Judged(Floor):
                 del self.open[event.command]
         for decision in decisions:
             if isinstance(decision, Command):
-                # A lock that has not ended goes to a sensor that connects anew once more, as it was.
+                # A pending lock is sent again, unchanged, to a sensor that reconnects.
                 again = decision.act == "lock" and self.open.get(decision.id) == decision.slot
                 assert again or decision.id > self.last_id, "a command's id was used before"
                 self.open[decision.id] = decision.slot
@@ -112,13 +112,13 @@ class Judged(Floor):
         assert set(self.state.commands) == set(self.open), "a command was lost, or came back"
 
     def _question(self, event: ev.Event) -> None:
-        """One of the open questions, another after each step, can be answered by whom it asks."""
+        """Check one of the open prompts, another one after each step, for answers of its role."""
         if self.state.prompts and not (isinstance(event, ev.Answer) and len(self.log) % 2):
             asked = list(self.state.prompts.values())
             self.answerable(asked[len(self.log) % len(asked)])
 
     def answerable(self, prompt: Prompt) -> None:
-        """The role that is asked has an answer, and each answer that needs no number or seats closes the question."""
+        """Check that the role of a prompt has an answer, and that each answer closes the prompt."""
         now = self.table.snapshot()
         closed = 0
         for answer in self.answers(prompt):
@@ -130,7 +130,7 @@ class Judged(Floor):
         assert closed, f"nobody can answer {prompt}"
 
     def answers(self, prompt: Prompt) -> Iterator[ev.Answer]:
-        """One answer for each choice of a question, as its role gives it."""
+        """Yield one answer of its role for each choice of a prompt."""
         for choice in prompt.choices:
             first = choice == prompt.choices[0]
             number = max(prompt.least, min(prompt.most, self._number(prompt))) if prompt.number and first else None
@@ -138,7 +138,7 @@ class Judged(Floor):
             yield ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number, seats)
 
     def check_end(self) -> None:
-        """At the end: every question has an answer, and the same events give a fresh table the same day."""
+        """Check at the end that every prompt has an answer, and that a new table replays to the same state."""
         for prompt in self.prompts():
             self.answerable(prompt)
         fresh = self._fresh()
@@ -147,10 +147,10 @@ class Judged(Floor):
             assert _ENCODER.encode(again) == _ENCODER.encode(decisions), f"replayed, event {at} {event}: {again}"
         assert fresh.snapshot() == self.table.snapshot()
 
-    # --- a way on -----------------------------------------------------------------------------------------------------
+    # --- good play ----------------------------------------------------------------------------------------------------
 
     def ideal(self) -> list[ev.Event]:
-        """What good people and working devices do next, from whatever state this is."""
+        """Return what good people and working devices do next, in any state."""
         state = self.state
         for id_, issued in state.commands.items():
             if issued.unknown:
@@ -184,7 +184,7 @@ class Judged(Floor):
         return None
 
     def _hands_do(self) -> list[ev.Event]:
-        """What is done unasked: a stack is taken, dice fall, cards go into the shuffler, a round opens and closes."""
+        """Return actions without a prompt: take a stack, roll dice, load the shuffler, open and close a round."""
         state, c = self.state, self.table.context
         round_ = state.round
         if round_.in_slot is not None and c.shoe is not None and c.under_way:
@@ -201,9 +201,9 @@ class Judged(Floor):
         return self._renewed() if round_.state == mc.IDLE else []
 
     def _renewed(self) -> list[ev.Event]:
-        """Between rounds: methods back to what was chosen, decks that may not be dealt replaced, a round opened."""
+        """Return actions between rounds: restore methods, replace decks, open a round."""
         state, c = self.state, self.table.context
-        against = self.against_opening()
+        reasons = self.against_opening()
         if state.shuffling == "hand" and c.submission.shuffler != "none" and not c.against("use", c.shuffler):
             return [ev.Ordered("shuffle_by_machine", FLOOR)]
         if state.dealing != c.submission.dealing:
@@ -216,7 +216,7 @@ class Judged(Floor):
         missing = [name for name in ("blue", "red")[: 2 if c.submission.two_decks else 1] if not self._here(name)]
         if missing and len(c.decks_at_table()) < (2 if c.submission.two_decks else 1):
             return [ev.DeckReceived(missing[0], DEALER)]
-        if "deck_used_last" in against:  # it lies where the other one belongs
+        if "deck_used_last" in reasons:  # it is in the place of the other deck
             return [ev.Ordered("reshuffle", FLOOR, deck=state.last_deck)]
         return [ev.OpenRound(DEALER)]
 
@@ -224,13 +224,13 @@ class Judged(Floor):
         return deck in self.state.decks and self.state.decks[deck].state != mc.REMOVED
 
     def go_on(self, events: int) -> None:
-        """Let good people and working devices go on for so many events."""
+        """Play so many events of good people and working devices."""
         for _ in range(events):
             for event in self.ideal():
                 self.step(event)
 
     def way_out(self) -> None:
-        """Good people and working devices bring the table to a complete round, whatever happened."""
+        """Bring the table to a complete round with good people and working devices."""
         for _ in range(PATIENCE):
             todo = self.ideal()
             assert todo, f"nobody knows what to do:\n{self.where()}\n{self.story()}"
@@ -240,5 +240,5 @@ class Judged(Floor):
         raise AssertionError(f"no round is completed:\n{self.where()}\n{self.story()}")
 
     def where(self) -> str:
-        """What stands in the way."""
+        """Return what blocks the table."""
         return f"{self.phase}: {self.against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"

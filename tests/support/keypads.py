@@ -1,4 +1,4 @@
-"""What the tests of the keypad share: its stand, what was heard of it, what it is asked. No tests here."""
+"""Support for keypad tests: its bench, its events, its prompts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Keypad = Stand[SimulatedKeypad, KeypadDriver, KeypadView]
 
 
 def acts(s: Keypad) -> list[m.Act]:
-    """Everything that a person did, as it was told."""
+    """Return all reported acts of a person."""
     return [event for event in s.events if isinstance(event, m.Act)]
 
 
 async def all_heard(s: Keypad) -> None:
-    """Wait until the last press was heard, and that of no press that is on its way."""
-    await comes_true(lambda: s.driver.heard == s.machine.twin._press and s.driver.reported is not None)
+    """Wait until the driver has received the last press."""
+    await comes_true(lambda: s.driver.heard == s.machine.firmware._press and s.driver.reported is not None)
 
 
 async def back(s: Keypad) -> None:
@@ -29,6 +29,6 @@ async def back(s: Keypad) -> None:
 
 
 async def asked(s: Keypad, prompt: m.Prompt, *lines: str) -> int:
-    """Have something asked; return the id that the answer must carry."""
+    """Show a prompt; return the id that the answer must carry."""
     settled = await carried_out(s, lambda command: s.driver.show(command, prompt, list(lines)))
     return settled.command

@@ -1,4 +1,4 @@
-"""The machines of the progressive system, each with its commands and how to make them possible. No tests here."""
+"""The machines of the progressive system, each with its commands and their preconditions."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Case:
         self._done = done
 
     def bench(self, seed: int, rung: str = "clean") -> AbstractAsyncContextManager[AnyStand]:
-        """A machine of this kind on its stand."""
+        """Return a machine of this kind on its bench."""
         return stand(self.machine(seed=seed), self.kind, rung)
 
     def call(self, s: AnyStand, method: str, command: int) -> Awaitable[Any]:
-        """Call a method of the driver by name, with what it needs."""
+        """Call a method of the driver by name, with its arguments."""
         if method in self._calls:
             return self._calls[method](s, command)
         if method in ("outcome", "look_up"):
@@ -66,7 +66,7 @@ class Case:
             await self._ready[method](s)
 
     def was_done(self, s: AnyStand, method: str) -> bool:
-        """The truth: whether the machine is as the actuation leaves it."""
+        """Return whether the actuation was really carried out."""
         return self._done[method](s)
 
 
@@ -102,8 +102,8 @@ SENSOR: Final = Case(
     },
     {"unlock": _locked, "light": _placed},
     {
-        "open": lambda s: s.machine.twin.state is bs.State.AWAITING,
-        "unlock": lambda s: s.machine.twin.state is bs.State.NONE,
+        "open": lambda s: s.machine.firmware.state is bs.State.AWAITING,
+        "unlock": lambda s: s.machine.firmware.state is bs.State.NONE,
         "light": lambda s: s.machine.spot.light is bs.Light.ACKNOWLEDGED,
         "self_test": lambda s: len(s.told(bs.SelfTested)) == 1,
     },
@@ -139,7 +139,7 @@ SIGN: Final = Case(
     {"blank": _showing},
     {
         "show": lambda s: s.machine.glass.read(ms.Row.VALUE).strip() == "12345",
-        "set_limit": lambda s: s.machine.twin.handle(ms.GetStatus()).limit_ms == 60_000,
+        "set_limit": lambda s: s.machine.firmware.handle(ms.GetStatus()).limit_ms == 60_000,
         "blank": lambda s: s.machine.glass.read(ms.Row.VALUE) == "-" * ms.DIGITS,
         "self_test": lambda s: len(s.told(ms.SelfTested)) == 1,
     },

@@ -1,10 +1,8 @@
 """The box's half of one seat's lock-out: the shipped translation, table core and actuations, without a link.
 
-No tests here.
-
-What the sensor of seat 1 sends goes through `controller.translate` into a whole table core, and what the core commands
-goes through `controller.actuate` to frames. The other five sensors confirm at once that no bet lies there. The core is
-deterministic, so a step that was taken before is not taken again.
+Events of the sensor of seat 1 go through `controller.translate` into a whole table core, and its commands go through
+`controller.actuate` to frames. The other five sensors confirm at once that they have no bet. The core is deterministic,
+so known steps are cached.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ ROUND: Final = 1  # of the table, once its first round is open
 
 
 class Seat(msgspec.Struct, frozen=True, cache_hash=True):
-    """A moment of the box, by its number (`Host`), and what it has decided for the seat."""
+    """A moment of the box, by its number (`Host`), and its decision for the seat."""
 
     moment: int = 0
     asked: bool = False
@@ -43,20 +41,20 @@ class Seat(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class _Writer:
-    """What stands for the driver: returns the frame that it would write."""
+    """Replaces the driver: returns the frame that it would write."""
 
     def lock(self, number: int, lock_id: int) -> m.Lock:
         return m.Lock(number, lock_id)
 
     def light(self, _command: int, light: m.Light, sequence: int) -> m.SetLight:
-        return m.SetLight(2, light, sequence)  # one id for all: it decides nothing, and keeps the moments few
+        return m.SetLight(2, light, sequence)  # one id for all, to keep the number of moments small
 
 
 Taken = tuple[Seat, tuple[Any, ...]]
 
 
 class Host:
-    """A table whose bets are open. Every step returns the seat afterwards and the frames that were written to it."""
+    """A table with open bets. Every step returns the seat afterwards and the frames written to it."""
 
     def __init__(self) -> None:
         floor = BettingFloor("688a-progressive-1", bets=())
@@ -67,27 +65,27 @@ class Host:
         self._taken: dict[tuple[int, Any], Taken] = {}
 
     def hear(self, seat: Seat, frame: Any) -> Taken:
-        """The sensor's driver reports something."""
-        return self._once(seat, frame, lambda: self._heard(frame))
+        """Pass an event of the sensor's driver."""
+        return self._once(seat, frame, lambda: self._on_frame(frame))
 
     def call(self, seat: Seat) -> Taken:
-        """The dealer calls no more bets, and every other sensor confirms that no bet lies there."""
+        """Call no more bets; every other sensor confirms that it has no bet."""
         return self._once(seat, "call", self._called)
 
     def connect_again(self, seat: Seat) -> Taken:
-        """The link to the sensor breaks and comes back."""
+        """Disconnect and reconnect the sensor."""
         changes = [ev.SlotChanged(SLOT, "vanish"), ev.SlotChanged(SLOT, "appear"), ev.SlotChanged(SLOT, "verify")]
         return self._once(seat, "connect again", lambda: self._steps(*changes))
 
     def due(self, seat: Seat) -> Taken:
-        """The time to confirm is over."""
+        """Pass the deadline of the confirmation."""
         return self._once(seat, "due", lambda: self._steps(ev.Due("lock")))
 
-    def _once(self, seat: Seat, what: Any, take: Callable[[], list[Decision]]) -> Taken:
+    def _once(self, seat: Seat, what: Any, run: Callable[[], list[Decision]]) -> Taken:
         known = self._taken.get((seat.moment, what))
         if known is None:
             self.table.restore(self._moments[seat.moment])
-            decided = take()
+            decided = run()
             frames = tuple(
                 actuate.begin(m.KIND, _Writer(), command) for command in of(Command, decided) if command.slot == SLOT
             )
@@ -97,7 +95,7 @@ class Host:
     def _steps(self, *events: ev.Event) -> list[Decision]:
         return [decision for event in events for decision in self.table.step(event)]
 
-    def _heard(self, frame: Any) -> list[Decision]:
+    def _on_frame(self, frame: Any) -> list[Decision]:
         return self._steps(*translate(SLOT, m.KIND, service_trigger(frame), frame))
 
     def _called(self) -> list[Decision]:
@@ -121,7 +119,7 @@ class Host:
 
 
 def _lock_id() -> int:
-    """Return the id of the lock that the call writes to the seat: the same in every history."""
+    """Return the id of the lock that the call writes; it is the same in every history."""
     ((lock,)) = Host().call(Seat())[1]
     assert isinstance(lock, m.Lock)
     assert lock.round == ROUND

@@ -1,4 +1,4 @@
-"""Two real links over a pipe in memory, with a fate for every frame that is written. No tests here."""
+"""Two real links over a pipe in memory, with a chosen fate for every written frame."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Question(Message, frozen=True, tag=100):
-    """Something a host asks; the far end answers with the same number."""
+    """A question of the host; the device answers with the same number."""
 
     n: int
 
@@ -48,19 +48,19 @@ class Answer(Message, frozen=True, tag=101):
 
 
 class Told(Message, frozen=True, tag=102):
-    """Something a device tells by itself."""
+    """An event of the device."""
 
     n: int
 
 
 class Move(Message, frozen=True, tag=103):
-    """Something that must happen at most once."""
+    """A command that must run at most once."""
 
     command: CommandId
 
 
 class Halt(Message, frozen=True, tag=104):
-    """Something that must not wait."""
+    """An urgent command."""
 
     command: CommandId
 
@@ -77,7 +77,7 @@ KEYS: Final = Session(to_device=bytes(range(32)), to_host=bytes(range(32, 64)))
 
 
 class Fate(Enum):
-    """What the way does to one frame."""
+    """What the line does to one frame."""
 
     DELIVER = "deliver"
     DROP = "drop"
@@ -87,18 +87,18 @@ class Fate(Enum):
 
 
 def kind_of(data: bytes) -> int:
-    """Return the type of a whole frame on the wire; 0 for what is no frame."""
+    """Return the type of a whole frame on the wire; 0 for other bytes."""
     frames = Framer().feed(data)
     return frames[0].type if frames else 0
 
 
 def _ignore(_: Any) -> None:
-    """Take what nobody listens to."""
+    """Ignore data without a listener."""
 
 
 class Port:
-    """One end of a pipe whose written frames meet their fate. `fate` gets each frame and answers with a Fate, with the
-    seconds that the frame spends on the way, or with the bytes that arrive instead; only a held frame is overtaken."""
+    """One end of a pipe. `fate` gets each written frame and returns a Fate, a delay in seconds, or the bytes that
+    arrive instead; only a held frame is overtaken."""
 
     def __init__(self, inner: MemoryTransport) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
@@ -110,7 +110,7 @@ class Port:
         self._loop = asyncio.get_running_loop()
         self._held: list[bytes] = []
         self._on_the_way: deque[tuple[float, bytes]] = deque()
-        inner.on_bytes = self._take
+        inner.on_bytes = self._receive
         inner.on_lost = self._lose
 
     @property
@@ -143,18 +143,18 @@ class Port:
             self.push(late)
 
     def push(self, data: bytes) -> None:
-        """Deliver bytes to the other end, whoever wrote them."""
+        """Deliver bytes to the other end."""
         self._inner.write(data)
 
     def close(self) -> None:
-        """Give the port back."""
+        """Close the port."""
         self._inner.close()
 
     def frames(self) -> list[fr.Frame]:
-        """Every frame that was written here, whatever became of it."""
+        """Return every frame written here."""
         return Framer().feed(b"".join(self.written))
 
-    def _take(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         self.on_bytes(data)
 
     def _lose(self, cause: LinkError) -> None:
@@ -182,24 +182,24 @@ def ports() -> tuple[Port, Port]:
 
 
 def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Line:
-    """Give the first frames these fates, one each, and all others the last one."""
+    """Return a line that gives the first frames these fates, one each, and all others `after`."""
     left = deque(fates)
     return lambda _: left.popleft() if left else after
 
 
 def sometimes(fate: Fate, seed: int, share: float = 0.15) -> Line:
-    """Give a share of all frames this fate."""
+    """Return a line that gives a share of all frames this fate."""
     rng = Random(seed)
     return lambda _: fate if rng.random() < share else Fate.DELIVER
 
 
 def anything(seed: int) -> Line:
-    """Give every frame any fate, most of them a good one."""
+    """Return a line that gives every frame a random fate, mostly delivery."""
     rng = Random(seed)
     return lambda _: rng.choices(list(Fate), [14, 1, 1, 1, 1])[0]
 
 
-# How a line treats what is written in each direction, 0 and 1. Every call begins anew, so no test depends on another.
+# Lines by name, for each direction 0 and 1. Every call makes a new line, so that tests are independent.
 FATES: Final[dict[str, Callable[[int], Line]]] = {
     "delivered": lambda _: lambda _: Fate.DELIVER,
     "some dropped": lambda way: sometimes(Fate.DROP, way),
@@ -216,7 +216,7 @@ FATES: Final[dict[str, Callable[[int], Line]]] = {
 
 
 class Device:
-    """What a far end does with messages: answers questions, moves at most once per id, and remembers."""
+    """A device: answers questions, moves at most once per id, and remembers commands."""
 
     def __init__(self, link: Link | None = None) -> None:
         self.memory = CommandMemory()
@@ -267,7 +267,7 @@ class Device:
 
 
 class Pair:
-    """A host's link and a device's link in one session, and everything that came out of both."""
+    """A host's link and a device's link in one session, with their events and errors."""
 
     def __init__(self, *, counter: int = fr.FIRST_COUNTER) -> None:
         self.host_port, self.device_port = ports()
@@ -280,7 +280,7 @@ class Pair:
         self.host.on_down = self.downs.append
 
     def fates(self, fate: Callable[[int], Line]) -> None:
-        """Give both directions a fate of their own."""
+        """Set the line of both directions."""
         self.host_port.fate, self.device_port.fate = fate(0), fate(1)
 
     def ask(self, n: int, patience: float = 0.3, **how: Any) -> asyncio.Future[Any]:
@@ -288,7 +288,7 @@ class Pair:
         return self.host.request(Question(n), patience, **how)
 
     def fill_window(self, count: int, first: int = 1000) -> list[asyncio.Future[Any]]:
-        """Ask so many questions that none of them is acknowledged before the caller goes on."""
+        """Ask so many questions at once, before any is acknowledged."""
         return [self.ask(first + n) for n in range(count)]
 
 
@@ -303,7 +303,7 @@ def timers() -> list[asyncio.TimerHandle]:
 
 
 async def settle(seconds: float = 0.0) -> None:
-    """Let everything happen that is due within this time."""
+    """Run everything that is due within this time."""
     await asyncio.sleep(seconds)
     for _ in range(20):
         await asyncio.sleep(0)
@@ -315,5 +315,5 @@ async def outcome_of(waiter: asyncio.Future[Any]) -> Any:
         return await waiter
     except asyncio.CancelledError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test judges it
+    except Exception as error:  # noqa: BLE001 - the test checks it
         return error

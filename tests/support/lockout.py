@@ -1,4 +1,4 @@
-"""A simulated table up to its lock-out: six sensors on real links, the shipped controller and core. No tests here."""
+"""A simulated table up to its lock-out: six sensors on real links, with the shipped controller and core."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_BET: Final = "no bet"
 
 
 class Patient(People):
-    """People who do nothing about a lock-out until `go` is set: the test looks first."""
+    """People who do not react to a lock-out until `go` is set, so that the test can look first."""
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -46,7 +46,7 @@ class Patient(People):
 
 
 class LockedOut(msgspec.Struct):
-    """How a lock-out ended, seat by seat, as the box recorded it."""
+    """The result of a lock-out by seat, as the box recorded it."""
 
     round: int
     locks: dict[int, int]  # by seat: the id of its lock
@@ -55,12 +55,12 @@ class LockedOut(msgspec.Struct):
 
     @property
     def bets(self) -> list[int]:
-        """The seats whose bet counts."""
-        return [seat for seat, found in sorted(self.seats.items()) if found == BET]
+        """The seats with an accepted bet."""
+        return [seat for seat, decision in sorted(self.seats.items()) if decision == BET]
 
 
 class LockingHouse:
-    """A table in betting. What is asked of people after the call waits until the test has looked."""
+    """A table in betting. Prompts after the call wait until the test has looked."""
 
     def __init__(self, seed: int) -> None:
         self.house = House(GAME, seed=seed, people=Patient)
@@ -85,36 +85,36 @@ class LockingHouse:
         return self.house.controller.table.state
 
     async def open_round(self) -> None:
-        """Open a round; return once every sensor takes bets."""
+        """Open a round; return once bets are open at every sensor."""
         self.people.go.clear()
         self.house.controller.submit(ev.OpenRound(DEALER))
         assert self.state.round.state == mc.BETTING, self.house.log[-1]
         await self.house.until(lambda: not self.house.opening())
 
     def call(self) -> int:
-        """No more bets: the six locks are written in this very call. Returns where the log stood before."""
+        """Call no more bets: this call writes the six locks. Return the length of the log before."""
         at = len(self.house.log)
         self.house.controller.submit(ev.NoMoreBets(DEALER))
         return at
 
     async def ended(self, at: int, seats: range = SEATS) -> LockedOut:
-        """Wait until every seat is decided or a floorperson is asked about it; return what the box recorded."""
+        """Wait until every seat is decided or a floorperson has a prompt for it; return the result."""
         await self.house.until(lambda: self._decided(at, seats))
         number = self.state.round.number
-        found = LockedOut(number, {}, {}, {})
+        ended = LockedOut(number, {}, {}, {})
         for decision in self.decisions(at):
             if isinstance(decision, Command) and decision.act == "lock":
-                found.locks.setdefault(int(decision.slot[-1]), decision.id)
+                ended.locks.setdefault(int(decision.slot[-1]), decision.id)
             elif isinstance(decision, Finding) and decision.kind == "seat_undecided":
                 seat = int(decision.text.partition("seat ")[2].partition(",")[0])
-                assert seat not in found.findings, "one seat is left undecided twice"
-                found.findings[seat] = decision.text
+                assert seat not in ended.findings, "one seat is left undecided twice"
+                ended.findings[seat] = decision.text
         for seat in seats:
             bets = self.state.progressive.seats[seat]
-            found.seats[seat] = UNDECIDED if seat in found.findings else BET if bets.bet else NO_BET
+            ended.seats[seat] = UNDECIDED if seat in ended.findings else BET if bets.bet else NO_BET
         asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
-        assert asked == set(found.findings), "who is asked is not who is undecided"
-        return found
+        assert asked == set(ended.findings), "who is asked is not who is undecided"
+        return ended
 
     def _decided(self, at: int, seats: range) -> bool:
         asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
@@ -122,34 +122,34 @@ class LockingHouse:
         return durable and all(self.state.progressive.seats[seat].latched or seat in asked for seat in seats)
 
     async def lock(self) -> LockedOut:
-        """No more bets; what comes of it, and nothing else has happened yet."""
+        """Call no more bets and return the result."""
         return await self.ended(self.call())
 
     def decisions(self, at: int = 0) -> list[Decision]:
-        """What the box has recorded since."""
+        """Return the decisions since then."""
         return [decision for _, decided in self.house.log[at:] for decision in decided]
 
     def found(self, kind: str, at: int = 0) -> list[str]:
-        """The findings of a kind that the box has recorded since."""
+        """Return the findings of a kind since then."""
         return [d.text for d in self.decisions(at) if isinstance(d, Finding) and d.kind == kind]
 
     def accepted(self, at: int = 0) -> list[int]:
-        """The seats whose bets were booked since."""
+        """Return the seats whose bets were booked since then."""
         return sorted(decision.seat for decision in self.decisions(at) if isinstance(decision, BetAccepted))
 
     async def finish(self) -> None:
-        """People do what is asked of them, until the table rests."""
+        """Let people answer all prompts, until the table is idle."""
         self.people.go.set()
         await self.house.rest()
 
     def sell_chips(self) -> None:
-        """Players buy back what lies in the dealer's tray, so that they never run out of chips."""
+        """Give the chips in the dealer's tray back to the players, so that they never run out."""
         for chip in self.house.chips.at(TRAY):
             hands = [self.machine(seat).hand for seat in SEATS]
             self.house.chips.move(chip, min(hands, key=lambda hand: len(self.house.chips.at(hand))))
 
     def check_truth(self, ended: LockedOut) -> None:
-        """Fail unless every decision is what really lay there at the latch; undecided is allowed, wrong is not."""
+        """Check every decision against the chips at the latch; undecided is allowed, wrong is not."""
         for seat, decision in ended.seats.items():
             if decision == UNDECIDED:
                 continue
@@ -160,11 +160,11 @@ class LockingHouse:
                 assert bets.sequence == latch.last
 
     async def heard(self, seat: int, seconds: float = 30.0) -> None:
-        """Wait until the box has a sensor's last change: the line may be slow."""
-        await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).twin.memory.sequence, seconds)
+        """Wait until the box has received a sensor's last change."""
+        await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).firmware.memory.sequence, seconds)
 
     async def status(self, seat: int) -> m.Status:
-        """Ask a sensor; again once it is back, if its link was lost and nobody had noticed."""
+        """Ask a sensor for its status, again after a lost link."""
         for _ in range(30):
             with suppress(LinkError):
                 return await self.driver(seat).status()
@@ -172,26 +172,26 @@ class LockingHouse:
         raise TimeoutError(f"the sensor of seat {seat} does not come back")
 
     async def comes_true(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
-        """Wait until something holds."""
+        """Wait until a condition is true."""
         await self.house.until(condition, seconds)
 
 
 @asynccontextmanager
 async def locking(seed: int, rung: str = "clean") -> AsyncIterator[LockingHouse]:
-    """A table whose first round is open, with this rung of the ladder under each sensor; closed at the end."""
-    found = LockingHouse(seed)
+    """A table with its first round open and this line at each sensor; closed at the end."""
+    table = LockingHouse(seed)
     try:
-        await found.house.open("blue", "red")
+        await table.house.open("blue", "red")
         for seat in SEATS:
             for fault in LADDER[rung]:
-                found.machine(seat).inject(fault)
-        await found.open_round()
-        yield found
-        found.people.go.set()
+                table.machine(seat).inject(fault)
+        await table.open_round()
+        yield table
+        table.people.go.set()
     finally:
-        await found.house.close()
+        await table.house.close()
 
 
 def is_locked(machine: SimulatedBetSensor) -> bool:
-    """Whether a sensor takes no more bets."""
-    return machine.twin.state not in (m.State.AWAITING, m.State.PLACED)
+    """Return whether a sensor is closed for bets."""
+    return machine.firmware.state not in (m.State.AWAITING, m.State.PLACED)

@@ -1,4 +1,4 @@
-"""Blocks of cards dealt by clumsy hands from a manual shoe, judged by who knows the truth. No tests here."""
+"""Blocks of cards dealt from a manual shoe with random faults, compared with the truth."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DECK: Final = 53
 
 
 class ManualSoak(AnyTable):
-    """Plays blocks of cards on a stand."""
+    """Plays blocks of cards on a bench."""
 
     b: ManualShoe
 
     def __init__(self, b: ManualShoe, rng: Random) -> None:
         super().__init__(b, rng)
-        self._drawn = 0  # the truth: cards that hands have drawn out of the throat since the block was begun
+        self._drawn = 0  # the truth: cards drawn since the start of the block
         mechanics = b.machine.mechanics
         out = mechanics._out
 
@@ -41,8 +41,8 @@ class ManualSoak(AnyTable):
         mechanics._out = drawn  # type: ignore[method-assign]
 
     async def play(self) -> None:
-        """One block: load, rounds, stub, with what may go wrong, and the way back."""
-        b, rng, told = self.b, self.rng, len(self.b.events)
+        """Play one block: load, rounds, stub, with faults, and the recovery."""
+        b, rng, first_event = self.b, self.rng, len(self.b.events)
         self.figures["blocks"] += 1
         if await self._order(b.driver.load):
             self._drawn = self._doubles = 0
@@ -53,7 +53,7 @@ class ManualSoak(AnyTable):
                 await self._order(b.driver.stop)
         await self._order(b.driver.count_stub)
         await self._hands(DECK)
-        for stub in (event for event in b.events[told:] if isinstance(event, m.Stub)):
+        for stub in (event for event in b.events[first_event:] if isinstance(event, m.Stub)):
             if not verdict(stub, DECK):
                 self.figures["decks found complete"] += 1
                 assert self._drawn == DECK, "cards are missing from a deck that was called complete"
@@ -68,7 +68,7 @@ class ManualSoak(AnyTable):
         return True
 
     async def _hands(self, cards: int) -> None:
-        """Draw, with something that may go wrong before or meanwhile; look at random instants."""
+        """Draw cards, with a possible fault before or meanwhile; check at random instants."""
         rng = self.rng
         fault = rng.choice(
             [
@@ -89,17 +89,17 @@ class ManualSoak(AnyTable):
         if fault is not None and later:
             self.inject(fault)
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
         await self.check_at_rest()
 
     async def check_at_rest(self) -> None:
-        """With no hand in the throat, view and firmware agree with the world."""
+        """Check that view and firmware agree with the truth while no hand draws."""
         await ask(self.b, self.b.driver.status)
         self.check_firmware()
         self.compare("drawn", self.b.view.drawn, self._drawn)
 
     def inject(self, fault: str) -> None:
-        """Let a fault happen, if it can."""
+        """Apply a fault, if possible."""
         self.figures[fault.partition(":")[0]] += 1
         try:
             self.b.inject(fault)
@@ -107,20 +107,20 @@ class ManualSoak(AnyTable):
             self.figures["faults that could not happen"] += 1
 
     def check_firmware(self) -> None:
-        """Everything that the firmware says at any instant is the truth or unknown; an unseen pair is the limit."""
+        """Check that the firmware reports the truth or unknown; an undetected pair is the stated limit."""
         machine = self.b.machine
         machine.world.check()
         if not machine.board.alive:
             return
-        status = machine.twin.handle(m.GetStatus())
+        status = machine.firmware.handle(m.GetStatus())
         assert isinstance(status, m.Status)
         self.compare("drawn", status.drawn, self._drawn)
-        if status.left is not None:  # nobody counted the block in
+        if status.left is not None:  # the block was not counted in
             self.compare("left", status.left, machine.mechanics.left())
         self.compare("on the path", status.in_path, machine.mechanics.in_path())
 
     async def bring_out(self, state: str) -> bool:
-        """Hands lift out what is left, take what sticks, and the shoe begins anew."""
+        """Empty the shoe by hand and clear it."""
         b = self.b
         b.inject("clear_path")
         b.inject("lift")
@@ -131,7 +131,7 @@ class ManualSoak(AnyTable):
         return True
 
     async def _recover(self) -> None:
-        """Hands empty the shoe, it begins anew, and the deck goes back in."""
+        """Empty the shoe, and load the deck again."""
         b, world = self.b, self.b.machine.world
         b.inject("mend")
         status = await ask(b, b.driver.status)

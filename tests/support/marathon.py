@@ -1,6 +1,6 @@
-"""One lap of `make marathon`: what is tried, until when, and what came of it by subject. A pytest plugin, no tests.
+"""A pytest plugin for one lap of `make marathon`: its tests, its end, and the figures of each subject.
 
-When the time is up no further test begins; what is under way ends as usual.
+When the time is up no further test starts; running tests end as usual.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ FIGURES: Final = os.environ.get("PITBOX_LAP_FIGURES", "")
 
 
 class Figures(TypedDict):
-    """What came of a subject in a lap."""
+    """The figures of a subject in a lap."""
 
     tests: int
     cases: int
     failed: int
     seconds: float
-    left: int  # not begun when the time was up
+    left: int  # not started when the time was up
 
 
 def draws(item: pytest.Item) -> bool:
-    """Return whether a proof tries other cases in another lap: its module counts them."""
+    """Return whether a proof tries other cases in another lap: then its module counts cases."""
     names = vars(getattr(item, "module", counts))
     return "LAP" in names or any(
         each is known for each in names.values() for known in (counts, counts.many, counts.draw)
@@ -46,7 +46,7 @@ def draws(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what was exhausted in the first lap; where the time is bounded, take subjects in a fair order."""
+    """Skip exhaustive tests after the first lap; with a time limit, shuffle the tests."""
     if counts.LAP > 1:
         gone = [item for item in items if not draws(item)]
         items[:] = [item for item in items if draws(item)]
@@ -57,13 +57,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """Begin no test once the time is up: then it is neither passed nor failed."""
+    """Start no test once the time is up; it neither passes nor fails."""
     return True if UNTIL and time.time() >= UNTIL else None
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Have the test's report hold how many cases it tried."""
+    """Add the number of cases to the test's report."""
     counts.begin_test()
     yield
     item.user_properties.append(("cases", counts.cases_of(getattr(item, "function", None))))
@@ -79,7 +79,7 @@ class Lap:
         self.found: dict[str, Figures] = {}
 
     def plan(self, ids: list[str]) -> None:
-        """Remember what this lap has."""
+        """Record the tests of this lap."""
         for nodeid in ids:
             self._planned[subject_of(nodeid)].add(nodeid)
 
@@ -89,7 +89,7 @@ class Lap:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
-        """With workers, each of them says what it has: the same."""
+        """With workers, each one collects the same tests."""
         self.plan(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -114,7 +114,7 @@ class Lap:
             reporter.write_line(f"\n{line_of(subject, self.found[subject])}   ({where})")
 
     def pytest_sessionfinish(self) -> None:
-        """Write the figures where the marathon reads them."""
+        """Write the figures for the marathon."""
         for subject, ids in self._planned.items():
             mine = self.found.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
             mine["left"] = len(ids) - mine["tests"]
@@ -131,6 +131,6 @@ def line_of(subject: str, figures: Figures) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add up where all reports come together: not in a worker."""
+    """Register in the main process, where all reports arrive."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Lap(config), "marathon-lap")

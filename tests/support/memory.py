@@ -1,4 +1,4 @@
-"""Watches what a simulated machine's memory of commands is asked. No tests here."""
+"""Records the use of a simulated machine's command memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Notes every command that the machine began, every one it was given again, and every one it was asked about."""
+    """Records every command that the machine started, received again, or was asked about."""
 
     def __init__(self, b: Stand[Any, Any, Any]) -> None:
         self.begun: list[int] = []

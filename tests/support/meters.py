@@ -1,4 +1,4 @@
-"""Every progressive table of the rulebook with rules for it, and books that stand as a test wants them. No tests."""
+"""Every progressive paytable of the rulebook with its rules, and ledgers with a chosen meter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PROGRESSIVES: Final[dict[str, tuple[str, Paytable]]] = {
 
 
 def choices(table: str, **changes: Any) -> dict[str, Any]:
-    """A Rules Submission's choices that offer one progressive table."""
+    """Return the choices of a Rules Submission that offer one progressive paytable."""
     raw: dict[str, Any] = {"adjacent_boxes": 1, "wagers": ["progressive"], "paytables": {"progressive": table}}
     if PROGRESSIVES[table][0] == "dj_wild":
         raw |= {
@@ -33,15 +33,15 @@ def choices(table: str, **changes: Any) -> dict[str, Any]:
 
 
 def rules_of(table: str, **changes: Any) -> MeterRules:
-    """The rules of a table's meter."""
+    """Return the rules of a table's meter."""
     rulebook = edition(PROGRESSIVES[table][0])
-    found = meter.meter_rules(rulebook, check_submission(rulebook, choices(table, **changes)))
-    assert found is not None
-    return found
+    rules = meter.meter_rules(rulebook, check_submission(rulebook, choices(table, **changes)))
+    assert rules is not None
+    return rules
 
 
 def opened(rules: MeterRules, amount: int | None = None) -> MoneyBook:
-    """A book whose meter was seeded, and then stands at an amount."""
+    """Return a ledger whose meter was seeded and set to an amount."""
     book = MoneyBook()
     meter.open_meter(book, rules)
     if amount is not None:

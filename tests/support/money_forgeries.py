@@ -1,4 +1,4 @@
-"""Exports whose money somebody changed, each with a chain made anew: what no rule of the chain can see. No tests."""
+"""Journal exports with forged money and a recomputed hash chain, which only the money rules can detect."""
 
 from __future__ import annotations
 
@@ -65,17 +65,17 @@ def _asked(e: Export, kind: str, number: int = 0) -> tuple[int, dict[str, Any], 
         for d in r["content"]["decisions"]
         if d["type"] == "Prompt" and d["kind"] == kind
     }
-    found = [
+    answers = [
         (n, r["content"]["event"], prompts[r["content"]["event"]["prompt"]])
         for n, r in enumerate(e.records)
         if r["kind"] == "step" and r["content"]["event"]["type"] == "Answer"
         if r["content"]["event"]["prompt"] in prompts
     ]
-    return found[number]
+    return answers[number]
 
 
-def _say(e: Export, place: int, choice: str) -> None:
-    """Have an answer say something else, in the event and where its question is closed."""
+def _change_answer(e: Export, place: int, choice: str) -> None:
+    """Change an answer, both in the event and in the record that closes its question."""
     event = e.told(place)
     for decision in e.decided(place):
         if decision["type"] == "PromptClosed" and decision["id"] == event["prompt"]:
@@ -101,7 +101,7 @@ def _claim_step(e: Export) -> tuple[int, list[dict[str, Any]]]:
 
 def _paid_after_not_winning(e: Export) -> int:
     place, _, _ = _asked(e, "hit_hand")
-    _say(e, place, "not_winning")
+    _change_answer(e, place, "not_winning")
     return place
 
 
@@ -120,13 +120,13 @@ def _confirmation_dropped(e: Export) -> int:
 
 def _dark_light_passes(e: Export) -> int:
     place, _, _ = _asked(e, "hit_light")
-    _say(e, place, "dark")
+    _change_answer(e, place, "dark")
     return place
 
 
 def _validation_refused(e: Export) -> int:
     place, _, _ = _asked(e, "hit_validate")
-    _say(e, place, "refuse")
+    _change_answer(e, place, "refuse")
     return place
 
 
@@ -153,7 +153,7 @@ def _slip_again(e: Export) -> int:
 def _other_hand(e: Export) -> int:
     place, event, prompt = _asked(e, "progressive", -1)
     place, claimed = e.decision("HitClaimed")
-    _say(e, place, next(c for c in prompt["choices"] if c not in ("no_win", claimed["hand"])))
+    _change_answer(e, place, next(c for c in prompt["choices"] if c not in ("no_win", claimed["hand"])))
     assert event
     return place
 
@@ -165,20 +165,20 @@ def _lost_is_won(e: Export) -> int:
         d for r in e.records if r["kind"] == "step" for d in r["content"]["decisions"]
         if d["type"] == "Prompt" and d["id"] == e.told(place)["prompt"]
     ]  # fmt: skip
-    _say(e, place, prompt["choices"][1])
+    _change_answer(e, place, prompt["choices"][1])
     assert settled["seat"] == prompt["seat"]
     return place
 
 
 def _claimed_by_nobody(e: Export) -> int:
     place, _ = e.decision("HitClaimed")
-    _say(e, place, "no_win")
+    _change_answer(e, place, "no_win")
     return place
 
 
 def _fallen_by_nobody(e: Export) -> int:
     place, _ = _claim_step(e)
-    _say(e, place, "winning")
+    _change_answer(e, place, "winning")
     return place
 
 
@@ -209,7 +209,7 @@ def _table_pays_hand_pay(e: Export) -> int:
     for n, record in enumerate(e.records[:place]):
         for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
             if d == {"type": "Moved", "what": f"hit {hit}", "state": "validated"}:
-                _say(e, n, "hand_pay")
+                _change_answer(e, n, "hand_pay")
     assert prompt
     return place
 
@@ -334,7 +334,7 @@ def _returned_in_play(e: Export) -> int:
 
 
 def _old_books(e: Export) -> int:
-    """A later start says that it books by the rules of the first edition."""
+    """A later start record claims the booking rules of the first edition."""
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     copy = deepcopy(e.records[place])
     copy["content"]["accounting"] = 1
@@ -365,17 +365,17 @@ def _other_devices(e: Export, people: tuple[str, str, str] | None) -> int:
     box["content"]["terms"]["meter"] = meter
     again["content"]["digests"] = new
     e.manifest["digests"].append(new)
-    made = [again]
+    added = [again]
     if people is not None:
         first, second, name = people
         body: dict[str, Any] = {"name": "devices_accepted", "old": old, "new": new, "changes": ["added: keypad.1"]}
         if first:
             body["who"] = {"role": first, "credential": "X1", "person": "p"}
             body["second"] = {"role": second, "credential": "X2", "person": name}
-        made.append({**deepcopy(box), "kind": "migration", "content": body})
-    for record in (*made, box):
+        added.append({**deepcopy(box), "kind": "migration", "content": body})
+    for record in (*added, box):
         record["boot"] = e.records[-1]["boot"] + 1
-    e.records += [*made, box]
+    e.records += [*added, box]
     return len(e.records) - (1 if people is None else 2)
 
 

@@ -1,8 +1,8 @@
-"""Watches the money of a table from outside: keeps its own accounts by decisions alone. Part of the monitor.
+"""The money part of the invariant monitor: keeps its own accounts from the decisions alone.
 
-Promised: accounts sum to zero and move by decisions only; every accepted bet adds once, before its light, and ends
-once; the meter falls only where it may; a void round leaves no trace. After every step the accounts are what is owed
-on the bets and claims that stand, as a second bookkeeping in fractions works it out from scratch.
+Invariants: accounts sum to zero and move by decisions only; every accepted bet adds once, before its light, and ends
+once; the meter falls only where it may; a void round changes no account. After every step the accounts equal what is
+owed on the bets and claims in force, recomputed from scratch in fractions by an independent ledger.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _ENDS: Final = ("paid", "documented")
 
 
 class MoneyMonitor(msgspec.Struct):
-    """One table's promises about money."""
+    """The money invariants of one table."""
 
     accounts: dict[str, int] = {}
     entries: int = 0
     before: dict[str, int] = {}  # the accounts before the first bet of the round
     fates: dict[int, str] = {}  # of this round's bets, by seat: accepted, lost, won, returned
-    hits: dict[str, int] = {}  # that stand, with their seat
+    hits: dict[str, int] = {}  # in force, with their seat
     paid: list[int] = []  # seats whose hit was paid
     documented: bool = False  # an attendant has paid one: that is not undone
     settles: bool = False  # the round is void, and its bets are settled all the same
     owed: PlainMoney | None = None  # what is owed; None: this table has no meter
-    life: dict[str, str] = {}  # how far each hit on the meter is that stands, in the order of claims
+    life: dict[str, str] = {}  # the stage of each hit in force on the meter, in the order of claims
     slips: list[str] = []
 
     @classmethod
@@ -46,11 +46,11 @@ class MoneyMonitor(msgspec.Struct):
         return cls(owed=None if rules is None else PlainMoney.of(rules))
 
     def key(self) -> object:
-        """Return what tells this monitor from others; amounts are left out."""
+        """Return the state that identifies this monitor in a search; amounts are left out."""
         return sorted(self.fates.items()), sorted(self.hits.values()), sorted(self.paid), self.settles
 
     def watch(self, decisions: list[de.Decision], latched: dict[int, bool], state: State) -> None:
-        """Take one step; AssertionError for a broken promise."""
+        """Take one step; AssertionError for a broken invariant."""
         void = False
         for decision in decisions:
             if isinstance(decision, de.Booked):
@@ -118,7 +118,7 @@ class MoneyMonitor(msgspec.Struct):
             self.slips.append(entry.document)
 
     def _decision(self, decision: de.Decision, latched: dict[int, bool]) -> bool:
-        """Take one decision; tell whether it makes the round void, bets and all."""
+        """Take one decision; return whether it makes the round void, bets included."""
         match decision:
             case de.BetAccepted():
                 assert latched.get(decision.seat), f"seat {decision.seat} adds to the meter without a latched bet"

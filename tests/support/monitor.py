@@ -1,4 +1,4 @@
-"""Watches a table from outside: promises checked by events and decisions alone, never by the core's own permits."""
+"""Checks the invariants of a table from its events and decisions alone, never through the core's own permits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
-# Questions that only a round that still plays may ask.
+# Questions that may be asked only during a round in play.
 _OF_PLAY: Final = ("dealt", "additional_cards", "hands_set", "decide", "reveal", "settled", "chips", "announce")
 _OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_collected", "surrender_count")
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
@@ -46,7 +46,7 @@ class Cards(msgspec.Struct):
 
 
 class Monitor(msgspec.Struct):
-    """One table's promises."""
+    """The invariants of one table."""
 
     whole: int
     hours: dict[str, int]
@@ -74,7 +74,7 @@ class Monitor(msgspec.Struct):
     about: dict[int, str] = {}  # open irregularities that name a slot
     seen_to: list[str] = []  # slots with a fault of which a floorperson has acknowledged an irregularity
     old_dice: bool = False
-    ordered: dict[int, int] = {}  # cards that a shoe was told to give out
+    ordered: dict[int, int] = {}  # cards that a shoe was commanded to deliver
     moving: dict[int, str] = {}  # commands that deal and have not ended, with their slots
     sensed: dict[int, tuple[int, bool]] = {}  # what each sensor reported before it was locked: number, whether a bet
 
@@ -87,7 +87,7 @@ class Monitor(msgspec.Struct):
         )  # fmt: skip
 
     def key(self) -> object:
-        """Return what tells this monitor from others, ids left out."""
+        """Return the state that identifies this monitor in a search, ids left out."""
         return (
             {name: msgspec.to_builtins(cards) for name, cards in self.decks.items()}, self.shoe,
             self.loading, self.load > 0,
@@ -101,7 +101,7 @@ class Monitor(msgspec.Struct):
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
-        """Take one step of the table; AssertionError for a broken promise."""
+        """Take one step of the table; AssertionError for a broken invariant."""
         refused = any(isinstance(decision, Refused) for decision in decisions)
         if not refused or isinstance(event, ev.Answer):  # what was refused has not happened
             self._event(event)
@@ -115,7 +115,7 @@ class Monitor(msgspec.Struct):
         self.money.watch(decisions, self.latched, state)
         self._always(state)
 
-    def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each event that tells something
+    def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each relevant event
         match event:
             case ev.DeckReceived(preshuffled=True):
                 self.decks[event.deck] = Cards(["dealer", "floorperson"], shuffled=True)
@@ -164,7 +164,7 @@ class Monitor(msgspec.Struct):
         return latch.sequence < sequence or (latch.sequence == sequence and latch.bet != placed)
 
     def _answered(self, event: ev.Answer, prompt: Prompt) -> None:
-        """A question was answered: what does that say of a deck, of the position, of a bet?"""
+        """A question was answered: apply what follows for a deck, the position or a bet."""
         cards = self.decks.get(prompt.deck or "")
         match prompt.kind:
             case "opening/inspect/dealer" | "opening/verify_inspection/floorperson" if event.choice == "whole":
@@ -338,7 +338,7 @@ class Monitor(msgspec.Struct):
         )
 
     def _given_up(self, decisions: list[Decision]) -> None:
-        """A device that is out of order is told to stand still; nobody waits for what it was dealing."""
+        """A device that is out of order is stopped; nothing waits for what it was dealing."""
         for given in [d.what.partition(" ")[2] for d in decisions if isinstance(d, Moved) and d.state == UNSIGNED]:
             dealt = [id_ for id_, slot in self.moving.items() if slot == given]
             stopped = any(isinstance(d, Command) and d.act == "stop" and d.slot == given and d.safe for d in decisions)

@@ -1,8 +1,8 @@
-"""What may happen to a tiny table: people, devices and hands, each move a few events. No search and no tests here.
+"""The moves of a minimal table in a state search: people, devices and hands, each move a few events.
 
-Devices that a search is not about do at once what they are told; the others take their time, and everything else may
-happen meanwhile. Trouble comes by kinds, and only while fewer irregularities are open than the bound allows: so the
-states are finitely many, and a search for one or two kinds of trouble comes to its end.
+Devices that a search is not about complete a command at once; the others take time, and everything else may happen
+meanwhile. Irregular events are grouped by kind and occur only while fewer irregularities are open than the bound
+allows: so the states are finitely many, and a search with one or two kinds terminates.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ class Model:
         """Bring the devices into service and, unless their opening is searched too, the decks; return who watched."""
         monitor = Monitor.of(self.table.context.edition, self.table.context.meter)
 
-        def take(*events: ev.Event) -> None:
+        def submit(*events: ev.Event) -> None:
             for event in events:
                 monitor.watch(event, self.table.step(event), self.table.state)
 
         for slot in self.table.state.slots:
-            take(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
-        take(*signs_show(self.table))
+            submit(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
+        submit(*signs_show(self.table))
         for deck in () if self.trouble.opening else self.decks:
-            take(ev.DeckReceived(deck, DEALER))
+            submit(ev.DeckReceived(deck, DEALER))
             while True:
                 moves = [*self._prompted(), *self._commanded(everything=True), *self._hands()]
                 moves = [m for m in moves if not m.trouble and not m.name.startswith(("open round", "deck "))]
                 if not moves:
                     break
-                take(*moves[0].events)
+                submit(*moves[0].events)
         return monitor
 
     def moves(self) -> Iterator[Move]:
@@ -75,7 +75,7 @@ class Model:
         return troubles(self.table, self.trouble, self.decks)
 
     def at_once(self) -> tuple[ev.Event, ...]:
-        """Return how the oldest command ends of the devices that do at once what they are told; nothing if none."""
+        """Return the outcome of the oldest command of the devices that complete at once; nothing if there is none."""
         for id_, issued in self.table.state.commands.items():
             if issued.slot not in self.apart and not issued.unknown:
                 events = next(self._good(id_, issued))[1]
@@ -107,8 +107,8 @@ class Model:
             for number, bad in self._numbers(prompt) if prompt.number and first else [(None, looks and not first)]:
                 for seats in self._seats(prompt) if prompt.seats and first else [()]:
                     event = ev.Answer(prompt.id, choice, who, number, seats)
-                    told = self._drawn(prompt) if not bad else ()
-                    yield Move(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*told, event), bad)
+                    drawn = self._drawn(prompt) if not bad else ()
+                    yield Move(f"{prompt.kind}={choice} {number or ''}{seats or ''}", (*drawn, event), bad)
 
     def _drawn(self, prompt: Prompt) -> tuple[ev.Event, ...]:
         """What a manual shoe counts while hands do what they were asked."""
@@ -218,7 +218,7 @@ class Model:
         yield "done", events
 
     def _stops(self, issued: Issued) -> tuple[ev.Event, ...]:
-        """What a card device says of itself when it jams."""
+        """The report of a card device when it jams."""
         if issued.act == "shuffle":
             return (ev.ShuffleFailed(issued.slot, 430, 1),)
         return (ev.ShoeFault(issued.slot, 430),) if issued.slot == SHOE else ()
@@ -251,9 +251,11 @@ class Model:
     def _hands(self) -> Iterator[Move]:
         """What dealer and hands do by themselves."""
         state, c = self.table.state, self.table.context
-        # Sensors answer within milliseconds: what they were told in one round has ended before the next.
-        told = any(issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values())
-        if state.round.state == mc.IDLE and not told:
+        # Sensors answer within milliseconds: a command of one round has ended before the next round.
+        sensors_busy = any(
+            issued.slot.startswith("bet_sensor") and not issued.unknown for issued in state.commands.values()
+        )
+        if state.round.state == mc.IDLE and not sensors_busy:
             yield Move("open round", (ev.OpenRound(DEALER),))
         if state.round.state == mc.BETTING:
             yield Move("no more bets", (ev.NoMoreBets(DEALER),))
@@ -282,8 +284,8 @@ class Model:
         c, bets = self.table.context, self.table.state.progressive
         if bets.state != mc.LOCKING or bets.overdue:
             return False
-        told = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
-        return any(not seat.latched and f"bet_sensor.{at}" not in told for at, seat in bets.seats.items())
+        pending = {i.slot for i in c.state.commands.values() if i.act == "lock" and not i.unknown}
+        return any(not seat.latched and f"bet_sensor.{at}" not in pending for at, seat in bets.seats.items())
 
     def _intake(self) -> Iterator[Move]:
         state = self.table.state
@@ -303,7 +305,7 @@ class Model:
             yield Move("cards into the shuffler", (ev.CardsInserted(SHUFFLER),))
 
     def _slots(self) -> Iterator[Move]:
-        """The way back of devices, and what people do about them."""
+        """The repair of devices, and what people do about them."""
         for name, slot in self.table.state.slots.items():
             if slot.state == ABSENT:
                 yield Move(f"{name} appears", (ev.SlotChanged(name, "appear"),))

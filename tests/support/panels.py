@@ -1,4 +1,4 @@
-"""How PINs are checked and files are read in the panel's tests: in virtual time there are no threads."""
+"""PIN checks and file reads for the panel's tests without threads, since virtual time has none."""
 
 from __future__ import annotations
 

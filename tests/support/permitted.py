@@ -1,4 +1,4 @@
-"""A table where each actuation is permitted, and for each permit reason the one thing that then stands against it."""
+"""For each actuation a table that permits it, and for each permit reason one change that forbids it."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Asked(NamedTuple):
     cards: int = 0
 
     def reasons(self) -> tuple[Reason, ...]:
-        """Everything that stands against it."""
+        """Every reason against the actuation."""
         act: Any = self.act
         return self.floor.table.permit(act, self.slot, self.deck, seat=self.seat, cards=self.cards)
 
     def keys(self) -> set[str]:
-        """The keys of what stands against it."""
+        """The keys of the reasons against the actuation."""
         return {reason.key for reason in self.reasons()}
 
 
@@ -58,9 +58,9 @@ def _ended(floor: Floor) -> Floor:
 
 
 def _until(floor: Floor, *events: ev.Event, act: str) -> Floor:
-    """Play on until a device is told to do something; it has not begun."""
-    told: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
-    floor.play(*events, until=told)
+    """Play on until a device gets a command that it has not begun."""
+    is_commanded: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
+    floor.play(*events, until=is_commanded)
     return _ended(floor)
 
 
@@ -75,7 +75,7 @@ def _shuffled() -> Floor:
 
 
 def _taken_out(floor: Floor) -> Floor:
-    """The next deck lies before the dealer, who has not put it into the shoe yet."""
+    """The next deck is in front of the dealer, who has not put it into the shoe yet."""
     deck = floor.deck()
     deck.place, floor.state.slots[SHOE].deck = TRAY, None
     floor.state.book.move_all("blue", TRAY)
@@ -123,7 +123,7 @@ def _void_but_settled(floor: Floor) -> Floor:
     return floor
 
 
-# One table for each actuation, at which nothing stands against it.
+# One table for each actuation, which permits it.
 GRANTED: Final[dict[str, Callable[[], Asked]]] = {
     "shuffle": lambda: Asked(_inserted(), "shuffle", SHUFFLER, "blue"),
     "shuffle seen": lambda: Asked(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
@@ -171,14 +171,14 @@ GRANTED: Final[dict[str, Callable[[], Asked]]] = {
 
 
 def _round_over(kind: str) -> Floor:
-    """A round was played from a store, and its discards lie in the rack."""
+    """A round was played from a continuous shuffler, and its discards are in the rack."""
     floor = at(OVER, kind, "settling")
     floor.insert = False
     floor.settle()
     return _ended(floor)
 
 
-# --- what then stands against it --------------------------------------------------------------------------------------
+# --- the reasons against it -------------------------------------------------------------------------------------------
 
 
 def _slot(asked: Asked) -> Slot:
@@ -335,7 +335,7 @@ def _hit(asked: Asked) -> Hit:
 
 
 def hit_is(state: str) -> Callable[[Asked], None]:
-    """A hit of seat 1 stands so."""
+    """Put a hit of seat 1 into this state."""
 
     def tweak(asked: Asked) -> None:
         _hit(asked).state = state

@@ -1,7 +1,7 @@
-"""Mistakes to plant in the core, each with the table and the trouble that must show it. The core has none of them.
+"""Mutants of the core for mutation testing, each with the table and the fault kinds that must detect it.
 
-A search is worth something only if it can fail: every one of these must be found, by a broken promise, by an event that
-the core cannot take, or by a state without a way out.
+A search is worth something only if it can fail: every mutant must be detected, by a broken invariant, by an event that
+the core cannot take, or by a deadlock.
 """
 
 from __future__ import annotations
@@ -132,22 +132,22 @@ def _method_anyway(c: Context, event: ev.Ordered) -> None:
     c.state.dealing = event.method or c.state.dealing  # type: ignore[assignment]
 
 
-def _count_believed(c: Context, event: ev.ShuffleEnded) -> None:
+def _count_accepted(c: Context, event: ev.ShuffleEnded) -> None:
     right = None if event.count is None else c.edition.cards.count
     shuffling.shuffle_ended(c, ev.ShuffleEnded(event.slot, right, shuffled=event.shuffled))
 
 
-def _sort_believed(c: Context, event: ev.ShuffleEnded) -> None:
+def _sort_accepted(c: Context, event: ev.ShuffleEnded) -> None:
     shuffling.shuffle_ended(c, ev.ShuffleEnded(event.slot, event.count, shuffled=True, rejected=event.rejected))
 
 
-def _load_believed(c: Context, event: ev.ShoeLoaded) -> None:
+def _load_accepted(c: Context, event: ev.ShoeLoaded) -> None:
     shuffling.shoe_loaded(c, ev.ShoeLoaded(event.slot, None))
 
 
-def _stack_believed(c: Context, event: ev.StackOut) -> None:
-    told = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), 0)
-    dealing.stack_out(c, ev.StackOut(event.slot, told or event.count))
+def _stack_accepted(c: Context, event: ev.StackOut) -> None:
+    ordered = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), 0)
+    dealing.stack_out(c, ev.StackOut(event.slot, ordered or event.count))
 
 
 def _together_uncounted(c: Context, hold: Any, _answer: ev.Answer) -> None:
@@ -214,15 +214,15 @@ MISTAKES: Final[dict[str, Mistake]] = {
     ),
     "a dead device stands unsigned": Mistake(ASIA, Trouble(dies=("shaker.1",)), _without("dead_device_unsigned")),
     "old dice are armed": Mistake(ASIA, Trouble(ages=True), _without("dice_not_fresh")),
-    # Counts and reports that are not believed, or too much.
+    # Counts and reports that are trusted too little or too much.
     "a wrong count of the shuffler is right": Mistake(
-        ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _count_believed)
+        ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _count_accepted)
     ),
-    "a sort is a shuffle": Mistake(ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _sort_believed)),
+    "a sort is a shuffle": Mistake(ASIA, Trouble(counts=_SHUFFLER), _handle(ev.ShuffleEnded, _sort_accepted)),
     "a wrong count of the shoe is right": Mistake(
-        ASIA, Trouble(counts=("shoe.1",)), _handle(ev.ShoeLoaded, _load_believed)
+        ASIA, Trouble(counts=("shoe.1",)), _handle(ev.ShoeLoaded, _load_accepted)
     ),
-    "a short stack is whole": Mistake(ASIA, Trouble(counts=("shoe.1",)), _handle(ev.StackOut, _stack_believed)),
+    "a short stack is whole": Mistake(ASIA, Trouble(counts=("shoe.1",)), _handle(ev.StackOut, _stack_accepted)),
     "nobody counts what was put together": Mistake(
         HAND, Trouble(people=True, orders=True), _answer(steps._ANSWERS, "cards_together", _together_uncounted)
     ),

@@ -1,4 +1,4 @@
-"""A real driver on a real port: pyserial above, whatever the test put below. No tests here."""
+"""A real driver with pyserial on a port that the test provides."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class Connected:
-    """A driver with its supervisor, and what it told."""
+    """A driver with its supervisor, and the reports it delivered."""
 
     def __init__(self, url: str, folder: Path, name: str = "shuffler.1") -> None:
         key = load_key(folder / f"{name}.key")
         self.events: list[Any] = []
-        self.driver = SHUFFLER.driver(self._take)
+        self.driver = SHUFFLER.driver(self._on_event)
         trust = Trust(SHUFFLER.name, {key.serial: key}, load_approved(folder / "approved.toml"))
         self.supervisor = Supervisor(
             name, lambda: open_serial(url), trust, SHUFFLER.decoder, self.driver, jitter=Random(1)
         )
         self._waiting: list[tuple[type, asyncio.Future[Any]]] = []
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.events.append(event)
         for kind, future in self._waiting:
             if isinstance(event, kind) and not future.done():

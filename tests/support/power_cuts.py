@@ -1,4 +1,4 @@
-"""Power cuts of the box at a whole simulated table, and the comparison with the truth afterwards. No tests here."""
+"""Power cuts of the box at a whole simulated table, and the comparison with the simulated world afterwards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ POUNCE = 0.4
 
 
 def steps(records: list[Record]) -> list[rec.Step]:
-    """Return what the steps on disk say."""
+    """Return the contents of the steps on disk."""
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
 
@@ -116,7 +116,7 @@ class CutHouse(House):
 
 
 class Watch:
-    """Looks at every accepted light as it goes on: the bet that it stands for must be on disk by then."""
+    """Checks each accepted-bet light as it goes on: its bet must be on disk by then."""
 
     def __init__(self, house: House) -> None:
         self.house = house
@@ -130,7 +130,7 @@ class Watch:
         burn: Callable[[Light], None] = machine.spot.burn
 
         def watched(light: Light) -> None:
-            latch = machine.twin.memory.latch
+            latch = machine.firmware.memory.latch
             if light is Light.ACCEPTED and machine.spot.light is not Light.ACCEPTED:
                 self._light(latch.round, seat)
             burn(light)
@@ -145,7 +145,7 @@ class Watch:
 
 
 def choices_of(game: str, seed: int) -> dict[str, Any]:
-    """What the certificate holder chose besides the usual: by seed, one of a game's progressive tables.
+    """The non-default choices of the certificate holder: by seed, one of a game's progressive tables.
 
     Where the usual table has none, every other one has.
     """
@@ -256,7 +256,7 @@ def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
 def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
     """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
 
-    And every account as plainly told.
+    And every account must equal the reference ledger's.
     """
     _same_when_replayed(house, records)
     state = house.controller.table.state
@@ -280,9 +280,9 @@ def _same_when_replayed(house: House, records: list[Record]) -> None:
     assert table.snapshot() == house.controller.table.snapshot()
 
 
-def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
-    accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
-    returned = Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
+def _bets(house: House, watch: Watch, decisions: list[Decision]) -> None:
+    accepted = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetAccepted))
+    returned = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetReturned))
     doubled = [bet for bet, times in accepted.items() if times > 1 + returned[bet]]
     assert not doubled, f"counted twice: {doubled}"
     kept = accepted - returned
@@ -294,7 +294,7 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
     assert set(watch.lit) <= set(accepted), "a light burned for a bet that was never accepted"
     assert len(house.chips.at(TRAY)) == kept.total(), "the tray holds other chips than bets"
     assert not [slot for slot in house.slots if house.chips.at(f"{slot}/spot")], "a chip was left on a spot"
-    voided = {d.round for d in told if isinstance(d, BetReturned)}
+    voided = {d.round for d in decisions if isinstance(d, BetReturned)}
     latched = {
         (latch.round, int(slot.rpartition(".")[2]))
         for slot, machine in house.machines.items()
@@ -302,7 +302,7 @@ def _bets(house: House, watch: Watch, told: list[Decision]) -> None:
         for latch, lying in machine.latched  # type: ignore[attr-defined]
         if lying == 1
     }
-    finished = _finished(told)
+    finished = _finished(decisions)
     lost = {bet for bet in latched if bet[0] in finished - voided} - set(kept)
     assert not lost, f"latched with a chip in a round that was played, and never accepted: {lost}"
 
@@ -312,12 +312,12 @@ def _accounts(house: House, records: list[Record]) -> None:
     rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
     assert rules is not None
     if book.entries:
-        told = ToldMoney(rules).read(steps(records))
-        accounts = told.accounts()
+        oracle = ToldMoney(rules).read(steps(records))
+        accounts = oracle.accounts()
         assert {account: book.at(account) for account in ACCOUNTS} == accounts
         assert sum(book.held.values()) == 0
-        by_table = accounts[ENVY] + sum(paid.amount for paid in told.paid.values() if paid.way == "table")
-        by_hand = sum(paid.amount for paid in told.paid.values() if paid.way == "hand")
+        by_table = accounts[ENVY] + sum(paid.amount for paid in oracle.paid.values() if paid.way == "table")
+        by_hand = sum(paid.amount for paid in oracle.paid.values() if paid.way == "hand")
         meters, expected = book.meters, (accounts[METER], by_table, by_hand, by_table + by_hand)
         assert (meters.current, meters.paid_by_table, meters.paid_by_attendant, meters.cumulative) == expected
         assert meters.pending == 0
@@ -328,12 +328,12 @@ def _hits(house: CutHouse, records: list[Record]) -> None:
     people, rules = house.people, house.controller.table.context.meter
     assert isinstance(people, Winners)
     assert rules is not None
-    told = ToldMoney(rules).read(steps(records))
+    oracle = ToldMoney(rules).read(steps(records))
     assert not people.paid_twice, f"paid in two amounts: {people.paid_twice}"
-    assert told.paid == people.paid, f"booked {told.paid}, handed out {people.paid}"
-    assert told.envy == people.envy, f"envy booked {told.envy}, handed out {people.envy}"
+    assert oracle.paid == people.paid, f"booked {oracle.paid}, handed out {people.paid}"
+    assert oracle.envy == people.envy, f"envy booked {oracle.envy}, handed out {people.envy}"
     won = {(number, seat): people.hand_of(number, seat) for number, seat in kept_bets(decided(records))}
-    assert {key: paid.hand for key, paid in told.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
+    assert {key: paid.hand for key, paid in oracle.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
 
 
 def kept_bets(told: list[Decision]) -> Counter[tuple[int, int]]:
@@ -342,10 +342,10 @@ def kept_bets(told: list[Decision]) -> Counter[tuple[int, int]]:
     return accepted - Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
 
 
-def _finished(told: list[Decision]) -> set[int]:
+def _finished(decisions: list[Decision]) -> set[int]:
     """Return the numbers of the rounds that were played to their end."""
     finished, number = set(), 0
-    for decision in told:
+    for decision in decisions:
         if isinstance(decision, Moved) and decision.what == "round":
             number += decision.state == mc.BETTING
             if decision.state == mc.COMPLETE:

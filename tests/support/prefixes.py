@@ -1,4 +1,4 @@
-"""Journals of whole runs, cut off after any record, recovered and led on. No bytes of devices, no tests here."""
+"""Journals of whole runs, truncated after any record, recovered and continued; without device bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MISHAPS = ("other", "player_card_exposed", "shuffler_fault")
 
 
 class Run:
-    """One recorded run: `records` as they lie on a disk, `states` after each step, by the number of its record."""
+    """One recorded run: `records` as stored on disk, `states` after each step, by the number of its record."""
 
     def __init__(self, game: str, seed: int, rounds: int, **choices: Any) -> None:
         self.game, self.choices = game, choices
@@ -70,7 +70,7 @@ class Run:
             lead_on(floor)
 
     def _mishap(self, floor: Floor) -> None:
-        """Something goes wrong in the middle of a round, and stands open for a while."""
+        """An irregularity occurs in the middle of a round and stays open for a while."""
         if floor.phase == mc.BETTING:
             floor.play(ev.NoMoreBets(DEALER), until=lambda _: self._rng.random() < 0.08)
         trigger = self._rng.choice(_MISHAPS)
@@ -135,13 +135,13 @@ def restart(floor: Floor, boot: int, rng: Random) -> None:
             floor.step(ev.CommandEnded(id_, outcome))  # type: ignore[arg-type]
         floor.step(ev.SlotChanged(slot, "verify"))
         if floor.state.slots[slot].kind == "shoe":
-            floor.step(ev.StackTaken(slot))  # its report says that nothing lies there
+            floor.step(ev.StackTaken(slot))  # its report says that the slot is empty
     for event in signs_show(floor.table):
         floor.step(event)
 
 
 def lead_on(floor: Floor) -> None:
-    """Ideal people and devices do whatever is to be done, until the table is idle and nothing is open."""
+    """Ideal people and devices do what is due, until the table is idle and nothing is open."""
     for _ in range(60):
         floor.clear_holds()
         if floor.phase == mc.BETTING:
@@ -162,7 +162,7 @@ def _mend(floor: Floor) -> None:
 
 
 def _late_news(floor: Floor) -> None:
-    """Tell what a device was about to tell when a run was broken off: dice that lie, a stack that was taken."""
+    """Send the report that was pending when a run was cut: settled dice, a stack that was taken."""
     round_ = floor.round_
     if floor.state.commands or floor.state.holds:
         return
@@ -191,7 +191,7 @@ def lead_on_every_prefix(run: Run) -> int:
 
 
 def steps_of(records: list[Record]) -> list[rec.Step]:
-    """Return what the steps among records say."""
+    """Return the contents of the steps among the records."""
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
 
@@ -199,22 +199,22 @@ def _decisions(records: list[Record]) -> list[Decision]:
     return [decision for step in steps_of(records) for decision in step.decisions]
 
 
-def _meter_is_exact(floor: Floor, told: list[Decision]) -> None:
-    """The meter is its seed and what every bet that stands has added; no bet was counted twice."""
-    accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
-    returned = Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
+def _meter_is_exact(floor: Floor, decisions: list[Decision]) -> None:
+    """The meter is its seed plus the increment of every bet in force; no bet was counted twice."""
+    accepted = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetAccepted))
+    returned = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetReturned))
     assert all(times <= 1 + returned[bet] for bet, times in accepted.items()), "a bet was counted twice"
     rules, book = floor.table.context.meter, floor.state.money.book
     if rules is not None and accepted:
-        assert not [d for d in told if isinstance(d, HitClaimed)]
-        stand = accepted.total() - returned.total()
-        assert book.meters.current == rules.seed + stand * rules.unit * rules.rate_bp // 10_000
+        assert not [d for d in decisions if isinstance(d, HitClaimed)]
+        standing = accepted.total() - returned.total()
+        assert book.meters.current == rules.seed + standing * rules.unit * rules.rate_bp // 10_000
         assert sum(book.held.values()) == 0
 
 
 if __name__ == "__main__":
     name, at = sys.argv[1].split("/"), int(sys.argv[2])
     more = WILD_PROGRESSIVE if name[3] == "progressive" else {}
-    found = Run(name[0], int(name[1]), int(name[2]), **more).recovered(at)
-    restart(found, 2, Random(at))
-    lead_on(found)
+    recovered = Run(name[0], int(name[1]), int(name[2]), **more).recovered(at)
+    restart(recovered, 2, Random(at))
+    lead_on(recovered)

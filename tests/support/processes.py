@@ -1,4 +1,4 @@
-"""Starts `pitbox` as real processes and ends them by their own process id. No tests here."""
+"""Starts `pitbox` as real processes and ends them by their own process id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pitbox(*arguments: str, expect: int = 0) -> str:
 
 @contextmanager
 def background(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run `pitbox` beside the test; ended by SIGTERM, or by SIGKILL if that does not help."""
+    """Run `pitbox` in parallel with the test; ended by SIGTERM, or by SIGKILL if that does not help."""
     process = subprocess.Popen([*PITBOX, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         yield process

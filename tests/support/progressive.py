@@ -1,4 +1,4 @@
-"""A seat's bet sensor on its stand, over any rung of the ladder. No tests here."""
+"""A seat's bet sensor on a device bench, over any kind of connection."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Sensor = Stand[SimulatedBetSensor, BetSensorDriver, BetSensorView]
 
 @asynccontextmanager
 async def sensor(seed: int, rung: str = "clean") -> AsyncIterator[Sensor]:
-    """One seat's sensor on a stand, whose driver has its first report; closed and checked at the end."""
+    """One seat's sensor on a device bench, whose driver has its first report; closed and checked at the end."""
     chips = Chips()
     machine = SimulatedBetSensor("bet_sensor.1", seed=seed, chips=chips)
-    async with stand(machine, BET_SENSOR, rung) as found:
-        yield found
+    async with stand(machine, BET_SENSOR, rung) as bench:
+        yield bench
     assert sum(chips.census().values()) == CHIPS, "a chip is nowhere"
 
 
 async def beliefs_hold(s: Sensor) -> m.Status:
-    """Read the status; fail if view or firmware says what is not so. What is not clear is allowed, wrong is not."""
+    """Read the status; fail if view or firmware reports a false state. Unknown is allowed, wrong is not."""
     status = await ask(s, s.driver.status)
     lying, spot = s.machine.spot.lying(), s.machine.spot
     if status.lies is m.Lies.EMPTY:
@@ -50,4 +50,4 @@ async def beliefs_hold(s: Sensor) -> m.Status:
 
 async def heard(s: Sensor, seconds: float = 30.0) -> None:
     """Wait until the view has the sensor's last change: the line may be slow."""
-    await comes_true(lambda: s.view.sequence == s.machine.twin.memory.sequence, seconds)
+    await comes_true(lambda: s.view.sequence == s.machine.firmware.memory.sequence, seconds)

@@ -1,4 +1,4 @@
-"""Rounds written as people see them, settled, and looked at wager by wager."""
+"""Rounds in readable notation, settled and compared wager by wager."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def settled(at: Terms, *seats: Seat, dealer: str = "", replacement: str = "") ->
 
 def only(results: tuple[Result, ...], wager: str, number: int | None = None) -> Result:
     """The one result of a wager, envy left out."""
-    (found,) = (
+    (result,) = (
         each for each in results if each.wager == wager and number in (None, each.seat) and each.envy_of is None
     )
-    return found
+    return result

@@ -1,4 +1,4 @@
-"""The tables of irregularities as parameters of tests, each line with the clauses that it proves. No tests here."""
+"""The tables of irregularities as test parameters, each row with the clauses that it proves."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def params(cases: list[Case]) -> list[ParameterSet]:
     """Return one parameter for each line."""
     assert all(case.game in GAMES for case in cases)
-    found = []
+    parameters = []
     for case in cases:
         cited = [clause for clause in case.cites if clause.startswith(f"{CHAPTERS[case.game]}.")]
-        found.append(pytest.param(case, id=case.id, marks=[clauses(*cited)] if cited else []))
-    return found
+        parameters.append(pytest.param(case, id=case.id, marks=[clauses(*cited)] if cited else []))
+    return parameters

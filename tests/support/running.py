@@ -1,4 +1,4 @@
-"""`pitbox run` as a real process of its own: started, asked, signalled, ended by its process id. No tests here."""
+"""`pitbox run` as a real process of its own: started, queried, signalled, ended by its process id."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class RunningBox:
         return self.log.read_text()
 
     def status(self) -> dict[str, Any]:
-        """Ask how it stands, as soon as it answers."""
+        """Read its status, waiting until it answers."""
         until = time.monotonic() + LIMIT
         while True:
             try:
                 with Caller(self.socket) as caller:
-                    told: dict[str, Any] = caller.ask("status")
-                    return told
+                    status: dict[str, Any] = caller.ask("status")
+                    return status
             except NoBox:
                 assert self.process.poll() is None, self.words()
                 assert time.monotonic() < until, "the box does not answer"
@@ -54,10 +54,10 @@ class RunningBox:
         """Wait until a slot is in one of these states; return the status."""
         until = time.monotonic() + LIMIT
         while True:
-            told = self.status()
-            (slot,) = [slot for slot in told["slots"] if slot["name"] == name]
+            status = self.status()
+            (slot,) = [slot for slot in status["slots"] if slot["name"] == name]
             if slot["state"] in states or (slot["cause"] or {}).get("code") in states:
-                return told
+                return status
             assert time.monotonic() < until, f"{name} is {slot}"
             time.sleep(0.02)
 

@@ -1,4 +1,4 @@
-"""Checks a value against a JSON Schema, strictly: a keyword that it does not know is an error. No tests here."""
+"""Validates a value against a JSON Schema, strictly: an unknown keyword is an error."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
     "boolean": (bool,), "null": (type(None),),
 }  # fmt: skip
-_WORDS: Final = {"title", "description", "default", "discriminator"}  # they say something and ask nothing
+_WORDS: Final = {"title", "description", "default", "discriminator"}  # annotations, without a constraint
 
 
 def objections(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str = "$") -> list[str]:
     """Return everything about a value that its schema does not allow; `root` is what `$ref` points into."""
-    found: list[str] = []
+    errors: list[str] = []
     for keyword, asked in schema.items():
         if keyword in _WORDS or keyword in ("required", "properties"):
             continue
-        found += _KEYWORDS[keyword](value, asked, root, at, schema)
+        errors += _KEYWORDS[keyword](value, asked, root, at, schema)
     if isinstance(value, dict):
-        found += [f"{at}: {name} is missing" for name in schema.get("required", ()) if name not in value]
+        errors += [f"{at}: {name} is missing" for name in schema.get("required", ()) if name not in value]
         for name, inner in schema.get("properties", {}).items():
             if name in value:
-                found += objections(value[name], inner, root, f"{at}.{name}")
-    return found
+                errors += objections(value[name], inner, root, f"{at}.{name}")
+    return errors
 
 
 def _looked_up(reference: str, root: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _enum(value: Any, asked: list[Any], _root: Any, at: str, _: Any) -> list[str
 
 def _any_of(value: Any, asked: list[Any], root: dict[str, Any], at: str, schema: Any) -> list[str]:
     tag = schema.get("discriminator")
-    if tag is not None and isinstance(value, dict):  # the one that is meant says best what is wrong
+    if tag is not None and isinstance(value, dict):  # the selected variant gives the best error message
         meant = [one for one in asked if value.get(tag) in _looked_up(one["$ref"], root)["properties"][tag]["enum"]]
         return objections(value, meant[0], root, at) if meant else [f"{at}: no such {tag}"]
     tries = [objections(value, one, root, at) for one in asked]
@@ -57,7 +57,7 @@ def _any_of(value: Any, asked: list[Any], root: dict[str, Any], at: str, schema:
 
 def _items(value: Any, asked: dict[str, Any], root: dict[str, Any], at: str, _: Any) -> list[str]:
     each = value if isinstance(value, list) else []
-    return [said for number, item in enumerate(each) for said in objections(item, asked, root, f"{at}[{number}]")]
+    return [error for number, item in enumerate(each) for error in objections(item, asked, root, f"{at}[{number}]")]
 
 
 def _additional(value: Any, asked: Any, root: dict[str, Any], at: str, schema: Any) -> list[str]:
@@ -66,7 +66,7 @@ def _additional(value: Any, asked: Any, root: dict[str, Any], at: str, schema: A
     others = {name: item for name, item in value.items() if name not in schema.get("properties", {})}
     if asked is False:
         return [f"{at}: nobody knows {name}" for name in others]
-    return [said for name, item in others.items() for said in objections(item, asked, root, f"{at}.{name}")]
+    return [error for name, item in others.items() for error in objections(item, asked, root, f"{at}.{name}")]
 
 
 _KEYWORDS: Final[dict[str, Any]] = {

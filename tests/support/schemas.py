@@ -1,4 +1,4 @@
-"""A small JSON Schema validator: the words that our schema uses, and an error for any other. No tests here."""
+"""A small JSON Schema validator: the keywords of the wire schema, and an error for any other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TYPES: Final[dict[str, Any]] = {
     "integer": int,
     "number": (int, float),
 }
-_SAID_ONLY: Final = ("title", "description", "default", "examples", "$schema", "$defs")
+_DESCRIPTIVE: Final = ("title", "description", "default", "examples", "$schema", "$defs")
 _CHECKED: Final = (
     "type", "enum", "properties", "patternProperties", "additionalProperties", "required", "items", "$ref", "pattern",
     "minLength", "maxLength", "minimum", "maximum", "maxItems",
@@ -23,47 +23,49 @@ _CHECKED: Final = (
 def objections(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$") -> list[str]:
     """Return what does not fit, each with its place."""
     root = schema if root is None else root
-    unknown = set(schema) - {*_SAID_ONLY, *_CHECKED, "allowed"}
+    unknown = set(schema) - {*_DESCRIPTIVE, *_CHECKED, "allowed"}
     assert not unknown, f"the schema uses {unknown} at {where}, which this validator does not check"
-    said: list[str] = []
+    errors: list[str] = []
     if "$ref" in schema:
-        said += objections(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
+        errors += objections(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
     kind = schema.get("type")
     if kind is not None and (not isinstance(value, _TYPES[kind]) or (kind != "boolean" and isinstance(value, bool))):
-        return [*said, f"{where} is no {kind}"]
+        return [*errors, f"{where} is no {kind}"]
     if "enum" in schema and value not in schema["enum"]:
-        said.append(f"{where} is none of {schema['enum']}")
+        errors.append(f"{where} is none of {schema['enum']}")
     if isinstance(value, str):
-        said += _text(value, schema, where)
+        errors += _text(value, schema, where)
     elif isinstance(value, dict):
-        said += _object(value, schema, root, where)
+        errors += _object(value, schema, root, where)
     elif isinstance(value, list):
-        said += [f"{where} has too many"] if len(value) > schema.get("maxItems", len(value)) else []
+        errors += [f"{where} has too many"] if len(value) > schema.get("maxItems", len(value)) else []
         for number, each in enumerate(value):
-            said += objections(each, schema.get("items", {}), root, f"{where}[{number}]")
+            errors += objections(each, schema.get("items", {}), root, f"{where}[{number}]")
     elif isinstance(value, int | float):
         low, high = schema.get("minimum", value), schema.get("maximum", value)
-        said += [] if low <= value <= high else [f"{where} is not from {low} to {high}"]
-    return said
+        errors += [] if low <= value <= high else [f"{where} is not from {low} to {high}"]
+    return errors
 
 
 def _text(value: str, schema: dict[str, Any], where: str) -> list[str]:
-    said = [] if re.search(schema.get("pattern", ""), value) else [f"{where} does not match"]
+    errors = [] if re.search(schema.get("pattern", ""), value) else [f"{where} does not match"]
     fits = schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
-    return said if fits else [*said, f"{where} is too short or too long"]
+    return errors if fits else [*errors, f"{where} is too short or too long"]
 
 
 def _object(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], where: str) -> list[str]:
-    said = [f"{where}.{name} is missing" for name in schema.get("required", ()) if name not in value]
+    errors = [f"{where}.{name} is missing" for name in schema.get("required", ()) if name not in value]
     for name, each in value.items():
         place = f"{where}.{name}"
-        patterns = [made for pattern, made in schema.get("patternProperties", {}).items() if re.search(pattern, name)]
+        patterns = [
+            subschema for pattern, subschema in schema.get("patternProperties", {}).items() if re.search(pattern, name)
+        ]
         if name in schema.get("properties", {}):
-            said += objections(each, schema["properties"][name], root, place)
+            errors += objections(each, schema["properties"][name], root, place)
         elif patterns:
-            said += objections(each, patterns[0], root, place)
+            errors += objections(each, patterns[0], root, place)
         elif schema.get("additionalProperties") is False:
-            said.append(f"{place} is not known")
+            errors.append(f"{place} is not known")
         elif isinstance(schema.get("additionalProperties"), dict):
-            said += objections(each, schema["additionalProperties"], root, place)
-    return said
+            errors += objections(each, schema["additionalProperties"], root, place)
+    return errors

@@ -1,7 +1,7 @@
-"""A second opinion on a meter's accounts, from docs/money.md alone: what people answer decides what is owed. No tests.
+"""An independent ledger of a meter's accounts, written from docs/money.md alone: answers decide what is owed.
 
-Bets and claims that stand are added up from scratch after every step; nothing is ever undone here. It reads questions
-and answers, and of the decisions only which bets were accepted or went back and which hands a round lost.
+Bets and claims in force are added up from scratch after every step; nothing is ever undone. The ledger reads questions
+and answers, and of the decisions only which bets were accepted or returned and which hands a round lost.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Corrects = (ev.MeterCorrected, ev.MeterReset)
 
 @dataclass
 class Bet:
-    """A bet that stands, as it was split."""
+    """A bet in force, as it was split."""
 
     unit: int
     meter: int
@@ -46,7 +46,7 @@ class Bet:
 
 @dataclass
 class Claim:
-    """A claim that stands."""
+    """A claim in force."""
 
     seat: int
     award: Award
@@ -73,7 +73,7 @@ class SecondBook:
         self.closed = ""
         self.slips: set[int] = set()
         self.documents: set[str] = set()  # of what moved money by hand
-        self.seen: set[str] = set()  # what happened in all, for whoever counts what a run has tried
+        self.seen: set[str] = set()  # every kind of case so far, for the coverage counts of a run
         # What closed rounds left.
         self.total: dict[str, int] = {"meter": rules.seed, "seed": -rules.seed}
         self.bets: dict[int, Bet] = {}
@@ -150,8 +150,8 @@ class SecondBook:
         """Bets went back: nothing of them, of their claims or of their envy was ever there."""
         seats = [each.seat for each in decisions if isinstance(each, BetReturned)]
         void = {each.seat for each in decisions if isinstance(each, WagersReturned) and each.seat is not None}
-        found = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
-        void |= {each.seat for each in found if each.seat is not None}
+        irregularities = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
+        void |= {each.seat for each in irregularities if each.seat is not None}
         whole = [each for each in decisions if isinstance(each, WagersReturned) and each.seat is None]
         if any("progressive" not in each.settled for each in whole):
             self.envy = []
@@ -170,9 +170,9 @@ class SecondBook:
         return next(each for each in self.claims if each.seat == seat)
 
     def _drop(self, seat: int | None, why: str, *, may_lack: bool = False) -> None:
-        found = [at for at, each in enumerate(self.claims) if each.seat == seat]
-        assert found or may_lack
-        for at in found:
+        places = [at for at, each in enumerate(self.claims) if each.seat == seat]
+        assert places or may_lack
+        for at in places:
             later = self.claims[at + 1 :]
             assert self.claims[at].paid in ("", "table"), "what was documented fell"
             self.is_uneven = self.is_uneven or any(c.paid not in ("", "table") and c.award.percent for c in later)
@@ -255,20 +255,20 @@ class SecondBook:
     # --- what is owed ---------------------------------------------------------------------------------------------
 
     def fold(self) -> Fold:
-        """Add up what stands, from what closed rounds left."""
+        """Add up the bets and claims in force, starting from the balances of closed rounds."""
         meter = self.total["meter"] + sum(bet.meter for bet in self.bets.values())
         reserve = self.total.get("reserve", 0) + sum(bet.reserve for bet in self.bets.values())
-        found = Fold(meter, reserve, self.total["seed"])
+        owed = Fold(meter, reserve, self.total["seed"])
         for claim in self.claims:
-            share = found.meter * claim.award.percent // 100 // CENT * CENT
-            found.meter -= share
-            found.dues.append(claim.award.fixed + share)
+            share = owed.meter * claim.award.percent // 100 // CENT * CENT
+            owed.meter -= share
+            owed.dues.append(claim.award.fixed + share)
             if claim.award.percent == 100:
-                from_reserve = min(self.rules.reseed, found.reserve)
-                found.meter += self.rules.reseed
-                found.reserve -= from_reserve
-                found.seed -= self.rules.reseed - from_reserve
-        return found
+                from_reserve = min(self.rules.reseed, owed.reserve)
+                owed.meter += self.rules.reseed
+                owed.reserve -= from_reserve
+                owed.seed -= self.rules.reseed - from_reserve
+        return owed
 
     def accounts(self) -> dict[str, int]:
         """Return what every account must hold now."""
@@ -284,9 +284,9 @@ class SecondBook:
             "bets": -sum(bet.unit for bet in self.bets.values()),
             "corrections": 0,
         }
-        found = {name: old.get(name, 0) + amount for name, amount in by.items()}
-        found |= {"meter": fold.meter, "reserve": fold.reserve, "seed": fold.seed}
-        return found | {"house": -sum(found.values())}
+        balances = {name: old.get(name, 0) + amount for name, amount in by.items()}
+        balances |= {"meter": fold.meter, "reserve": fold.reserve, "seed": fold.seed}
+        return balances | {"house": -sum(balances.values())}
 
     def check(self, held: dict[str, int], closed: str, *, is_idle: bool) -> None:
         """Compare with what the box's accounts hold; and every hand pay was what its claim was owed."""

@@ -1,4 +1,4 @@
-"""What a page really looks like: contrast as it is drawn, and names of everything that can be pressed or filled in."""
+"""Accessibility checks of a rendered page: contrast as drawn, and the names of all controls."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ async def look(page: Any, what: str) -> int:
         await page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         for theme in ("", scheme):  # as the system has it, and as somebody chose it
             await page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
-            found = await page.evaluate(CONTRAST)
-            assert not found["wrong"], (what, scheme, theme, found["wrong"])
-            looked += found["looked"]
+            result = await page.evaluate(CONTRAST)
+            assert not result["wrong"], (what, scheme, theme, result["wrong"])
+            looked += result["looked"]
     unnamed = await page.evaluate(NAMES)
     assert not unnamed, (what, unnamed)
     return looked

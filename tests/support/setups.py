@@ -1,4 +1,4 @@
-"""Tables of every kind that the five games can have, brought into any phase of a round. No tests, no rules here."""
+"""Tables of every configuration of the five games, brought into any phase of a round."""
 
 from __future__ import annotations
 
@@ -204,8 +204,8 @@ def to_locked(floor: Floor) -> None:
     floor.insert = False
     floor.step(ev.NoMoreBets(DEALER))
     while floor.phase != mc.LOCKED:
-        wanted = next(p for p in floor.prompts() if p.kind not in ("burn_dealer", "cut", "put_in_shoe"))
-        for event in floor.answer(wanted):
+        prompt = next(p for p in floor.prompts() if p.kind not in ("burn_dealer", "cut", "put_in_shoe"))
+        for event in floor.answer(prompt):
             floor.step(event)
 
 

@@ -1,4 +1,4 @@
-"""Blocks of cards at a clumsy table around an automated shoe, judged by who knows the truth. No tests here."""
+"""Soak test of an automated shoe: blocks of cards with human errors and faults, checked against the simulated world."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DECK: Final = 53
 
 
 class ShoeSoak(AnyTable):
-    """Plays blocks of cards on a stand."""
+    """Plays blocks of cards on a device bench."""
 
     b: Shoe
 
@@ -44,8 +44,8 @@ class ShoeSoak(AnyTable):
         b.machine.mechanics._deliver = delivered  # type: ignore[method-assign]
 
     async def play(self) -> None:
-        """One block: load, stacks, stub, with what may go wrong; the comparison with the truth, and the way back."""
-        b, rng, told = self.b, self.rng, len(self.b.events)
+        """One block: load, stacks, stub, with faults; then the comparison with the simulated world, and the repair."""
+        b, rng, first_event = self.b, self.rng, len(self.b.events)
         self._calm = rng.random() < 0.25 and not self.strays() and (await ask(b, b.driver.status)).sure
         b.machine.mechanics._pending.clear()
         size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._doubles
@@ -55,18 +55,18 @@ class ShoeSoak(AnyTable):
             await self._stack(cards)
         b.inject("take")
         await self._step(b.driver.count_stub, 4.0)
-        self._judge_block(told, size, self._doubles - pairs)
+        self._judge_block(first_event, size, self._doubles - pairs)
         self.figures["blocks"] += 1
         await self._recover()
 
     async def _stack(self, cards: int) -> None:
         """Order a stack and compare what is said of it with what came out."""
-        b, told = self.b, len(self.b.events)
+        b, first_event = self.b, len(self.b.events)
         before, pairs = self._laid, self._doubles
         await self._step(lambda command: b.driver.dispense(command, cards), 1.5)
         came = self._laid - before
         unseen = self._doubles - pairs
-        for event in b.events[told:]:
+        for event in b.events[first_event:]:
             if isinstance(event, m.Dispensed) and not verdict(event, cards):
                 self.figures["stacks found right"] += 1
                 self.figures["of those with a pair that no sensor could see"] += came != cards
@@ -84,12 +84,12 @@ class ShoeSoak(AnyTable):
         b, rng = self.b, self.rng
         wrong = not self._calm and rng.random() < 0.3
         during = self._something() if wrong else None
-        command, stacks = b.next_id(), b.machine.twin._stacks
+        command, stacks = b.next_id(), b.machine.firmware._stacks
         await self.run(method(command), [during] if during else [], seconds, pause=seconds / 6)
         await self.come_to_rest()
         known = await ask(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
-        assert b.machine.twin._stacks - stacks in (0, 1), "a stack was dispensed twice"
+        assert b.machine.firmware._stacks - stacks in (0, 1), "a stack was dispensed twice"
         self.figures[f"commands {known.outcome.name.lower()}"] += 1
         b.inject("door:to=closed")
         await self.check_at_rest()
@@ -130,7 +130,7 @@ class ShoeSoak(AnyTable):
         machine.world.check()
         if not machine.board.alive:
             return
-        status = machine.twin.handle(m.GetStatus())
+        status = machine.firmware.handle(m.GetStatus())
         assert isinstance(status, m.Status)
         mechanics = machine.mechanics
         self.compare("left", status.left, mechanics.left())
@@ -141,7 +141,7 @@ class ShoeSoak(AnyTable):
         """With nothing moving, view and firmware agree with the world."""
         b, mechanics = self.b, self.b.machine.mechanics
         await self._hands_off()
-        await ask(b, b.driver.status)  # whatever was told before is here now
+        await ask(b, b.driver.status)  # reports sent earlier have arrived now
         self.check_firmware()
         self.compare("left", b.view.left, mechanics.left())
         self.compare("on the path", b.view.in_path, mechanics.in_path())
@@ -155,11 +155,11 @@ class ShoeSoak(AnyTable):
     async def _hands_off(self) -> None:
         """Wait until hands have finished what they began, or the firmware has given up waiting for it."""
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.twin._throat.under_way)
+        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
 
-    def _judge_block(self, told: int, size: int, unseen: int) -> None:
+    def _judge_block(self, first_event: int, size: int, unseen: int) -> None:
         """A block is called complete only if every card of it is out, and always where nothing went wrong."""
-        b, events = self.b, self.b.events[told:]
+        b, events = self.b, self.b.events[first_event:]
         loaded = [event for event in events if isinstance(event, m.Loaded)]
         stubs = [event for event in events if isinstance(event, m.Stub)]
         amiss = [
@@ -176,7 +176,7 @@ class ShoeSoak(AnyTable):
             assert [event.count for event in loaded] == [size]
             assert [event.drawn for event in stubs] in ([size], [])
 
-    # --- the way back --------------------------------------------------------------------------------------------
+    # --- the repair ----------------------------------------------------------------------------------------------
 
     async def _recover(self) -> None:
         b, world = self.b, self.b.machine.world
@@ -196,7 +196,7 @@ class ShoeSoak(AnyTable):
         await self.check_at_rest()
 
     async def bring_out(self, state: str) -> bool:
-        """Take what lies in the slot; clear a machine that was interrupted; have the rest brought out."""
+        """Take the cards in the slot; clear an interrupted machine; have the rest delivered."""
         b = self.b
         await self._hands_off()
         b.inject("take")

@@ -1,4 +1,4 @@
-"""Shoes on their stands, what is believed of their cards compared with the truth, and the way back. No tests here."""
+"""Shoes on device benches, the comparison of their reported cards with the simulated world, and their repair."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ManualShoe = Stand[SimulatedManualShoe, ShoeDriver, ShoeView]
 
 @asynccontextmanager
 async def shoe(seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any) -> AsyncIterator[Shoe]:
-    """An automated shoe's stand in virtual time, its 53 cards in the well unless told otherwise."""
+    """An automated shoe's device bench in virtual time, by default with its 53 cards in the well."""
     async with stand(SimulatedShoe(seed=seed, **options), SHOE, rung) as b:
         if loaded:
             await carried_out(b, b.driver.load)
@@ -40,7 +40,7 @@ async def shoe(seed: int, rung: str = "clean", *, loaded: bool = True, **options
 async def manual_shoe(
     seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any
 ) -> AsyncIterator[ManualShoe]:
-    """A manual shoe's stand in virtual time, its block known to it unless told otherwise."""
+    """A manual shoe's device bench in virtual time, by default with a counted block."""
     async with stand(SimulatedManualShoe(seed=seed, **options), SHOE, rung) as b:
         if loaded:
             await carried_out(b, b.driver.load)
@@ -62,23 +62,23 @@ async def refused(b: Shoe, reason: m.Reason, cards: int = 7) -> None:
 
 
 def in_slot(b: Shoe) -> int:
-    """The truth: how many cards lie in the slot."""
+    """How many cards really are in the slot."""
     return b.machine.world.playing_cards(b.machine.mechanics.delivery)
 
 
 def true_or_unknown(what: str, told: int | None, truth: int) -> None:
-    """Fail if a number was told that is not the truth."""
+    """Fail if a reported number differs from the simulated world."""
     assert told in (None, truth), f"{told} cards are said to be {what}, the truth is {truth}"
 
 
 async def beliefs_hold(b: Shoe | ManualShoe) -> m.Status:
-    """Read the status of a shoe at rest; fail if view or firmware says a number that is not the truth."""
+    """Read the status of an idle shoe; fail if a number in view or firmware differs from the simulated world."""
     status = await ask(b, b.driver.status)
     mechanics = b.machine.mechanics
-    for told in (status.left, b.view.left):
-        true_or_unknown("left", told, mechanics.left())
-    for told in (status.in_path, b.view.in_path):
-        true_or_unknown("on the path", told, mechanics.in_path())
+    for reported in (status.left, b.view.left):
+        true_or_unknown("left", reported, mechanics.left())
+    for reported in (status.in_path, b.view.in_path):
+        true_or_unknown("on the path", reported, mechanics.in_path())
     if isinstance(b.machine, SimulatedShoe):
         true_or_unknown("laid into the slot", status.delivered, b.machine.mechanics.delivered)
     assert b.view.door_open is status.door_open is mechanics.door_open

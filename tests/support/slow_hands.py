@@ -1,4 +1,4 @@
-"""A second opinion on hands: slow, written from the texts alone, sharing no code with the product.
+"""A reference implementation of hand ranking: slow, written from the rules alone, sharing no code with the product.
 
 Cards are their notation. For a wild card every card of the deck is tried; the best five of seven are found by trying
 all twenty-one. A worth compares: place of the class in the game's own order, then ranks as the text compares them.
@@ -74,7 +74,7 @@ def named(cards: Iterable[str]) -> tuple[str, tuple[int, ...]]:
 
 
 def _placed(order: Sequence[str], name: str, compared: tuple[int, ...], wheels: dict[str, int], size: int) -> Worth:
-    """Put a named hand into a game's order; `wheels` says what an ace-low straight counts as."""
+    """Put a named hand into a game's order; `wheels` gives the rank of an ace-low straight."""
     if name in wheels and compared == (size,):
         compared = (wheels[name],)
     elif name == "straight" and compared == (14,):
@@ -85,19 +85,19 @@ def _placed(order: Sequence[str], name: str, compared: tuple[int, ...], wheels: 
 # --- the limited joker: an ace, or any card that completes a straight, a flush, a straight flush or a royal -----------
 
 
-def _tried(rest: Sequence[str]) -> set[tuple[str, tuple[int, ...]]]:
+def _tried(others: Sequence[str]) -> set[tuple[str, tuple[int, ...]]]:
     """Every hand that these cards and the joker may be."""
-    found = set()
+    hands = set()
     for card in DECK:
-        name, compared = named([*rest, card])
+        name, compared = named([*others, card])
         if card[0] == "A" or name in ("straight", "flush", "straight flush", "royal flush"):
-            found.add((name, compared))
-    return found
+            hands.add((name, compared))
+    return hands
 
 
 @cache
-def _with_joker(rest: tuple[str, ...]) -> Worth:
-    return max(_five(*hand) for hand in _tried(rest))
+def _with_joker(others: tuple[str, ...]) -> Worth:
+    return max(_five(*hand) for hand in _tried(others))
 
 
 def _five(name: str, compared: tuple[int, ...]) -> Worth:
@@ -122,8 +122,8 @@ def four_575(cards: Sequence[str], wheel_flush: int = 14, wheel_straight: int = 
     """The strength of a four-card high hand; a wheel counts 14 (second best) or 4 (lowest)."""
     wheels = {"straight": wheel_straight, "straight flush": wheel_flush}
     best: Worth = (-1, ())
-    rest = [card for card in cards if card != JOKER]
-    for name, compared in _tried(rest) if JOKER in cards else [named(cards)]:
+    others = [card for card in cards if card != JOKER]
+    for name, compared in _tried(others) if JOKER in cards else [named(cards)]:
         four = "four aces" if name == "four of a kind" and compared == (14,) else name
         best = max(best, _placed(ORDER_575, four, () if four == "four aces" else compared, wheels, 4))
     return best
@@ -141,19 +141,19 @@ def two_cards(cards: Sequence[str]) -> Worth:
 def five_687a(cards: Sequence[str]) -> Worth:
     """The strength of five cards with every wild card tried as every card. A flush has five different ranks (X17)."""
     wild = [card for card in cards if card == JOKER or card[0] == "2"]
-    rest = [card for card in cards if card not in wild]
+    natural = [card for card in cards if card not in wild]
     if len(wild) == 5:
         return ORDER_687A.index("five wilds"), ()
     if len(wild) < 2:
         others = DECK
-    elif len({card[1] for card in rest}) == 1:  # its suit makes a flush, any other does not
-        others = [card for card in DECK if card[1] == rest[0][1]]
-        others += [card for card in DECK if card[1] == ("h" if rest[0][1] == "s" else "s")]
+    elif len({card[1] for card in natural}) == 1:  # its suit makes a flush, any other does not
+        others = [card for card in DECK if card[1] == natural[0][1]]
+        others += [card for card in DECK if card[1] == ("h" if natural[0][1] == "s" else "s")]
     else:  # no flush is possible, so suits do not matter
-        others = [card for card in DECK if card[1] == rest[0][1]]
+        others = [card for card in DECK if card[1] == natural[0][1]]
     best: Worth = (-1, ())
     for chosen in combinations_with_replacement(others, len(wild)):
-        name, compared = named([*rest, *chosen])
+        name, compared = named([*natural, *chosen])
         best = max(best, _placed(ORDER_687A, name, compared, {}, 5))
     return best
 
@@ -182,63 +182,63 @@ def _alike(cards: Sequence[str]) -> frozenset[str]:
 @cache
 def _alike_by_rank(ranks: str) -> frozenset[str]:
     shape = sorted(Counter(ranks).values(), reverse=True)
-    found = set()
-    for name, wanted in (
+    groups = set()
+    for name, needed in (
         ("pair", (2,)), ("two_pair", (2, 2)), ("three_pair", (2, 2, 2)), ("three_of_a_kind", (3,)),
         ("full_house", (3, 2)), ("four_of_a_kind", (4,)), ("five_of_a_kind", (5,)),
     ):  # fmt: skip
-        if len(shape) >= len(wanted) and all(had >= want for had, want in zip(shape, wanted, strict=False)):
-            found.add(name)
+        if len(shape) >= len(needed) and all(had >= need for had, need in zip(shape, needed, strict=False)):
+            groups.add(name)
     if ranks.count("A") == 5:
-        found.add("five_aces")
-    return frozenset(found)
+        groups.add("five_aces")
+    return frozenset(groups)
 
 
 def _in_sequence(cards: Sequence[str]) -> set[str]:
-    """Straights and flushes of natural cards; a card that a joker stands for is among them."""
-    found = set()
+    """Straights and flushes of natural cards; a joker's replacement card is among them."""
+    features = set()
     ranks = {VALUE[card[0]] for card in cards}
     if any(run <= ranks for run in RUN5):
-        found.add("straight")
+        features.add("straight")
     for suit in "shdc":
         held = {VALUE[card[0]] for card in cards if card[1] == suit}
         if len(held) < 5:
             continue
-        found.add("flush")
+        features.add("flush")
         if any(run <= held for run in RUN5):
-            found.add("straight_flush")
+            features.add("straight_flush")
         if held >= ROYAL:
-            found.add("royal_flush")
+            features.add("royal_flush")
         if any(run <= held for run in RUN7):
-            found.add("seven")
-    return found
+            features.add("seven")
+    return features
 
 
 def held(cards: Sequence[str], *, fully_wild: bool) -> set[str]:
     """What a hand holds; the joker is tried as every card, for groups as an ace only unless it is fully wild."""
     naturals = [card for card in cards if card != JOKER]
     natural = _in_sequence(naturals)
-    found = natural | _alike(naturals)
+    features = natural | _alike(naturals)
     if JOKER in cards:
         for card in DECK:
             if fully_wild or card[0] == "A":
-                found |= _alike([*naturals, card])
+                features |= _alike([*naturals, card])
             if card not in naturals:
-                found |= _in_sequence([*naturals, card])
+                features |= _in_sequence([*naturals, card])
     joker = JOKER in cards
-    if "royal_flush" in found:
-        found.add("royal_flush_with_joker" if joker else "royal_flush_natural")
+    if "royal_flush" in features:
+        features.add("royal_flush_with_joker" if joker else "royal_flush_natural")
     if "straight_flush" in natural:
-        found.add("natural_straight_flush")
-    if "straight_flush" in found and joker:
-        found.add("straight_flush_with_joker")
-    if "seven" in found:
-        found.remove("seven")
-        found |= {"seven_card_straight_flush_any"}
-        found.add("seven_card_straight_flush_with_joker" if joker else "seven_card_natural_straight_flush")
-    if "royal_flush" in found and _royal_match(cards):
-        found.add("royal_flush_plus_royal_match")
-    return found
+        features.add("natural_straight_flush")
+    if "straight_flush" in features and joker:
+        features.add("straight_flush_with_joker")
+    if "seven" in features:
+        features.remove("seven")
+        features |= {"seven_card_straight_flush_any"}
+        features.add("seven_card_straight_flush_with_joker" if joker else "seven_card_natural_straight_flush")
+    if "royal_flush" in features and _royal_match(cards):
+        features.add("royal_flush_plus_royal_match")
+    return features
 
 
 def _royal_match(cards: Sequence[str]) -> bool:
@@ -246,7 +246,7 @@ def _royal_match(cards: Sequence[str]) -> bool:
         for other in "shdc":
             match = {"K" + other, "Q" + other}
             if suit != other and match <= set(cards) and len(cards) == 7:
-                rest = [card for card in cards if card not in match]
-                if all(card == JOKER or (card[1] == suit and VALUE[card[0]] in ROYAL) for card in rest):
+                others = [card for card in cards if card not in match]
+                if all(card == JOKER or (card[1] == suit and VALUE[card[0]] in ROYAL) for card in others):
                     return True
     return False

@@ -1,4 +1,4 @@
-"""A disk that is really full or read-only: a small tmpfs, mounted by root; skips, saying why, where it cannot."""
+"""A disk that is really full or read-only: a small tmpfs, mounted by root; skips with a reason elsewhere."""
 
 from __future__ import annotations
 

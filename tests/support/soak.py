@@ -1,4 +1,7 @@
-"""Cycles at a clumsy table, one deck or two batches in turn, judged by who knows where every card is. No tests here."""
+"""Soak test of a shuffler: cycles with human errors and faults, one deck or two batches in turn.
+
+Every cycle is checked against the simulated world, which knows where every card is.
+"""
 
 from __future__ import annotations
 
@@ -40,8 +43,8 @@ class Soak(ClumsyTable):
         return words
 
     async def play(self) -> None:
-        """One cycle with what may go wrong, the comparison with the truth, and the way back."""
-        b, told, deck = self.b, len(self.b.events), len(self.whole)
+        """One cycle with faults, the comparison with the simulated world, and the repair."""
+        b, first_event, deck = self.b, len(self.b.events), len(self.whole)
         clean = not self.strays()
         before, during = self.choose(deck - 3)
         calm = clean and not before and not during and not b.machine.mechanics._pending
@@ -51,12 +54,12 @@ class Soak(ClumsyTable):
         await self.come_to_rest()
         await self._settle(command, cycles)
         await self.check_at_rest()
-        self._judge(told, calm=calm)
+        self._judge(first_event, calm=calm)
         self.figures["cycles"] += 1
         await self._recover()
 
     async def _settle(self, command: int, cycles: int) -> None:
-        """What the machine says of the command is what became of it, and it was done at most once."""
+        """The machine's report of the command is its real outcome, and it was executed at most once."""
         b = self.b
         known = await ask(b, lambda: b.driver.outcome(command))
         status = await ask(b, b.driver.status)
@@ -70,11 +73,11 @@ class Soak(ClumsyTable):
             assert status.cycles == cycles
             assert behind_gate(b) == 0
 
-    def _judge(self, told: int, *, calm: bool) -> None:
+    def _judge(self, first_event: int, *, calm: bool) -> None:
         """A good verdict is given to a good deck only, and always where nothing went wrong."""
         b, deck = self.b, len(self.whole)
-        completed = [event for event in b.events[told:] if isinstance(event, m.Completed)]
-        lost = any(isinstance(event, LinkDown) for event in b.events[told:])
+        completed = [event for event in b.events[first_event:] if isinstance(event, m.Completed)]
+        lost = any(isinstance(event, LinkDown) for event in b.events[first_event:])
         for event in completed:
             assert event.count == behind_gate(b)
             if not verdict(event, deck):
@@ -92,7 +95,7 @@ class Soak(ClumsyTable):
         gate = self.b.machine.world.at(self.b.machine.mechanics.gate)
         return {card.id for card in gate} <= self._sets[0]
 
-    # --- the way back --------------------------------------------------------------------------------------------
+    # --- the repair ----------------------------------------------------------------------------------------------
 
     async def _recover(self) -> None:
         b = self.b

@@ -1,4 +1,4 @@
-"""Clumsy hands and bad luck around shaker, generator and button; checkers who know the truth. No tests here."""
+"""Soak tests of dice shaker, number generator and button: human errors and faults, checked against the simulation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TROUBLE: Final = [
 
 
 class Soak:
-    """Plays steps on a stand. `figures` counts what happened; a broken promise is an AssertionError."""
+    """Plays steps on a device bench. `figures` counts the cases; a broken invariant is an AssertionError."""
 
     happenings: tuple[str, ...]
     commands: tuple[str, ...]
@@ -62,10 +62,10 @@ class Soak:
         b.machine.board.emit = watched
 
     def said(self, event: Any) -> None:
-        """The firmware tells something: it must be so, now."""
+        """Check a report of the firmware at the moment it is sent."""
 
     def look(self) -> None:
-        """Compare what the firmware believes with what is, now."""
+        """Compare the firmware's state with the simulated world, now."""
 
     async def rest(self) -> None:
         """Bring everything in order and compare view and firmware with the truth."""
@@ -106,7 +106,7 @@ class Soak:
 
     async def _recover(self) -> None:
         b = self.any
-        if b.machine.twin.stalled:
+        if b.machine.firmware.stalled:
             b.inject("reboot")
             await asyncio.sleep(3)
         await reported(b)
@@ -134,7 +134,7 @@ class Soak:
 
 
 class ShakerSoak(Soak):
-    """Rolls. A reading is what lies there uncovered at that very moment; a roll has one end in its life."""
+    """Rolls. A reading is the uncovered dice at that very moment; a roll has exactly one outcome."""
 
     happenings = (
         "shake:times=3", "shake:times=3", "shake:times=4", "shake:times=1", "shake:times=3,strength=30",
@@ -193,19 +193,19 @@ class ShakerSoak(Soak):
         machine, mechanics = self.b.machine, self.b.machine.mechanics
         if not machine.board.alive:
             return
-        status = machine.twin.handle(shaker.GetStatus())
+        status = machine.firmware.handle(shaker.GetStatus())
         assert isinstance(status, shaker.Status)
         assert (status.lid_on, status.door_open) == (mechanics.lid_on, mechanics.door_open)
         assert status.dice in (None, len(mechanics.in_shaker))
         for command, end in list(self._ends.items())[-15:]:  # one more may be open
-            roll = machine.twin.handle(shaker.GetRoll(command))
+            roll = machine.firmware.handle(shaker.GetRoll(command))
             assert isinstance(roll, shaker.Roll)
             assert (tuple(roll.values) if roll.values is not None else (roll.reason,)) == end
 
     async def rest(self) -> None:
         """Three dice under the lid of a whole shaker; view and firmware know it."""
         b = self.b
-        await asyncio.sleep(10)  # whatever is being shaken or read comes to its end
+        await asyncio.sleep(10)  # a shake or a reading in progress ends
         for what in ("mend", "door:to=closed", "lid:to=off", "pick_up", "exchange_dice", "lid:to=on"):
             b.inject(what)
         await self._end_open_roll()
@@ -223,7 +223,7 @@ class ShakerSoak(Soak):
 
 
 class RngSoak(Soak):
-    """Draws. A draw has one number in its life, and whoever reads the display reads that number or none."""
+    """Draws. A draw has exactly one number, and the display shows that number or none."""
 
     happenings = (
         "noise_stuck", "noise_dead", "noise_biased:percent=35", "segment_dead:segment=a", "segment_dead:segment=g",
@@ -238,7 +238,7 @@ class RngSoak(Soak):
         self._drawn: dict[int, int] = {}
 
     def said(self, event: Any) -> None:
-        """A number is told once for a draw, and stands on the display at that very moment."""
+        """A number is reported once for a draw, and is on the display at that very moment."""
         if isinstance(event, rng.Drawn):
             assert event.command not in self._drawn
             assert self.b.machine.reads() == event.number
@@ -248,20 +248,20 @@ class RngSoak(Soak):
             self.figures[f"failed: {event.reason.name.lower()}"] += 1
 
     def look(self) -> None:
-        """No command has a number that was not told, none has another one, and none is shown by a failed machine."""
+        """No command has an unreported or a different number, and a failed machine shows none."""
         machine = self.b.machine
         if not machine.board.alive:
             assert machine.display.lit == rng.BLANK or machine.reads() is None or machine.display._always
             return
         for command in self.ids[-16:]:
-            past = machine.twin.handle(rng.GetDraw(command))
+            past = machine.firmware.handle(rng.GetDraw(command))
             assert isinstance(past, rng.PastDraw)
             assert past.number == self._drawn.get(command)
-        status = machine.twin.handle(rng.GetStatus())
+        status = machine.firmware.handle(rng.GetStatus())
         assert isinstance(status, rng.Status)
-        if status.state is rng.State.SHOWING and not machine.twin.stalled:
+        if status.state is rng.State.SHOWING and not machine.firmware.stalled:
             assert machine.reads() == status.number == list(self._drawn.values())[-1]
-        elif not machine.display._always and not machine.twin.stalled:
+        elif not machine.display._always and not machine.firmware.stalled:
             assert machine.display.lit == rng.BLANK
 
     async def rest(self) -> None:
@@ -295,7 +295,7 @@ class ButtonSoak(Soak):
         self.b = b
 
     def said(self, event: Any) -> None:
-        """A place that is told is the place."""
+        """A reported position is the real position."""
         if isinstance(event, button.Moved):
             assert event.place in (None, self.b.machine.mat.lies_at())
             self.figures["places"] += event.place is not None
@@ -303,8 +303,8 @@ class ButtonSoak(Soak):
     def look(self) -> None:
         """The firmware names the place or none."""
         machine = self.b.machine
-        if machine.board.alive and not machine.twin.stalled:
-            status = machine.twin.handle(button.GetStatus())
+        if machine.board.alive and not machine.firmware.stalled:
+            status = machine.firmware.handle(button.GetStatus())
             assert isinstance(status, button.Status)
             assert status.place in (None, machine.mat.lies_at())
             self.figures["looks that found a place"] += status.place is not None

@@ -1,4 +1,4 @@
-"""Stands for the three machines that find a starting position, and who compares what is believed with what is."""
+"""Device benches for the three machines that find a starting position, and checks against the simulated world."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RngStand = Stand[SimulatedRng, RngDriver, RngView]
 ButtonStand = Stand[SimulatedButton, ButtonDriver, ButtonView]
 AnyStand = Stand[Any, Any, Any]
 
-# Enough for the dice to lie still after the last shake, and for the reading after the lid came off (s).
+# Enough for the dice to settle after the last shake, and for the reading after the lid came off (s).
 AFTER_SHAKE: Final = 1.5
 TO_READ: Final = 12.0
 
@@ -50,7 +50,7 @@ def button_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyn
     return stand(SimulatedButton(seed=seed, **options), BUTTON, rung)
 
 
-# Each kind's stand by its name, for what is the same in all of them.
+# Each kind's device bench by its name, for tests common to all kinds.
 STANDS: Final[dict[str, Any]] = {"shaker": shaker_stand, "rng": rng_stand, "button": button_stand}
 
 
@@ -97,7 +97,7 @@ async def ended(b: ShakerStand, command: int) -> shaker.Roll:
 
 
 async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
-    """Read the status; fail if firmware or view says of lid, door or dice what is not so. None is no number."""
+    """Read the status; fail if firmware or view is wrong about lid, door or dice. None is no number."""
     status = await ask(b, b.driver.status)
     mechanics = b.machine.mechanics
     assert status.lid_on is mechanics.lid_on
@@ -113,7 +113,7 @@ async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
 
 
 async def good_roll(b: ShakerStand) -> shaker.Roll:
-    """Roll as one should; fail unless the dice are read as they lie."""
+    """Roll correctly; fail unless the reading is what the dice show."""
     roll = await ended(b, await uncover(b))
     assert roll.ending is shaker.Ending.READ
     assert tuple(roll.values or ()) == b.machine.mechanics.lying()
@@ -143,7 +143,7 @@ async def rng_beliefs_hold(b: RngStand) -> rng.Status:
 
 
 async def button_beliefs_hold(b: ButtonStand) -> button.Status:
-    """Read the status; fail if firmware or view names a place where the button does not lie."""
+    """Read the status; fail if firmware or view names a position where the button is not."""
     status = await ask(b, b.driver.where)
     truth = b.machine.mat.lies_at()
     assert status.place in (None, truth)

@@ -1,4 +1,4 @@
-"""Brings a shuffler into a state by a command that keeps it there; asks what another command gets. No tests here."""
+"""Brings a shuffler into a state by a command that keeps it there, and returns its reply to another command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A continuous shuffler in use: counted, delivering, taking in; its numbers compared with the truth. No tests here."""
+"""A continuous shuffler in use: count, delivery, intake; its numbers are compared with the simulated world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW: Final = 78
 
 
 async def counted(b: Bench) -> m.Counted:
-    """Have the whole set counted; what lies in the intake is taken in first."""
+    """Have the whole set counted; cards in the intake are taken in first."""
     await carried_out(b, b.driver.count_all)
     return b.told(m.Counted)[-1]
 
@@ -29,7 +29,7 @@ async def delivered(b: Bench, cards: int) -> m.Delivered:
 
 
 async def taken_in(b: Bench) -> m.TakenIn:
-    """Have what lies in the intake taken in."""
+    """Have the cards in the intake taken in."""
     await carried_out(b, b.driver.take_in)
     return b.told(m.TakenIn)[-1]
 

@@ -1,4 +1,4 @@
-"""Rounds at a clumsy table with a continuous shuffler, judged by who knows where every card is. No tests here."""
+"""Soak test of a continuous shuffler: rounds with human errors and faults, checked against the simulated world."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class StoreSoak(ClumsyTable):
         self._total = 0  # the truth about the set when it was last counted: cards inside and outside
         self._broken_in = False  # hands took cards from the store: until the next count the ledger cannot know
         self._hidden: set[int] = set()  # behind the shelves before the command that is judged
-        ledger: CountedSet = b.machine.twin._set  # type: ignore[attr-defined]
+        ledger: CountedSet = b.machine.firmware._set  # type: ignore[attr-defined]
         close = ledger.close
 
         def closed(counted: int) -> int:
@@ -60,7 +60,7 @@ class StoreSoak(ClumsyTable):
         ]
 
     def choose(self, most_cards: int) -> tuple[list[str], list[str]]:
-        """Draw faults; what hands cannot do where the cards lie does not happen."""
+        """Draw faults; those that are impossible where the cards are do not happen."""
         before = in_chute(self.b) or 0
         try:
             return super().choose(most_cards)
@@ -71,8 +71,8 @@ class StoreSoak(ClumsyTable):
             self._pairs_drawn += before - (in_chute(self.b) or 0) == 2
 
     async def play(self) -> None:
-        """One command with what may go wrong, the comparison with the truth, hands, and the way back where needed."""
-        b, told = self.b, len(self.b.events)
+        """One command with faults, the comparison with the simulated world, hands, and the repair where needed."""
+        b, first_event = self.b, len(self.b.events)
         self._hidden = self._behind_shelves()
         _, during = self.choose(20)
         command = b.next_id()
@@ -82,7 +82,7 @@ class StoreSoak(ClumsyTable):
         known = await ask(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
         self.figures[f"{name} {known.outcome.name.lower()}"] += 1
-        self._judge(told)
+        self._judge(first_event)
         await self.check_at_rest()
         self.figures["rounds"] += 1
         if status.state is m.State.IDLE and self.rng.random() < 0.8:
@@ -111,22 +111,22 @@ class StoreSoak(ClumsyTable):
             assert 0 <= unseen <= self._doubles, f"{status.outside} believed outside, truth {self._total - inside}"
             self.figures["looks at a ledger that was right"] += unseen == 0
 
-    def _chute_true_or_unknown(self, belief: int | None) -> None:
+    def _chute_true_or_unknown(self, reported: int | None) -> None:
         chute = in_chute(self.b)
         assert chute is not None
         if chute == 0:
             self._pairs_drawn = 0
-            assert belief in (0, None), f"{belief} cards are believed to be in an empty chute"
-        elif belief is not None and belief != chute:
-            unseen = belief - chute
-            assert 0 < unseen <= self._pairs_drawn, f"{belief} cards are believed to be in the chute, truth {chute}"
+            assert reported in (0, None), f"{reported} cards are believed to be in an empty chute"
+        elif reported is not None and reported != chute:
+            unseen = reported - chute
+            assert 0 < unseen <= self._pairs_drawn, f"{reported} cards are believed to be in the chute, truth {chute}"
             self.figures["looks while a pair was drawn as one, unseen"] += 1
 
     async def check_at_rest(self) -> None:
         """With nothing moving, view and firmware agree with the world."""
         self._chute_true_or_unknown(self.b.view.in_chute)
         if self._pairs_drawn:
-            self.check_firmware()  # what a status says is right but for the pair
+            self.check_firmware()  # the status is right except for the double feed
             self.true_or_unknown(self.b.view.inside)
         else:
             await super().check_at_rest()
@@ -134,12 +134,12 @@ class StoreSoak(ClumsyTable):
     def _behind_shelves(self) -> set[int]:
         return {card.id for card in self.b.machine.world.at(self.b.machine.mechanics.behind_shelves)}
 
-    def _judge(self, told: int) -> None:
+    def _judge(self, first_event: int) -> None:
         """What was counted is what is there; a set is called whole only if it is."""
         b = self.b
-        for event in b.events[told:]:
+        for event in b.events[first_event:]:
             if isinstance(event, m.Counted):
-                # A card that slips away on its way back in was counted; the next count misses it.
+                # A card that slips away on its return was counted; the next count misses it.
                 hidden = len(self._hidden & self._behind_shelves())
                 assert event.count == b.machine.mechanics.inside() - hidden
                 assert hidden == 0 or b.view.inside is None, "a card hides, and the machine says it knows them all"
@@ -147,7 +147,7 @@ class StoreSoak(ClumsyTable):
             elif isinstance(event, m.Incomplete | m.Jam | m.Stopped | m.Fault):
                 self.figures[f"ended by {type(event).__name__.lower()}"] += 1
 
-    # --- hands and the way back ----------------------------------------------------------------------------------
+    # --- hands and the repair ------------------------------------------------------------------------------------
 
     async def _hands(self) -> None:
         """A dealer draws and discards; now and then something else is done that nobody ordered."""

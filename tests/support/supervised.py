@@ -1,4 +1,4 @@
-"""A supervisor whose owner notes everything, over ports that can be missing, slow or mute. No tests here."""
+"""A supervisor with a recording owner, over ports that can be missing, slow or silent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Rig:
         self.told_at.append(self._loop.time())
 
     def kinds(self) -> list[str]:
-        """What the owner was told, by name."""
+        """The names of the owner's notifications."""
         return [type(what).__name__ for what in self.told]
 
     async def reach(self, phase: Phase, seconds: float = 100.0) -> None:

@@ -1,4 +1,4 @@
-"""Exports whose overflow, closed meter, parameters, corrections or envy somebody changed, each with a new chain."""
+"""Journal exports with forged overflow, meter closure, parameters, corrections or envy, each with a new hash chain."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Supervised(Recorded):
     def until(self, kind: str, seat: int) -> Prompt:
         """Answer as it should be until a question about a seat is open; return it."""
         for _ in range(80):
-            found = [prompt for prompt in self.floor.prompts(kind) if prompt.seat == seat]
-            if found:
-                return found[0]
+            prompts = [prompt for prompt in self.floor.prompts(kind) if prompt.seat == seat]
+            if prompts:
+                return prompts[0]
             for event in self.floor.answer(self.floor.prompts()[0]):
                 self.floor.step(event)
         raise AssertionError(f"{kind} of seat {seat} is never asked")
@@ -134,17 +134,17 @@ def envied(folder: Path) -> Recorded:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _transfers(e: Export, kind: str, way: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
+def _transfers(e: Export, kind: str, accounts: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
     """Return the n-th entry of a kind that moves money this way: its place, the decision and the transfer."""
-    found = [
+    matches = [
         (n, d, one)
         for n, r in enumerate(e.records)
         if r["kind"] == "step"
         for d in r["content"]["decisions"]
         for one in d.get("entry", {}).get("transfers", ())
-        if d["entry"]["kind"] == kind and (one["source"], one["to"]) == way
+        if d["entry"]["kind"] == kind and (one["source"], one["to"]) == accounts
     ]
-    return found[number]
+    return matches[number]
 
 
 def _renumber(e: Export, above: int, by: int) -> None:
@@ -281,7 +281,7 @@ def _closed_by_one(e: Export) -> int:
 
 
 def _closed_by_nobody(e: Export) -> int:
-    """People closed it, and the record names a sensor: then nobody has to stand for it."""
+    """People closed it, and the record names a sensor: then nobody is accountable for it."""
     place = e.event("MeterClosed")
     e.told(place)["who"]["role"] = "dealer"
     e.decision("MeterPlay", 0, open=False)[1]["cause"] = "unreasonable"
@@ -499,7 +499,7 @@ def _brought_and_kept(e: Export) -> int:
 
 
 def _envy_of_another(e: Export) -> int:
-    """Not the void hand gives its envy back, but a bettor whose hand and bet stand."""
+    """Not the void hand returns its envy bonus, but a bettor whose hand and bet are valid."""
     place, gone = e.entry("envy_returned")
     gone["entry"]["seat"] = 1 if gone["entry"]["seat"] != 1 else 6
     return place

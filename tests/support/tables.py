@@ -1,4 +1,4 @@
-"""The tiny tables that are searched, and the kinds of trouble that each is searched with. No search here."""
+"""The minimal tables that are searched, and the fault kinds that each is searched with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Setup(NamedTuple):
-    """One table: its game, what stands where, and the choices of its Rules Submission."""
+    """One table: its game, its devices, and the choices of its Rules Submission."""
 
     game: str
     slots: dict[str, DeviceFact]
@@ -80,7 +80,7 @@ TABLES: Final[dict[str, Setup]] = {
     ),
 }
 # What people never report themselves, or report by what devices do.
-_TOLD_OTHERWISE: Final = {"stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable"}
+_REPORTED_BY_DEVICES: Final = {"stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable"}
 # Two decks multiply the states: these tables are searched with what concerns decks and the shuffler that prepares one.
 _TWO_DECKS: Final = (
     "calm", "counts shuffler.1", "ends shuffler.1", "links shuffler.1", "ages", "people", "declared count_wrong",
@@ -100,7 +100,7 @@ def kinds(name: str) -> dict[str, Trouble]:
     edition = table(setup.game, setup.slots, **setup.choices).context.edition
     sensors = tuple(slot for slot, kind in setup.slots.items() if kind == "bet_sensor")
     others = tuple(slot for slot, kind in setup.slots.items() if kind != "bet_sensor")
-    found = {
+    chosen = {
         "calm": Trouble(variety=True, slow=others),
         "opening": Trouble(opening=True),
         "orders": Trouble(orders=True),
@@ -108,24 +108,26 @@ def kinds(name: str) -> dict[str, Trouble]:
         "people": Trouble(people=True),
     }
     if sensors:
-        found["bets"] = Trouble(bets=True, slow=sensors[:1], variety=True)
-        found["hits"] = Trouble(money=True)
-        found["chips"] = Trouble(people=True, bets=True)
-        found["links bet_sensor.1"] = Trouble(links=sensors[:1])
-        found["ends bet_sensor.1"] = Trouble(ends=sensors[:1])
+        chosen["bets"] = Trouble(bets=True, slow=sensors[:1], variety=True)
+        chosen["hits"] = Trouble(money=True)
+        chosen["chips"] = Trouble(people=True, bets=True)
+        chosen["links bet_sensor.1"] = Trouble(links=sensors[:1])
+        chosen["ends bet_sensor.1"] = Trouble(ends=sensors[:1])
     for slot in others:
-        found[f"links {slot}"] = Trouble(links=(slot,))
-        found[f"dies {slot}"] = Trouble(dies=(slot,))
-        found[f"ends {slot}"] = Trouble(ends=(slot,))
-        found[f"counts {slot}"] = Trouble(counts=(slot,))
-        found[f"unbidden {slot}"] = Trouble(unbidden=(slot,))
-    triggers = {trigger for row in edition.irregularities for trigger in (row.trigger, *row.also)} - _TOLD_OTHERWISE
+        chosen[f"links {slot}"] = Trouble(links=(slot,))
+        chosen[f"dies {slot}"] = Trouble(dies=(slot,))
+        chosen[f"ends {slot}"] = Trouble(ends=(slot,))
+        chosen[f"counts {slot}"] = Trouble(counts=(slot,))
+        chosen[f"unbidden {slot}"] = Trouble(unbidden=(slot,))
+    triggers = {
+        trigger for row in edition.irregularities for trigger in (row.trigger, *row.also)
+    } - _REPORTED_BY_DEVICES
     # An automated shoe that dealt at once would leave nobody the time to report what happens in the deal.
     slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
     for trigger in (*sorted(triggers), "player_leaves", "other"):
-        found[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
+        chosen[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
     if sensors and "cards_revealed_before_raise" in triggers:  # what is found while a void round settles
         both = ("cards_revealed_before_raise", "wrong_card_count", "other")
-        found["revealed, then more"] = Trouble(declared=both, slow=slow, holds=2)
-    kept = _TWO_DECKS if setup.choices.get("two_decks") else tuple(found)
-    return {kind: trouble for kind, trouble in found.items() if kind in kept}
+        chosen["revealed, then more"] = Trouble(declared=both, slow=slow, holds=2)
+    kept = _TWO_DECKS if setup.choices.get("two_decks") else tuple(chosen)
+    return {kind: trouble for kind, trouble in chosen.items() if kind in kept}

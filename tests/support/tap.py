@@ -1,4 +1,4 @@
-"""A transport that writes down every byte of both directions, and when it passed. No tests here."""
+"""A transport that records every byte of both directions with its time."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Tap:
         self.on_bytes: Callable[[bytes], None]
         self.on_lost: Callable[[LinkError], None]
         self._inner = inner
-        self._heard = heard
+        self._log = heard
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
-        inner.on_bytes = self._take
+        inner.on_bytes = self._receive
         inner.on_lost = self._lose
 
     @property
@@ -38,12 +38,12 @@ class Tap:
     def close(self) -> None:
         self._inner.close()
 
-    def _take(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         self._note("from the machine", data)
         self.on_bytes(data)
 
     def _lose(self, cause: LinkError) -> None:
         self.on_lost(cause)
 
-    def _note(self, way: str, data: bytes) -> None:
-        self._heard.append((way, data, round((self._loop.time() - self._start) * 1e6)))
+    def _note(self, direction: str, data: bytes) -> None:
+        self._log.append((direction, data, round((self._loop.time() - self._start) * 1e6)))

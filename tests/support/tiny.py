@@ -1,6 +1,6 @@
 """Editions with a handful of cards and two seats, so that every state of a table can be visited.
 
-Rules stay as they are.
+The rules are unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What tests need of this computer: there, or the test names what to install. Starts nothing itself.
+"""Checks for what tests need of this computer: programs, rights, kernel modules.
 
-One rule for every real part (a program, a right, a kernel module): CI has it, so there its absence is a failure; on any
-other computer the test is skipped with a sentence that names what to install or who must run it.
+CI has every one of them, so there absence is a failure; on any other computer the test is skipped with a reason that
+names what to install or which user must run it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _ALSO: Final = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 
 
 def need_tool(name: str, package: str) -> str:
-    """Return the program's path. Without it the test is skipped, or fails where CI promised to have it."""
+    """Return the program's path. Without it the test is skipped, or fails where CI must have it."""
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_ALSO])
-    found = shutil.which(name, path=path)
-    if found is None:
+    program = shutil.which(name, path=path)
+    if program is None:
         lack(f"{name} is not installed; the package {package} has it (apt install {package})")
-    return found
+    return program
 
 
 def need(condition: object, sentence: str) -> None:

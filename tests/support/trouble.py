@@ -1,4 +1,4 @@
-"""The kinds of trouble that a tiny table may have, and the moves that make it. What goes well is in `moves`."""
+"""The kinds of irregular events of a minimal table, and their moves. Regular moves are in `moves`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Trouble(msgspec.Struct, frozen=True):
     slow: tuple[str, ...] = ()  # slots that take their time
     declared: tuple[str, ...] = ()  # what people report
     people: bool = False  # people count, announce and collect wrongly
-    orders: bool = False  # whatever a floorperson may order, also without need
+    orders: bool = False  # any order that a floorperson may give, also without need
     ages: bool = False  # decks and dice grow old
     bets: bool = False  # sensors that confirm late or never, chips after the lock-out
     contradicts: bool = False  # a slow sensor that confirms what it had contradicted before
@@ -79,16 +79,16 @@ def troubles(table: Table, trouble: Trouble, decks: tuple[str, ...]) -> Iterator
 def _links(table: Table, name: str) -> Iterator[Move]:
     state = table.state
     slot = state.slots[name]
-    told = [id_ for id_, issued in state.commands.items() if issued.slot == name and not issued.unknown]
+    pending = [id_ for id_, issued in state.commands.items() if issued.slot == name and not issued.unknown]
     if slot.state in (UNVERIFIED, IN_SERVICE):
-        lost = [ev.CommandEnded(id_, "unknown") for id_ in told]
-        failed = [ev.CommandEnded(id_, "failed") for id_ in told]
+        lost = [ev.CommandEnded(id_, "unknown") for id_ in pending]
+        failed = [ev.CommandEnded(id_, "failed") for id_ in pending]
         yield Move(f"{name} vanishes", (ev.SlotChanged(name, "vanish"), *lost), trouble=True)
         yield Move(f"{name} faults", (ev.SlotChanged(name, "fault"), *failed), trouble=True)
 
 
 def _unbidden(table: Table, name: str) -> Iterator[Move]:
-    """What a device in service tells without having been told to."""
+    """Unsolicited reports of a device in service."""
     kind, state, whole = table.state.slots[name].kind, table.state, table.context.edition.cards.count
     if state.slots[name].state != IN_SERVICE or table.context.in_flight(name):
         return

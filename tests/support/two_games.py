@@ -1,4 +1,4 @@
-"""Asia Poker and Face Up Pai Gow: two chapters of one build, so one test often proves a duty of both. No tests here."""
+"""Asia Poker and Face Up Pai Gow: two chapters of similar rules, so one test often proves a clause of both."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def silent(*kinds: str) -> Callable[[Decision], list[ev.Event] | None]:
 
 
 def instead(act: str, *told: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
-    """A device ends this act by telling something else (or nothing); nobody answers questions of these kinds."""
+    """A device ends this act with another report (or none); nobody answers questions of these kinds."""
 
     def twist(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Command) and decision.act == act:

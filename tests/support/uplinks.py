@@ -1,4 +1,4 @@
-"""A box with a real journal and no machines, and its uplink; steps are what a dealer asks in vain. No tests here."""
+"""A box with a real journal and no machines, and its uplink; its steps are rejected requests of a dealer."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Linked:
         return self.box.store
 
     def ask(self, times: int = 1) -> None:
-        """Have the dealer ask for a round that cannot be opened: one journaled step, told each."""
+        """Have the dealer request a round that cannot be opened: one journaled and reported step each."""
         for _ in range(times):
             self.controller.submit(ev.OpenRound(DEALER))
 

@@ -1,4 +1,4 @@
-"""One simulated shuffler on a stand in real time, reached by pyusb over USB/IP on loopback. No tests here."""
+"""One simulated shuffler on a device bench in real time, reached by pyusb over USB/IP on loopback."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPEED: Final = 50.0
 
 
 class UsbBench(Bench):
-    """A stand whose port is a USB device on a server of its own."""
+    """A device bench whose port is a USB device on a server of its own."""
 
     def __init__(self, machine: SimulatedShuffler, server: UsbIpServer, trust: Trust | None = None) -> None:
         self.server = server
@@ -68,7 +68,7 @@ async def usb_bench(
 
 
 class Echoes:
-    """A bare device without a machine: keeps what a host sends, and sends what a test tells it to."""
+    """A bare device without a machine: records what a host sends, and sends what a test provides."""
 
     def __init__(self, server: UsbIpServer, serial: str = "SN-1") -> None:
         self.port = f"usbip://127.0.0.1:{server.number}/1209:0001:{serial}"

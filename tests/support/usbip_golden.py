@@ -1,6 +1,6 @@
-"""USB/IP packets worked out by hand from the kernel's description of the protocol, for both ends. No tests here.
+"""USB/IP packets worked out by hand from the kernel's description of the protocol, for both ends.
 
-The device is the one that a server of ours shows first: 1209:0001 at bus id 1-1, bus 1, device number 2.
+The device is the first one that our server exports: 1209:0001 at bus id 1-1, bus 1, device number 2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A running box with dossiers: a fault of its shuffler, and the way back step by step. No tests here."""
+"""A running box with dossiers: a fault of its shuffler, and the repair step by step."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def start(bench: Bench, folder: Path) -> Box:
 
 
 async def fault(bench: Bench, *faults: str) -> None:
-    """Let the shuffler fail with the deck that lies on the table."""
+    """Let the shuffler fail while the deck is on the table."""
     machine: Any = bench.machines[SLOT]
     if not machine.world.count(machine.mechanics.intake):
         machine.world.make_deck(TRAY, "blue") if not machine.world.count(TRAY) else None
@@ -74,10 +74,10 @@ async def jog(bench: Bench, talk: Talk) -> None:
     """Turn every motor, with nothing in the intake."""
     machine: Any = bench.machines[SLOT]
     machine.world.move_all(machine.mechanics.intake, TRAY)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
     for motor in m.Motor:
-        told = await order(talk, "jog", motor=motor.name.lower())
-        assert not isinstance(told, str), told
+        reply = await order(talk, "jog", motor=motor.name.lower())
+        assert not isinstance(reply, str), reply
 
 
 async def through(bench: Bench, talk: Talk, cards: int) -> None:
@@ -87,20 +87,20 @@ async def through(bench: Bench, talk: Talk, cards: int) -> None:
     await take_out(bench, talk)
     for card in world.at(TRAY)[:cards]:
         world.move(card, mechanics.intake)
-    machine.twin.hands_moved()
-    told = await order(talk, "shuffle")
-    assert not isinstance(told, str), told
+    machine.firmware.hands_moved()
+    reply = await order(talk, "shuffle")
+    assert not isinstance(reply, str), reply
 
 
 async def take_out(bench: Bench, talk: Talk) -> None:
     """Have the machine give out what it holds, and take it: cards that no account has keep it from serving."""
     machine: Any = bench.machines[SLOT]
     world, mechanics = machine.world, machine.mechanics
-    told = await order(talk, "eject") if world.count(mechanics.gate) else None
-    assert not isinstance(told, str), told
+    reply = await order(talk, "eject") if world.count(mechanics.gate) else None
+    assert not isinstance(reply, str), reply
     for place in (mechanics.place("presented"), mechanics.intake):
         world.move_all(place, TRAY)
-    machine.twin.hands_moved()
+    machine.firmware.hands_moved()
 
 
 async def counted(bench: Bench, talk: Talk) -> Any:
@@ -109,7 +109,7 @@ async def counted(bench: Bench, talk: Talk) -> Any:
 
 
 async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
-    """Go the whole way back of dossier 1, or as far as one step."""
+    """Do the whole repair of dossier 1, or up to one step."""
     machine: Any = bench.machines[SLOT]
 
     async def clear() -> None:
@@ -119,7 +119,7 @@ async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
     async def test() -> None:
         await order(talk, "self_test")
 
-    ways: dict[str, Any] = {
+    actions: dict[str, Any] = {
         "clear": clear,
         "path_empty": lambda: tell(talk, "path_empty", by="T1"),
         "sensor_test": test,
@@ -132,12 +132,12 @@ async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
     machine.inject("mend")
     if (await tell(talk))["open"].startswith("begin"):
         assert (await tell(talk, "begin", by="T1"))["technician"] == "t1"
-    for name, go in ways.items():
-        told = await tell(talk)
-        if name in told["done"]:
+    for name, go in actions.items():
+        progress = await tell(talk)
+        if name in progress["done"]:
             continue
         if name == until:
             return
-        assert told["next"] == name
+        assert progress["next"] == name
         await go()
         assert name in (await tell(talk))["done"], name

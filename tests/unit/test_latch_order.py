@@ -38,10 +38,10 @@ def test_every_order_of_bets_lock_reboot_and_frames_agrees_with_the_truth_at_the
 @pytest.mark.parametrize(
     "rest",
     [
-        Rest(lays=2, takes=2, reboots=0, locks=1, losses=2, doubles=0),
-        Rest(lays=1, takes=1, reboots=2, locks=2, losses=1, doubles=0),
-        Rest(lays=1, takes=1, reboots=1, locks=1, losses=1, doubles=1, strays=1),
-        Rest(lays=3, takes=1, reboots=1, locks=1, losses=0, doubles=0),
+        Rest(chips_laid=2, chips_taken=2, reboots=0, locks=1, losses=2, doubles=0),
+        Rest(chips_laid=1, chips_taken=1, reboots=2, locks=2, losses=1, doubles=0),
+        Rest(chips_laid=1, chips_taken=1, reboots=1, locks=1, losses=1, doubles=1, strays=1),
+        Rest(chips_laid=3, chips_taken=1, reboots=1, locks=1, losses=0, doubles=0),
     ],
     ids=["two losses", "locked again after a restart", "a lock that is not ours", "chips on top of each other"],
 )
@@ -53,9 +53,9 @@ def test_other_mixtures_agree_as_well(rest: Rest) -> None:
 # 1.6, 3.0 and 4.4 million moments, each a step of the whole core: the first in `make proof`, the others in the second
 # and third lap of `make marathon`.
 LARGER: Final = (
-    Rest(lays=2, takes=1, reboots=2, locks=1, losses=2, doubles=1, strays=1),
-    Rest(lays=2, takes=2, reboots=1, locks=2, losses=1, doubles=1),
-    Rest(lays=3, takes=2, reboots=1, locks=2, losses=1, doubles=0),
+    Rest(chips_laid=2, chips_taken=1, reboots=2, locks=1, losses=2, doubles=1, strays=1),
+    Rest(chips_laid=2, chips_taken=2, reboots=1, locks=2, losses=1, doubles=1),
+    Rest(chips_laid=3, chips_taken=2, reboots=1, locks=2, losses=1, doubles=0),
 )
 
 

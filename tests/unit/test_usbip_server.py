@@ -368,7 +368,7 @@ async def test_a_client_that_takes_no_answers_is_cut_off(caplog: pytest.LogCaptu
             if not end.device.attached:
                 break
         await end.given_back()
-        assert "takes no answers" in caplog.text
+        assert "does not read its answers" in caplog.text
 
 
 async def test_random_bytes_never_hurt(seed: int) -> None:
