@@ -126,15 +126,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def _open_files() -> set[str]:
-    found = set()
+    result = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:
             target = str(entry.readlink())
         except OSError:
             continue
         if target.startswith(("/dev/pt", "socket:", "pipe:")) or "/pitbox" in target:
-            found.add(f"{entry.name} -> {target}")
-    return found
+            result.add(f"{entry.name} -> {target}")
+    return result
 
 
 @pytest.fixture(autouse=True)

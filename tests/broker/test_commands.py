@@ -24,12 +24,12 @@ ASK: Final = f"{PREFIX}/command/technician"
 async def answers(listener: Listener, count: int) -> list[Any]:
     """Wait for so many answers, wherever they go, and return them."""
 
-    def found() -> list[Any]:
-        return [heard for heard in listener.heard() if heard.topic.startswith(f"{PREFIX}/reply/")]
+    def results() -> list[Any]:
+        return [received for received in listener.heard() if received.topic.startswith(f"{PREFIX}/reply/")]
 
-    await until(lambda: len(found()) >= count)
-    assert undescribed(found()) == []
-    return [heard.body for heard in found()]
+    await until(lambda: len(results()) >= count)
+    assert undescribed(results()) == []
+    return [received.body for received in results()]
 
 
 @pytest.mark.realtime

@@ -118,10 +118,10 @@ class Tls:
 
 @pytest.fixture
 def tls(tmp_path: Path) -> Iterator[Tls]:
-    found = Tls(tmp_path)
-    found.broker.start()
-    yield found
-    found.broker.stop()
+    created = Tls(tmp_path)
+    created.broker.start()
+    yield created
+    created.broker.stop()
 
 
 @pytest.mark.realtime

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def without_repeats(told: list[Any]) -> list[Any]:
+def without_repeats(reported: list[Any]) -> list[Any]:
     """Return events once each, in the order in which they came first; a repeat must say exactly the same."""
     first: dict[int, Any] = {}
-    for event in told:
+    for event in reported:
         assert first.setdefault(event["seq"], event) == event, "a repeat says something else"
     return list(first.values())
 
 
 def steps_told(listener: Listener) -> list[int]:
     """Return the numbers of the steps that were heard, in order, repeats left out."""
-    told = without_repeats([event for event in listener.on("events") if event["seq"]])
-    return [event["seq"] for event in told if event["event"] != "start"]
+    reported = without_repeats([event for event in listener.on("events") if event["seq"]])
+    return [event["seq"] for event in reported if event["event"] != "start"]
 
 
 async def all_heard(listener: Listener, box: Linked) -> None:
@@ -58,7 +58,7 @@ async def test_everything_that_is_sent_is_as_described_and_the_farewell_is_our_o
     heads = {head["seq"]: head["head"] for head in listener.on("head")}
     assert all(heads.get(event["seq"], event["head"]) == event["head"] for event in listener.on("events"))
     assert is_the_file()
-    assert undescribed(heard for heard in listener.heard() if not heard.topic.endswith("/hello")) == []
+    assert undescribed(received for received in listener.heard() if not received.topic.endswith("/hello")) == []
 
 
 @pytest.mark.realtime
@@ -70,7 +70,7 @@ async def test_who_comes_late_finds_what_is_retained(tmp_path: Path, broker: Mos
             await until(lambda: all(late.on(end) for end in ("status", "state", "meters", "head", "health")))
         finally:
             late.close()
-    first = {heard.topic.rpartition("/")[2]: heard for heard in reversed(late.heard())}
+    first = {received.topic.rpartition("/")[2]: received for received in reversed(late.heard())}
     assert all(first[end].retained for end in ("status", "state", "meters", "head"))
     assert not late.on("events"), "events are not retained: they are a stream"
 
@@ -239,12 +239,12 @@ async def test_a_journal_that_cannot_be_read_stops_the_events_and_nothing_else(
         await gate.shut()
         box.ask(600)
         await box.durable()
-        heard, states = len(listener.seqs()), len(listener.on("state"))
+        received, states = len(listener.seqs()), len(listener.on("state"))
         segment.rename(away)
         await gate.open()
         await until(lambda: box.uplink.health.code.startswith("PB-7"))
         await until(lambda: len(listener.on("state")) > states)
-        assert len(listener.seqs()) == heard
+        assert len(listener.seqs()) == received
         away.rename(segment)
         await all_heard(listener, box)
         await until(lambda: not box.uplink.health.code)

@@ -42,7 +42,7 @@ async def play(stage: Any, page: Any) -> None:
 
 def _moved(stage: Any) -> list[str]:
     """The states that the round went through, as they are on disk."""
-    return [d.state for _, told in stage.house.log for d in told if isinstance(d, Moved) and d.what == "round"]
+    return [d.state for _, reported in stage.house.log for d in reported if isinstance(d, Moved) and d.what == "round"]
 
 
 async def test_a_round_of_each_game(tmp_path: Path) -> None:
@@ -56,6 +56,6 @@ async def test_a_round_of_each_game(tmp_path: Path) -> None:
                 assert mc.VOID not in _moved(stage)
                 left = iter(stage.answered)
                 assert all(kind in left for kind in asked), (game, stage.answered)
-                said = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
-                assert said[-1] == ev.Person("dealer", "dealer-1")
+                entries = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
+                assert entries[-1] == ev.Person("dealer", "dealer-1")
                 await stage.until(lambda: not stage.hands.busy, "rest")

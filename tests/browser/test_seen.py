@@ -144,12 +144,12 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
 async def _largest(stage: Any) -> Any:
     """Open the sign of a meter that holds all it can."""
     most = {"current": 99_999_999_990_000, "pending": "", "hits": []}
-    told = f"event: state\ndata: {json.dumps({'game': 'Game', 'meter': most, 'testing': []})}\n\n"
+    reported = f"event: state\ndata: {json.dumps({'game': 'Game', 'meter': most, 'testing': []})}\n\n"
 
-    async def tell(route: Any) -> None:
-        await route.fulfill(body=told, content_type="text/event-stream")
+    async def notify(route: Any) -> None:
+        await route.fulfill(body=reported, content_type="text/event-stream")
 
-    sign = await stage.page("/sign", told={"/api/sign": tell})
+    sign = await stage.page("/sign", told={"/api/sign": notify})
     await sign.wait_for_selector("#value:has-text('$99,999,999.99')")
     return await (await sign.query_selector("#value")).bounding_box()
 

@@ -24,11 +24,11 @@ pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 MACHINE = '[data-machine="shuffler.1"]'
 
 
-async def _do(bench: Any, fault: str, said: str) -> None:
+async def _do(bench: Any, fault: str, message: str) -> None:
     """Have something done to the shuffler on the bench view."""
     await bench.fill(f"{MACHINE} .benchrow input", fault)
     await bench.click(f"{MACHINE} [data-inject]")
-    await bench.wait_for_selector(f"{MACHINE} .said:has-text('{said}')")
+    await bench.wait_for_selector(f"{MACHINE} .said:has-text('{message}')")
 
 
 async def _order(page: Any, call: str) -> None:

@@ -65,15 +65,15 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
             assert table.config.read_text() != before, name
             with running(table.config) as box:
                 if code:
-                    told = await asyncio.to_thread(box.status)
-                    assert (told["phase"], told["cause"]["code"]) == ("locked", code), name
-                    assert words in told["cause"]["text"], name
+                    status = await asyncio.to_thread(box.status)
+                    assert (status["phase"], status["cause"]["code"]) == ("locked", code), name
+                    assert words in status["cause"]["text"], name
                 else:
                     assert await asyncio.to_thread(box.process.wait, 60) != 0, name
                     assert words in box.words(), name
         table.config.write_text(before)
         load_config(table.config)
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert told["phase"] == "running"
-            assert told["state"]["meters"]["current"] == book.meters.current
+            status = await asyncio.to_thread(box.status)
+            assert status["phase"] == "running"
+            assert status["state"]["meters"]["current"] == book.meters.current

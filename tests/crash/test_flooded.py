@@ -59,9 +59,9 @@ class Target:
     def cookie(self, address: str, id_: str = "dealer-1") -> str:
         answer = self.sign_on(address, id_=id_)
         assert answer.status == 200, answer
-        found = re.search(r"set-cookie: ([^;]+)", answer.head)
-        assert found is not None
-        return found[1]
+        match = re.search(r"set-cookie: ([^;]+)", answer.head)
+        assert match is not None
+        return match[1]
 
     def follow(self, address: str, path: str, kept: ExitStack, cookie: str = "") -> int:
         """Open a stream and leave it open; return the status of its answer."""
@@ -76,8 +76,8 @@ def _head(connected: socket.socket) -> tuple[int, str, bytes]:
         if not more:
             return 0, "", b""
         data += more
-    head, _, rest = data.partition(b"\r\n\r\n")
-    return int(head.split()[1]), head.decode(), rest
+    head, _, remaining = data.partition(b"\r\n\r\n")
+    return int(head.split()[1]), head.decode(), remaining
 
 
 def _answer(connected: socket.socket) -> Answer:
@@ -146,7 +146,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         lines = [json.loads(line)["said"] for line in table.box.words().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]
         assert len(pins) <= 100, "not a line for each"
-        counted = [int(found[1]) if (found := re.search(r"(\d+) more", line)) else 1 for line in pins]
+        counted = [int(match[1]) if (match := re.search(r"(\d+) more", line)) else 1 for line in pins]
         assert sum(counted) == len(statuses) + 1, "and none is lost"
         assert sum("request" in line for line in lines) <= 10
 

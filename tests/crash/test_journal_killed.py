@@ -88,9 +88,9 @@ async def kills(folder: Path, count: int, seed: int) -> tuple[int, int]:
         first = await child.stdout.readline()
         await asyncio.sleep(rng.uniform(0.0, 0.15))
         os.kill(child.pid, signal.SIGKILL)
-        rest, _ = await child.communicate()
+        remaining, _ = await child.communicate()
         assert child.returncode == -signal.SIGKILL
-        acknowledged |= told(first + rest)
+        acknowledged |= told(first + remaining)
         check(folder, acknowledged)
     records = check(folder, acknowledged)
     starts = [msgspec.json.decode(record.body)["clean"] for record in records if record.kind == "start"]

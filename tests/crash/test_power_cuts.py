@@ -64,8 +64,8 @@ async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
 def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
-    began, cuts, run, wanted = time.process_time(), 0, seed + 1, many(4000)
-    while cuts < wanted:
+    began, cuts, run, expected = time.process_time(), 0, seed + 1, many(4000)
+    while cuts < expected:
         cuts += lead_on_every_prefix(Run(game, run, 6, **more))
         run += 1
     took = time.process_time() - began

@@ -173,8 +173,8 @@ async def test_libusb_numbers_its_errors_as_our_backend_does() -> None:
         async def number() -> int | None:
             with pytest.raises(usb.core.USBError) as raised:
                 await asyncio.to_thread(device.read, 0x81, 64, 200)
-            found: int | None = raised.value.errno
-            return found
+            result: int | None = raised.value.errno
+            return result
 
         assert await number() == errno.ETIMEDOUT
         end.device.stall(0x81)

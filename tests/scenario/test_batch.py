@@ -45,11 +45,11 @@ async def given_out(b: Bench) -> None:
 async def searched(b: Bench) -> list[Card]:
     """A technician looks inside, takes what is there, and has the machine test itself."""
     b.inject("door")
-    found = b.machine.world.at(b.machine.mechanics.behind_shelves)
+    cards = b.machine.world.at(b.machine.mechanics.behind_shelves)
     b.machine.world.move_all(b.machine.mechanics.behind_shelves, TRAY)
     b.inject("door:to=closed")
     await carried_out(b, b.driver.self_test)
-    return found
+    return cards
 
 
 def backs(b: Bench, place: str) -> Counter[str]:

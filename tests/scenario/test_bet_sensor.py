@@ -67,9 +67,9 @@ async def test_a_bet_is_placed_and_withdrawn_and_every_change_has_the_next_numbe
             s.inject("take_bet")
         s.inject("place_bet")
         await heard(s)
-        told = s.told(m.Changed)
-        assert [change.sequence for change in told] == list(range(1, 12))
-        assert [change.change for change in told] == [m.Change.PLACED, m.Change.WITHDRAWN] * 5 + [m.Change.PLACED]
+        events = s.told(m.Changed)
+        assert [change.sequence for change in events] == list(range(1, 12))
+        assert [change.change for change in events] == [m.Change.PLACED, m.Change.WITHDRAWN] * 5 + [m.Change.PLACED]
         assert (await beliefs_hold(s)).state is m.State.PLACED
         assert s.view.sensed == 11
 

@@ -116,8 +116,8 @@ async def test_the_journal_holds_every_step_in_the_order_of_the_steps(seed: int)
     house = await opened(seed)
     try:
         await house.round((1, 4))
-        told = [(event, decisions) for event, decisions in house.log]
-        assert [(step.event, step.decisions) for step in steps(house.disk.records)] == told
+        reported = [(event, decisions) for event, decisions in house.log]
+        assert [(step.event, step.decisions) for step in steps(house.disk.records)] == reported
         times = [(r.wall_ns, r.mono_ns) for r in house.disk.records if r.kind == rec.STEP]
         assert times == sorted(times)
     finally:

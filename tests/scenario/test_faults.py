@@ -172,11 +172,11 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
         completed = await completes(b)
         assert completed.rejected
         assert "the machine read the cards and they are not a whole deck" in verdict(completed, 53)
-        found, there = await ask(b, b.driver.findings), faces_behind_gate(b)
-        assert isinstance(found, m.Findings)
-        assert list(found.missing) == sorted(set(range(53)) - set(there))
-        assert sorted([*set(there), *found.extra]) == there
-        assert (len(found.missing), len(found.extra)) == {
+        finding, there = await ask(b, b.driver.findings), faces_behind_gate(b)
+        assert isinstance(finding, m.Findings)
+        assert list(finding.missing) == sorted(set(range(53)) - set(there))
+        assert sorted([*set(there), *finding.extra]) == there
+        assert (len(finding.missing), len(finding.extra)) == {
             "swapped_card": (1, 1),
             "missing_card": (1, 0),
             "foreign_card": (0, 1),

@@ -80,10 +80,10 @@ async def test_a_winner_behind_a_wrong_claim_is_paid_the_whole_meter_at_a_runnin
         )
         book = table.state.money.book
         assert dollars(book.at(HAND_PAYS)) == "$101,000.08"
-        told = ToldMoney(rules)
+        reported = ToldMoney(rules)
         for event, decisions in house.log:
-            told.take(event, decisions)
-        assert {account: book.at(account) for account in told.accounts()} == told.accounts()
+            reported.take(event, decisions)
+        assert {account: book.at(account) for account in reported.accounts()} == reported.accounts()
         assert people.fallen
     finally:
         await house.close()

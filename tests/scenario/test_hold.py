@@ -87,11 +87,11 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
     try:
         controller = table.house.controller
         seen: list[str] = []
-        take = controller.table.take
+        original = controller.table.take
 
         def watch(event: ev.Event) -> Any:
             seen.append(type(event).__name__)
-            return take(event)
+            return original(event)
 
         monkeypatch.setattr(controller.table, "take", watch)
         table.sensor(3).inject("withhold:message=Lock")

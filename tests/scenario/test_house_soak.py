@@ -157,11 +157,11 @@ class HearsNoReading(House):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        told = self.people.told
+        reported = self.people.told
 
         def unheard(slot: str, event: Any) -> None:
             if not isinstance(event, Reading):
-                told(slot, event)
+                reported(slot, event)
 
         self.people.told = unheard  # type: ignore[method-assign]
 

@@ -37,9 +37,9 @@ def recovered(house: House) -> tuple[Recovered, Table]:
     slots = {place.name: place.kind for place in house.plan.places}
     table = Table(house.edition, house.submission, slots)  # type: ignore[arg-type]
     store = house.disk.open(version=VERSION, digests=house.box.digests)
-    found = recover(store, table, house.box.digests)
+    recovery = recover(store, table, house.box.digests)
     house.disk.release(store)
-    return found, table
+    return recovery, table
 
 
 async def idle(house: House, hours: int, *, refused: int = 0, flaps: str = "") -> None:
@@ -62,9 +62,9 @@ async def killed_and_compared(house: House) -> None:
     before = house.controller.table.snapshot()
     house.disk.cut()
     length = len(since_snapshot(house))
-    found, table = recovered(house)
+    recovery, table = recovered(house)
     assert table.snapshot() == before, "the state is not the one that the killed box had"
-    assert found.steps <= length <= BUDGET, f"{length} records to replay"
+    assert recovery.steps <= length <= BUDGET, f"{length} records to replay"
     await house.power_up()
     assert house.box.cause is None
 
@@ -97,8 +97,8 @@ def changes(house: House, slot: str) -> list[str]:
 
 def notes(house: House) -> list[str]:
     """What was noted of links."""
-    found = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
-    return [note.text for note in found if note.kind == "link"]
+    results = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
+    return [note.text for note in results if note.kind == "link"]
 
 
 async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: int) -> None:

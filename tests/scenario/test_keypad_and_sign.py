@@ -85,8 +85,8 @@ async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_met
         await house.round((1, 4))
         assert house.controller.table.state.round.state == mc.IDLE
         assert {"seats", "stub", "chips"} <= set(house.by_keys)
-        said = [event for event, _ in house.log if isinstance(event, ev.Answer)]
-        assert all(event.who.role in ("dealer", "floorperson") for event in said)
+        entries = [event for event, _ in house.log if isinstance(event, ev.Answer)]
+        assert all(event.who.role in ("dealer", "floorperson") for event in entries)
         shown = amounts(house.controller).value
         assert shown == house.controller.table.state.money.book.meters.current // CENT == before + 56
         assert _glass(house) == (shown, 0, 0)

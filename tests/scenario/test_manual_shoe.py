@@ -21,12 +21,12 @@ from tests.support.shoes import ManualShoe, back_in_service, beliefs_hold, manua
 async def draw(b: ManualShoe, cards: int, until: type[Any] | None = None) -> None:
     """Let hands draw so many pieces and wait until the counter has told all of them, and what is to follow."""
 
-    def told() -> int:
+    def reported() -> int:
         return len(b.told(m.Drawn)) + len(b.told(m.CoverCard))
 
-    last = told() + cards
+    last = reported() + cards
     b.inject(f"draw:cards={cards}")
-    while told() < last or (until is not None and not b.told(until)):
+    while reported() < last or (until is not None and not b.told(until)):
         await b.until(lambda _: True)
 
 
@@ -187,8 +187,8 @@ async def test_what_is_not_one_whole_card_ends_the_counting(seed: int, rung: str
         b.inject(fault)
         b.inject("draw")
         await b.until(lambda event: isinstance(event, m.Fault))
-        (told,) = b.told(m.Fault)
-        assert (told.command, told.reason, told.card) == (None, reason, 5)
+        (reported,) = b.told(m.Fault)
+        assert (reported.command, reported.reason, reported.card) == (None, reason, 5)
         assert b.service.state == "faulted"
         status = await beliefs_hold(b)
         assert (status.state, status.sure, status.drawn) == (m.State.HALTED, False, None)

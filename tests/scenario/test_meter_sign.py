@@ -28,8 +28,8 @@ async def readback_is_true(s: Sign) -> m.Shown:
     shown = await ask(s, s.driver.shown)
     for row in m.Row:
         seen = s.machine.glass.read(row).lstrip()
-        said = getattr(shown, row.name.lower())
-        assert said == (int(seen) if seen.isdecimal() and len(seen) >= 3 else None)
+        text = getattr(shown, row.name.lower())
+        assert text == (int(seen) if seen.isdecimal() and len(seen) >= 3 else None)
     assert shown.stale is s.machine.glass.stale
     return shown
 
@@ -103,8 +103,8 @@ async def test_the_limit_is_the_hosts_and_counts_from_the_last_show(seed: int) -
         await carried_out(s, lambda command: s.driver.set_limit(command, 100))
         await asyncio.sleep(0.1)
         assert s.machine.glass.stale
-        (told,) = s.told(m.Stale)
-        assert told.age_ms >= 4500
+        (event,) = s.told(m.Stale)
+        assert event.age_ms >= 4500
 
 
 async def test_other_messages_do_not_keep_an_amount_fresh(seed: int) -> None:

@@ -112,14 +112,14 @@ async def test_nothing_of_a_box_runs_once_its_power_is_gone(seed: int) -> None:
         await house.open("blue", "red")
         house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
         await house.wait(1.0)
-        box, told = house.box, len(house.log)
+        box, reported = house.box, len(house.log)
         house.disk.cut()
         writes, records, seen = house.mains.writes, list(house.disk.records), []
         box.on_told.append(lambda slot, event: seen.append((slot, event)))
         box.running().submit(ev.NoMoreBets(ev.Person("dealer", "dealer-1")))
         box.note(rec.Note("died", "nobody writes this down"))
         await house.wait(ESCALATE_AFTER * 3)
-        assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, told, [])
+        assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, reported, [])
         assert all(task.done() for task in box.tasks._tasks.values())
         assert house.machines["bet_sensor.1"].twin.memory.open, "no machine was made safe by a box without power"  # type: ignore[attr-defined]
         await box.stop()

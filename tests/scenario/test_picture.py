@@ -28,9 +28,9 @@ class Album:
         self.of: dict[str, str] = {}
         self.locked: list[str] = []
         self._house = house
-        house.controller.followers.append(self._take)
+        house.controller.followers.append(self._keep_first)
 
-    def _take(self, _: object) -> None:
+    def _keep_first(self, _: object) -> None:
         text = _drawn(self._house)
         assert {len(line) for line in text.splitlines()} == {WIDTH}
         self.of.setdefault(self._house.controller.table.state.round.state, text)

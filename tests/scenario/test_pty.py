@@ -164,8 +164,8 @@ async def test_bytes_that_wait_for_a_slow_reader_arrive_whole_and_in_order() -> 
 
 async def test_a_simulator_that_is_killed_releases_everybody(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "2") as port:
-        told = await asyncio.to_thread(pitbox, "sim", "list", "--folder", str(tmp_path))
-        pid = int(told.split("pid ")[1])
+        answer = await asyncio.to_thread(pitbox, "sim", "list", "--folder", str(tmp_path))
+        pid = int(answer.split("pid ")[1])
         async with connected(str(port), tmp_path) as c:
             running = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)

@@ -40,11 +40,11 @@ async def lose(b: Bench, fault: str, after: float) -> int:
     cycle = asyncio.create_task(b.driver.shuffle(command))
     await moving(b)
     await asyncio.sleep(after)
-    told = len(b.events)
+    reported = len(b.events)
     b.inject(fault)
     with pytest.raises(OutcomeUnknown) as unknown:
         await cycle
-    if not any(isinstance(event, LinkDown) for event in b.events[told:]):
+    if not any(isinstance(event, LinkDown) for event in b.events[reported:]):
         await b.until(lambda event: isinstance(event, LinkDown))
     assert unknown.value.command == command
     assert b.told(Misread) == [Misread(command)]

@@ -38,8 +38,8 @@ async def test_after_a_jam_hands_and_machine_bring_every_card_out_and_a_look_end
         jammed = await jam(b, segment)
         inside = b.machine.mechanics.inside()
         assert jammed.inside == inside
-        said = b.inject("clear_path")
-        assert said.endswith("1 card taken off the path by hand")
+        text = b.inject("clear_path")
+        assert text.endswith("1 card taken off the path by hand")
         assert (await beliefs_hold(b)).inside is b.view.inside is None, "hands were in the machine"
         await carried_out(b, b.driver.clear_jam)
         (cleared,) = b.told(m.Cleared)

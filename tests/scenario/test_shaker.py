@@ -189,8 +189,8 @@ async def test_dice_that_are_told_apart_by_weight_and_sight(seed: int, rung: str
             b.inject(fault)
             command = await uncover(b)
             await ended(b, command)
-            told = [event for event in b.told(m.NoRoll) if event.command == command]
-            assert [(event.dice, event.flat) for event in told] == [(dice, flat)] or (rung == "lossy" and not told)
+            events = [event for event in b.told(m.NoRoll) if event.command == command]
+            assert [(event.dice, event.flat) for event in events] == [(dice, flat)] or (rung == "lossy" and not events)
             assert len(b.machine.mechanics.in_shaker) == dice
 
 

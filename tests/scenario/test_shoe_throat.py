@@ -57,8 +57,8 @@ async def test_what_a_hand_draws_is_measured_too(seed: int, rung: str, fault: st
         b.inject(fault)
         b.inject("draw")
         await b.until(lambda event: isinstance(event, m.Fault))
-        (told,) = b.told(m.Fault)
-        assert (told.command, told.phase, told.reason) == (None, m.Phase.DRAWING, reason)
+        (reported,) = b.told(m.Fault)
+        assert (reported.command, reported.phase, reported.reason) == (None, m.Phase.DRAWING, reason)
         assert b.service.state == "faulted"
         status = await beliefs_hold(b)
         assert status.state is m.State.HALTED

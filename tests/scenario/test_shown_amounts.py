@@ -38,15 +38,15 @@ def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
     state = status_of(box).state
     assert state is not None
     assert state.meters is not None
-    told = describe_meters(box.running().shown_money, 1, "now")
-    assert told is not None
-    found = {
-        "status": state.meters.current, "uplink": told.current,
+    reported = describe_meters(box.running().shown_money, 1, "now")
+    assert reported is not None
+    results = {
+        "status": state.meters.current, "uplink": reported.current,
         "sign page": live.picture(SIGN)["meter"]["current"],
         "floor page": live.picture("floorperson")["meter"]["current"],
     }  # fmt: skip
     glass = cast("Any", bench.machines["meter_sign.1"]).glass.read(Row.VALUE).lstrip()
-    return found | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})
+    return results | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -89,7 +89,7 @@ def _never(*_: Any, **__: Any) -> bool:
     return False
 
 
-def _believe_that_all_came_out(counts: Counts) -> int:
+def _assume_all_came_out(counts: Counts) -> int:
     brought = counts.left
     counts.forget()
     return brought
@@ -100,7 +100,7 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (Counts, "draw", _never, 0),
     "hands are not thought of": (Counts, "door_opened", _never, 0),
     "doubt never arises": (Counts, "doubt", _never, 0),
-    "emptying is not compared with what was stored": (Counts, "emptied", _believe_that_all_came_out, 1),
+    "emptying is not compared with what was stored": (Counts, "emptied", _assume_all_came_out, 1),
     "faces are read and not judged": (ShufflerTwin, "_judge_faces", _never, 4),
 }
 

@@ -41,8 +41,8 @@ BY_ID: Final = ("roll", "drawn", "outcome")
 
 def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:
     question = method in QUESTIONS[b.machine.kind] | EVERY and method not in BY_ID
-    found: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
-    return found
+    result: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
+    return result
 
 
 def times_done(b: AnyStand, method: str, command: int) -> int:

@@ -39,9 +39,9 @@ MOMENTS: Final = ["armed", "shaking", "settling"]
 
 async def lost(b: AnyStand, fault: str) -> None:
     """Let the link go, and wait until that is known."""
-    told = len(b.events)
+    received = len(b.events)
     b.inject(fault)
-    if not any(isinstance(event, LinkDown) for event in b.events[told:]):
+    if not any(isinstance(event, LinkDown) for event in b.events[received:]):
         await b.until(lambda event: isinstance(event, LinkDown))
     assert not b.service.serves
 
@@ -207,9 +207,9 @@ IMPOSSIBLE: Final[dict[str, Message]] = {
 async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_is_assumed(
     seed: int, rung: str, what: str
 ) -> None:
-    said = IMPOSSIBLE[what]
-    async with STANDS[type(said).__module__.split(".")[1]](seed, rung) as b:
-        b.machine.board._handle = lambda _: said
+    text = IMPOSSIBLE[what]
+    async with STANDS[type(text).__module__.split(".")[1]](seed, rung) as b:
+        b.machine.board._handle = lambda _: text
         b.inject("reboot")
         await b.until(lambda _: isinstance(b.slot.cause, BadMessage))
         assert b.slot.cause.code == "PB-211"

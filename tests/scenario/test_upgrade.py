@@ -41,8 +41,8 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         await house.power_up()
         since = house.disk.records[stopped:]
         assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
-        told = rec.decode_migration(since[1].body)
-        assert (told.name, told.old["software"], told.new["software"]) == ("same_state", old, "1" * 64)
+        reported = rec.decode_migration(since[1].body)
+        assert (reported.name, reported.old["software"], reported.new["software"]) == ("same_state", old, "1" * 64)
         assert "software changed between rounds" in wording.line(since[1])
         assert house.disk.snapshots[-1].seq == since[1].seq
         assert isinstance(rec.decode_step(since[4].body).event, ev.BoxStarted)

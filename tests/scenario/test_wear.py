@@ -49,11 +49,13 @@ class Bench:
         self.warnings: list[WearWarning] = []
         self.told: list[Any] = []
         self.book = WearBook(folder)
-        self.slot: Slot[Any, Any] = Slot(self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._take)
+        self.slot: Slot[Any, Any] = Slot(
+            self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event
+        )
         self.watch = WearWatch({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.told.append(event)
         self.watch.take(self.name, event)
 
@@ -296,8 +298,8 @@ async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_
         history = History(dossiers(tmp_path))
         for record in table.records():
             if record.kind == rec.STEP:
-                said = content(record)
-                history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+                text = content(record)
+                history.take(Row(record.seq, record.wall_ns, text["event"], text["decisions"]))
         (fault,) = history.finish().faults
         assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
         assert fault.cause != UNKNOWN

@@ -171,7 +171,7 @@ async def test_every_state_of_a_manual_shoe_refuses_what_the_page_says(seed: int
 def test_every_state_and_every_command_is_in_a_table() -> None:
     assert set(AUTOMATED) | set(MANUAL) == set(m.State)
     assert {cls.__name__ for cls in get_args(m.Actuation)} == set(COLUMNS)
-    told = {reason for table in (AUTOMATED, MANUAL) for row in table.values() for reason in row}
+    reported = {reason for table in (AUTOMATED, MANUAL) for row in table.values() for reason in row}
     refusals = {reason for reason in m.Reason if 420 <= reason < 430 or 440 <= reason < 450}
     elsewhere = {
         R.NOTHING_LOADED,
@@ -182,7 +182,7 @@ def test_every_state_and_every_command_is_in_a_table() -> None:
         R.TOO_FEW_CARDS,
         R.CARDS_IN_REACH,
     }
-    assert told - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
+    assert reported - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
 
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset", "StartRound")])

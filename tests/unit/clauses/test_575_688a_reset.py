@@ -32,12 +32,12 @@ def test_settled_seats_are_reopened_one_by_one_and_settled_anew(game: str, settl
     floor = half_settled(game, settled)
     seats = [6, 3][:settled]
     racked = floor.state.book.at("blue", "rack")
-    (found,) = of(Found, floor.declare("dealer_hand_misset"))
-    assert found.outcomes == ("reset_dealer_hand", "continue_round")
+    (irregularity,) = of(Found, floor.declare("dealer_hand_misset"))
+    assert irregularity.outcomes == ("reset_dealer_hand", "continue_round")
     floor.say("dealer_hand_reset")
     for seat in seats:
         prompt = floor.prompt("seat_reopened")
-        assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, found.clauses)
+        assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, irregularity.clauses)
         assert of(Refused, floor.step(ev.Answer(prompt.id, "done", DEALER))), "the floorperson directs it (X18)"
         assert not floor.prompts("settled"), "nobody is settled before every seat is open again"
         floor.step(ev.Answer(prompt.id, "done", FLOOR))

@@ -56,8 +56,8 @@ def test_fewer_than_three_shakes_are_no_roll(game: str) -> None:
     assert table.edition.dice.least_shakes == 3
     rolled(table)
     decided = table.step(ev.NoRoll("shaker.1", "too_few_shakes"))
-    (said,) = findings(decided, "no_roll")
-    assert f"{table.edition.chapter}.5({'g' if game == ASIA else 'i'})(1)(i)" in said.text
+    (decisions,) = findings(decided, "no_roll")
+    assert f"{table.edition.chapter}.5({'g' if game == ASIA else 'i'})(1)(i)" in decisions.text
     assert not acts(decided), "a shaker whose lid is off cannot be armed"
     asked = table.prompt("cover_shaker")
     assert (asked.role, asked.slot, asked.clauses) == ("dealer", "shaker.1", table.table.context.clauses("shakes"))

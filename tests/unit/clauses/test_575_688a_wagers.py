@@ -74,8 +74,8 @@ def test_after_no_more_bets_nothing_is_placed_raised_or_withdrawn(game: str) -> 
     first = table.prompt("seats")
     table.step(ev.Answer(first.id, "done", DEALER, None, (2, 5)))
     for again in ((2,), (2, 5, 6)):
-        said = refused(table.step(ev.Answer(first.id, "done", DEALER, None, again)))
-        assert said == f"question {first.id} is answered already, or was never asked"
+        refusal = refused(table.step(ev.Answer(first.id, "done", DEALER, None, again)))
+        assert refusal == f"question {first.id} is answered already, or was never asked"
         assert table.round_.seats == (2, 5)
     assert "no wagers are open" in refused(table.step(ev.NoMoreBets(DEALER)))
     assert "round_open" in {

@@ -200,13 +200,13 @@ def test_by_hand_five_cards_go_to_every_wagered_seat_from_the_far_left_and_to_th
     floor.seats = seats
     ignore(floor, "dealt").to(mc.DEALING)
     prompt = floor.prompt("dealt")
-    wanted = {
+    expected = {
         ("saigon_5_card", "manual_shoe"): ("680a.8(c)",),
         ("saigon_5_card", "hand"): ("680a.9(b)",),
         ("dj_wild", "manual_shoe"): ("687a.8(d)", "687a.8(d)#2"),
         ("dj_wild", "hand"): ("687a.9(c)", "687a.9(d)"),
     }[game, dealing]
-    assert (prompt.role, prompt.clauses, prompt.seat) == ("dealer", wanted, min(seats))
+    assert (prompt.role, prompt.clauses, prompt.seat) == ("dealer", expected, min(seats))
     assert floor.round_.to_deal == [*sorted(seats), 0]
     unit = {"saigon_5_card": "card", "dj_wild": "stack"}[game]
     method = floor.edition.method(dealing)
@@ -254,6 +254,6 @@ def test_no_further_stack_is_dispensed_than_the_seats_and_the_dealer_need() -> N
     for game in ("saigon_5_card", "dj_wild"):
         floor = table(game, "automated_shoe").start()
         floor.to(mc.PLAYING)
-        told = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
-        assert [c.number for c in told] == [5, 5, 5, 5]
+        commands = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+        assert [c.number for c in commands] == [5, 5, 5, 5]
         assert "not_dealing" in floor.keys("dispense", "shoe.1", "blue", cards=5)

@@ -285,8 +285,8 @@ def test_a_continuous_shuffler_lifts_cut_cover_card_and_idle_spread() -> None:
         floor.round()
         kinds = {getattr(d, "kind", None) for _, decided in floor.log for d in decided}
         assert not {"cut", "cover_back", "cover_seat", "first_arrival", "put_in_shoe", "collected"} & kinds
-        told = [act for _, decided in floor.log for act in acts(decided)]
-        assert told[0] == "shuffle", "nothing is dealt that it has not shuffled"
+        orders = [act for _, decided in floor.log for act in acts(decided)]
+        assert orders[0] == "shuffle", "nothing is dealt that it has not shuffled"
         assert "lifts it" in refused(floor.order("table_idle"))
         assert "lifts the cut" in refused(floor.order("recut", deck="blue"))
     approved = table("over_under", reshuffles=True).start("blue", "red")

@@ -40,8 +40,8 @@ def opened(dealing: str, *bets: int) -> Floor:
 def test_the_progressive_is_an_option_and_without_it_no_sensor_is_opened() -> None:
     floor = table("dj_wild").start()
     floor.round()
-    told = [c.slot for _, decided in floor.log for c in of(Command, decided)]
-    assert not any(slot.startswith("bet_sensor") for slot in told)
+    commands = [c.slot for _, decided in floor.log for c in of(Command, decided)]
+    assert not any(slot.startswith("bet_sensor") for slot in commands)
     floor = wild().start().to(mc.BETTING)
     sensors = [c.slot for _, decided in floor.log for c in of(Command, decided) if c.act == "open_bets"]
     assert sensors == [f"bet_sensor.{seat}" for seat in range(1, 7)]
@@ -54,9 +54,9 @@ def test_the_progressive_is_an_option_and_without_it_no_sensor_is_opened() -> No
 def test_until_the_text_gaps_are_filled_the_progressive_is_not_offered() -> None:
     with pytest.raises(BadSubmission) as caught:
         check_submission(edition("dj_wild"), {"adjacent_boxes": 1, "wagers": ["progressive"]})
-    said = " ".join(caught.value.objections)
+    message = " ".join(caught.value.objections)
     for reading in ("W10", "W11", "W14", "W21"):
-        assert reading in said
+        assert reading in message
 
 
 @clauses("687a.1:Progressive Bonus wager", "687a.7(c)")
@@ -167,9 +167,9 @@ def test_one_card_is_laid_aside_for_the_joker_and_belongs_to_the_sum(dealing: st
     floor = opened(dealing, *((3,) if bet else ()))
     ignore(floor, "replacement")
     floor.play(ev.NoMoreBets(DEALER))
-    wanted = bet or dealing != "automated_shoe"  # offered, or registered where the section says so (W9)
-    assert ("replacement" in asked(floor)) is wanted
-    if not wanted:
+    expected = bet or dealing != "automated_shoe"  # offered, or registered where the section says so (W9)
+    assert ("replacement" in asked(floor)) is expected
+    if not expected:
         assert floor.phase == mc.IDLE
         return
     prompt = floor.prompt("replacement")

@@ -37,8 +37,8 @@ def test_every_hand_is_judged_and_one_that_brings_envy_is_announced_and_stays_fa
         asked = table.prompt("envy_hand")
         judged.append(asked.seat)
         assert (asked.role, asked.choices) == ("dealer", ("no", "announced"))
-        wanted = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
-        assert wanted <= set(asked.clauses)
+        expected = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
+        assert expected <= set(asked.clauses)
         assert not table.prompts("settled"), "the next hand waits"
         table.say("envy_hand", brings)
         assert rack(table) == before, "no hand is racked"

@@ -28,8 +28,8 @@ KINDS = ("auto", "manual", "hand")
 def test_several_cards_declared_at_once_void_the_round_with_the_first_report(game: str, kind: str) -> None:
     floor = at(game, kind, mc.DEALING)
     decided = floor.declare("face_up_card_more", seat=3)
-    (found,) = of(Found, decided)
-    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    (irregularity,) = of(Found, decided)
+    assert (irregularity.trigger, irregularity.clauses) == ("face_up_card_more", (MORE[game],))
     assert floor.phase == mc.VOID
     assert of(WagersReturned, decided)
 
@@ -37,8 +37,8 @@ def test_several_cards_declared_at_once_void_the_round_with_the_first_report(gam
 @pytest.mark.parametrize("game", GAMES)
 def test_a_stack_with_several_cards_face_up_voids_the_round_also_if_no_card_was_reported_alone(game: str) -> None:
     floor = at(game, "auto", mc.DEALING)
-    (found,) = of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 2)))
-    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    (irregularity,) = of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 2)))
+    assert (irregularity.trigger, irregularity.clauses) == ("face_up_card_more", (MORE[game],))
     assert floor.phase == mc.VOID
 
 
@@ -77,8 +77,8 @@ def test_a_card_seen_before_the_deal_is_the_floorpersons_and_none_of_the_deal(
     game: str, kind: str, before: str
 ) -> None:
     floor = at(game, kind, before)
-    (found,) = of(Found, floor.declare("face_up_card_first", seat=3))
-    assert (found.outcomes, found.clauses) == (("ask_floorperson",), ("rule 2",))
+    (irregularity,) = of(Found, floor.declare("face_up_card_first", seat=3))
+    assert (irregularity.outcomes, irregularity.clauses) == (("ask_floorperson",), ("rule 2",))
     assert floor.prompt("choose").role == "floorperson"
     floor.clear_holds()  # the floorperson lets the round go on
     floor.to(mc.DEALING)

@@ -35,14 +35,14 @@ def all_settled(game: str) -> Floor:
 
 def asked(floor: Floor) -> list[tuple[str, str, int | None]]:
     """Whoever is asked about open irregularities answers with the first choice; return who was asked what of whom."""
-    found: list[tuple[str, str, int | None]] = []
+    results: list[tuple[str, str, int | None]] = []
     while holding := [prompt for prompt in floor.prompts() if prompt.hold is not None]:
         prompt = holding[0]
         choice = "void" if "void" in prompt.choices else prompt.choices[0]
         number = floor._number(prompt) if prompt.number else None
-        found.append((prompt.role, prompt.kind, prompt.seat))
+        results.append((prompt.role, prompt.kind, prompt.seat))
         floor.step(ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number))
-    return found
+    return results
 
 
 # --- after the last settlement ----------------------------------------------------------------------------------------

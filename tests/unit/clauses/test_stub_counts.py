@@ -77,9 +77,9 @@ def test_a_stub_that_the_floorperson_counts_wrong_too_is_looked_into(game: str, 
     floor.say("stub", number=LEFT[game])
     floor.say("stub_recount", number=LEFT[game] + 1)
     assert floor.prompt("finding").role == "dealer"
-    (found,) = of(Found, floor.say("finding", "not_misdealt"))
-    assert (found.trigger, floor.phase) == ("stub_wrong", mc.VOID)
-    assert "remove_deck" in found.outcomes
+    (irregularity,) = of(Found, floor.say("finding", "not_misdealt"))
+    assert (irregularity.trigger, floor.phase) == ("stub_wrong", mc.VOID)
+    assert "remove_deck" in irregularity.outcomes
 
 
 @pytest.mark.parametrize(("game", "kind"), CASES)
@@ -106,8 +106,8 @@ def test_a_shoe_that_counts_when_the_stub_is_racked_already_stops_the_round(game
     floor = counting(game, "manual_blind")
     floor.say("stub", number=LEFT[game])
     assert floor.round_.stub_done
-    (found,) = of(Found, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
-    assert (found.trigger, found.outcomes) == ("stub_counts_differ", ("ask_floorperson",))
+    (irregularity,) = of(Found, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
+    assert (irregularity.trigger, irregularity.outcomes) == ("stub_counts_differ", ("ask_floorperson",))
     assert asked_of(floor) == ["choose"], "no play before the decision"
     assert floor.prompt("choose").role == "floorperson"
     floor.clear_holds()
