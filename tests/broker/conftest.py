@@ -1,4 +1,4 @@
-"""What every test with a broker needs: the broker, and somebody who listens."""
+"""Fixtures of every test with a broker: the broker and a listener."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    """A Mosquitto that everybody may use."""
+    """A Mosquitto that accepts every client."""
     created = Mosquitto(tmp_path)
     created.start()
     yield created

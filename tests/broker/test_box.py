@@ -1,4 +1,4 @@
-"""`pitbox run` with a broker: a whole table on ptys, what the broker hears of it, and what it never hears."""
+"""`pitbox run` with a broker: a whole table on ptys, what the broker receives, and what it must never receive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_broker(table: FarTable, port: int) -> None:
 
 
 async def _in_a_deal(table: FarTable) -> asyncio.Task[None]:
-    """Play until a round is past its bets and not over; return who plays it."""
+    """Play until a round is past its bets and not over; return the running play."""
     state, deal = table.controller.table, mc.UNDER_WAY[1:]
     while True:
         play = asyncio.create_task(table.round((2, 4)))
@@ -75,7 +75,7 @@ async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, b
 
 
 def _expected(folder: Path) -> dict[int, Any]:
-    """Return what the journal has to tell: head, round and items by record."""
+    """Return what the journal's records must publish: head, round and items by record."""
     expected, number = {}, 0
     for record in reader.read(folder / "data" / "journal", 1):
         published = tell_record(record, number)
@@ -87,9 +87,9 @@ def _expected(folder: Path) -> dict[int, Any]:
 
 
 def _compare(folder: Path, received: Listener, least: int) -> None:
-    """Everything worth telling was told, in order, and no secret with it.
+    """Check that every record was published in order, and no secret with it.
 
-    What the box wrote while it stopped may wait for its next start.
+    Records written while the box stopped may wait for its next start.
     """
     reported: dict[int, Any] = {}
     for event in received.on("events"):

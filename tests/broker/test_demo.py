@@ -1,4 +1,4 @@
-"""`pitbox demo --mqtt`: a named broker hears the show; one that does not answer is told, and not waited for."""
+"""`pitbox demo --mqtt`: a named broker receives the demo; one that does not answer is reported and not waited for."""
 
 from __future__ import annotations
 

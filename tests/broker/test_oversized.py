@@ -41,11 +41,11 @@ async def packet(reader: asyncio.StreamReader) -> bytes:
 
 
 class Broker:
-    """Lets a client in, then declares a publish of `size` bytes and sends of it what is asked for."""
+    """Accepts a client, then declares a publish of `size` bytes and sends the requested part of it."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.taken = 0  # bytes of the body that the client's side took
+        self.taken = 0  # bytes of the body that the client read
         self.ended = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -53,7 +53,7 @@ class Broker:
         writer.write(CONNACK)
         asked = await packet(reader)
         writer.write(b"\x90\x04" + asked[2:4] + b"\x00\x01")
-        await asyncio.sleep(0.2)  # until the client knows that it may speak
+        await asyncio.sleep(0.2)  # until the client knows that it may send
         writer.write(b"\x30" + varint(self.size) + TOPIC)
         self.taken = len(TOPIC)
         try:

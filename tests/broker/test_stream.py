@@ -1,4 +1,4 @@
-"""What the broker hears of a table, read by mosquitto_sub: everything, in order, whatever happens to the broker."""
+"""What mosquitto_sub receives of a table: every event in order, through every failure of the broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def without_repeats(reported: list[Any]) -> list[Any]:
-    """Return events once each, in the order in which they came first; a repeat must say exactly the same."""
+    """Return each event once, in order of first arrival; a repeat must be identical."""
     first: dict[int, Any] = {}
     for event in reported:
         assert first.setdefault(event["seq"], event) == event, "a repeat says something else"
@@ -27,13 +27,13 @@ def without_repeats(reported: list[Any]) -> list[Any]:
 
 
 def steps_told(listener: Listener) -> list[int]:
-    """Return the numbers of the steps that were heard, in order, repeats left out."""
+    """Return the numbers of the received steps, in order, without repeats."""
     reported = without_repeats([event for event in listener.on("events") if event["seq"]])
     return [event["seq"] for event in reported if event["event"] != "start"]
 
 
 async def all_heard(listener: Listener, box: Linked) -> None:
-    """Wait until everything on disk was heard, and find it in order."""
+    """Wait until every record on disk was received, and check the order."""
     await box.told()
     await until(lambda: len(set(steps_told(listener))) >= len(box.on_disk()))
     assert steps_told(listener) == box.on_disk()
@@ -101,7 +101,7 @@ async def test_an_outage_across_a_restart_of_the_box_is_told_from_the_journal(
 async def test_a_listener_that_lags_reads_what_a_killed_broker_had_sent_it(
     broker: Mosquitto, listener: Listener
 ) -> None:
-    """Every claim here that nothing is lost rests on it."""
+    """The other tests here rely on it to show that nothing is lost."""
     await listener.ready()
     listener.pause()
     for number in range(1, 31):
@@ -147,7 +147,7 @@ async def test_restarted_killed_and_hanging_brokers_lose_nothing_and_repeats_car
 
 
 async def _asking(box: Linked) -> None:
-    """Somebody does something all the time."""
+    """Keep the table busy."""
     while True:
         box.ask()
         await asyncio.sleep(0.003)
@@ -266,7 +266,7 @@ async def test_a_journal_that_was_set_back_is_told_and_alarmed(
         (notice,) = [event for event in listener.on("events") if event["seq"] == 0]
         assert notice["items"][0]["item"] == "history_differs"
         assert notice["items"][0]["acknowledged"] == acknowledged.seq
-        await all_heard(listener, box)  # and everything is told again, with the numbers that it has
+        await all_heard(listener, box)  # and every event is published again with its own number
         assert "PB-838" in caplog.text
     async with running(tmp_path, settings(broker.port)) as box:
         await box.told()

@@ -1,4 +1,4 @@
-"""kill -9 of a process that writes dossiers: what it said is there is whole, and the numbers go on."""
+"""kill -9 of a process that writes fault reports: every reported one is whole, and the numbers go on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real box whose panel and control socket somebody floods, from many addresses: people work on, and nothing grows."""
+"""A flood from many addresses on panel and control socket of a real box: people work on, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Target:
-    """A running box with a panel, as somebody at an address of this computer's network 127.0.0.0/8 reaches it."""
+    """A running box with a panel, reached from any address of the network 127.0.0.0/8."""
 
     def __init__(self, box: RunningBox, port: int) -> None:
         self.box, self.port = box, port
@@ -92,7 +92,7 @@ def _answer(connected: socket.socket) -> Answer:
 
 
 def networks(number: int) -> list[str]:
-    """Return addresses of so many networks."""
+    """Return addresses of that many networks."""
     return [f"127.{1 + n // 200}.{1 + n % 200}.9" for n in range(number)]
 
 

@@ -1,4 +1,4 @@
-"""kill -9 of the host in mid-command: the machine goes on, the next host learns the truth, nothing happens twice."""
+"""kill -9 of the host in mid-command: the machine goes on, the next host queries the result, nothing is done twice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def one_kill(port: Path, folder: Path, command: int, rng: random.Random) -> Outcome:
-    """Start a host that shuffles, kill it at a random instant, and settle what it began. Returns what was found."""
+    """Start a host that shuffles, kill it at a random instant, and query what it began. Returns the outcome."""
     host = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOST, str(port), str(folder), str(command), stdout=subprocess.PIPE
     )

@@ -29,7 +29,7 @@ def _pins(folder: Path) -> list[str]:
 
 
 def _other_box(old: Path, new: Path) -> Path:
-    """Set up another computer from a backup of the configuration that is older than the enrolment."""
+    """Set up another computer from a backup of the configuration that is older than the enrollment."""
     new.mkdir()
     for name in ("table.toml", "approved.toml", "backup.key"):
         shutil.copy(old / name, new / name)

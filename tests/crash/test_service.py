@@ -1,4 +1,4 @@
-"""The box as a real process: what is wrong before it starts, and what becomes of a deal when it ends."""
+"""The box as a real process: errors before it starts, and a deal that is interrupted when it ends."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
 ) -> None:
     async with far_table(tmp_path) as table:
         (tmp_path / "shaker.1").unlink()
-        master, slave = os.openpty()  # a port that somebody else has
+        master, slave = os.openpty()  # a port that another process holds
         name = os.ttyname(slave)
         fcntl.ioctl(slave, termios.TIOCEXCL)
         fcntl.flock(slave, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -180,7 +180,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
             assert "PB-812" in await asyncio.to_thread(pitbox, *begin, expect=6), "not while a box runs"
             assert box.end() == 0
         assert not list(journal.iterdir()), "no journal was begun"
-        anchor.unlink()  # both are gone, and no copy: that a box ran here shows all the same
+        anchor.unlink()  # both are gone, and no copy: other files still show that a box ran here
         with running(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
@@ -219,7 +219,7 @@ def fails_with(words: Callable[[], str]) -> Iterator[None]:
 
 
 async def _to(table: FarTable, state: str) -> None:
-    """Wait until the round is in a state in which it stays."""
+    """Wait until the round is in a stable state."""
     with fails_with(lambda: f"the round does not come to {state}: {table.controller.table.state}"):
         async with asyncio.timeout(60):
             while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
@@ -227,7 +227,7 @@ async def _to(table: FarTable, state: str) -> None:
 
 
 async def _to_rest(table: FarTable) -> None:
-    """Lead the table on until it has played one more round to its end."""
+    """Play one more round to its end."""
     async with asyncio.timeout(90):
         while True:
             await table.rest()
@@ -245,7 +245,7 @@ async def _to_rest(table: FarTable) -> None:
 
 
 async def _to_the_middle(table: Stalled, state: str) -> None:
-    """Bring a deck, open a round, lay two chips; go on to the deal if that is asked for."""
+    """Bring a deck, open a round, place two chips; continue to the deal if requested."""
     await table.rest()
     await table.bring("blue")
     table.controller.submit(ev.OpenRound(DEALER))
@@ -260,7 +260,7 @@ async def _to_the_middle(table: Stalled, state: str) -> None:
 
 
 async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None:
-    """On a busy computer: people look around nine times before the box has answered what they reported."""
+    """On a busy computer people poll nine times before the box has answered their report."""
     async with far_table(tmp_path) as table:
         with running(table.config):
             await table.meet()

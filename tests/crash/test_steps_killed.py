@@ -1,4 +1,4 @@
-"""The way back to service at a box of its own process: gone by commands, killed in the middle, taken up again."""
+"""Return to service at a real box: by commands, killed in the middle, and continued."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ask(box: RunningBox, do: str, *people: str, **details: Any) -> Any:
 
 
 def refused_by(box: RunningBox) -> str:
-    """What the table says to a floorperson who returns the machine."""
+    """Return the table's refusal to a floorperson who returns the machine."""
     event = {"type": "SlotOrdered", "slot": SLOT, "act": "acknowledge"}
     (reasons,) = ask(box, "say", "floor-1", event=event)["decisions"]
     return " ".join(reason["evidence"] for reason in reasons["reasons"] if reason["key"] == "steps_open")

@@ -1,4 +1,4 @@
-"""A real box at its end and at its start: its last record reaches the copy, and systemd gives a long start its time."""
+"""Stop and start of a real box: its last record reaches the copy, and systemd waits for a long start."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Hanging(Copy):
         self.until = until
 
     def ship(self) -> Ack:
-        """Answer when nobody waits any more."""
+        """Answer after every caller has given up."""
         self.until.wait(60.0)
         raise CopyUnreachable("it hung")
 

@@ -1,4 +1,4 @@
-"""What surrounds a running box, on the shipped path: certificates, printed addresses, who keeps the journal's heads."""
+"""The surroundings of a running box: certificates, printed addresses, and where the journal's heads are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pitbox run` and its second copy as real processes: reached, it lets rounds open; restored elsewhere, it locks."""
+"""`pitbox run` and its second copy as real processes: rounds open once the copy is reached; the box locks once the copy was restored elsewhere."""
 
 from __future__ import annotations
 

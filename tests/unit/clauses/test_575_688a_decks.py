@@ -1,4 +1,4 @@
-"""575.3 and 688a.3: what a deck is made of, two decks in alternation, and when a deck is changed."""
+"""575.3 and 688a.3: the cards of a deck, two alternating decks, and when a deck is changed."""
 
 from __future__ import annotations
 

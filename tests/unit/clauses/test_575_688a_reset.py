@@ -19,7 +19,7 @@ GAMES = [
 
 
 def half_settled(game: str, seats: int) -> Floor:
-    """A table where so many of the seats 6, 3 and 1 are settled."""
+    """Return a table where that many of the seats 6, 3 and 1 are settled, in this order."""
     floor = at(game, "auto", mc.SETTLING)
     for _ in range(seats):
         floor.say("settled")
@@ -111,7 +111,7 @@ def test_a_progressive_bet_that_was_settled_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_nothing_goes_around_the_reopening(game: str) -> None:
-    """Around the rule: the round is pressed on while seats are settled against a hand that was set wrong."""
+    """An attempt to bypass the rule: continue the round while seats are settled against a misset hand."""
     floor = half_settled(game, 1)
     before = [prompt.id for prompt in floor.prompts("settled")]
     floor.declare("dealer_hand_misset")

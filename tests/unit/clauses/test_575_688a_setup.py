@@ -1,4 +1,4 @@
-"""575.2 and 688a.2: seats, the ways to find a starting position, the shaker's keeper, its dice and their age."""
+"""575.2 and 688a.2: seats, the methods for the starting position, who holds the shaker, its dice and their age."""
 
 from __future__ import annotations
 

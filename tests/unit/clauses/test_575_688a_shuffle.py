@@ -1,6 +1,6 @@
 """575.5(a), (b)(1), (f) and 688a.5(a), (b)(1), (h): shuffled before play, after every round and on order, in one stack.
 
-The cut has its own files, for the chapters differ there.
+The cut has its own files because the chapters differ there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.two_games import ASIA, both, floor, instead, silent
 
 
 def against(table: Floor, act: Any, slot: str | None = None, deck: str = "blue") -> dict[str, str]:
-    """The reasons against an act, each with its clause."""
+    """Return the reasons against an act, each with its clause."""
     return {reason.key: reason.clause for reason in table.table.permit(act, slot, deck)}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def called(game: str) -> Floor:
-    """No more bets was called, and nobody has said whose wagers lie there."""
+    """Return a table after "no more bets", before the dealer has entered the seats with wagers."""
     table = floor(game).start("blue")
     table.twist = silent("seats")
     table.play(ev.OpenRound(DEALER))

@@ -26,7 +26,7 @@ def objections(game: str, **raw: Any) -> tuple[str, ...]:
 
 
 def opening(floor: Floor, deck: str = "blue") -> list[str]:
-    """The steps of a deck's opening that are asked for now."""
+    """Return the open questions of a deck's opening."""
     return [p.kind.removeprefix("opening/") for p in floor.prompts() if p.deck == deck]
 
 

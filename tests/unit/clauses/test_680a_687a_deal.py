@@ -17,7 +17,7 @@ from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, acts, found, of, refused
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
-# The sections of the three ways of dealing.
+# The sections of the three dealing methods.
 SECTION = {"manual_shoe": 8, "hand": 9, "automated_shoe": 10}
 
 
@@ -155,7 +155,7 @@ def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, 
 
 
 def delivered(floor: Floor) -> list[int]:
-    """To whom the stacks of an automated shoe go, in order; the dealer is 0."""
+    """Return the places of an automated shoe's stacks, in order; the dealer is 0."""
     places: list[int] = []
     while floor.phase == mc.DEALING:
         (id_, issued), *more = floor.state.commands.items()

@@ -13,7 +13,7 @@ CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 
 
 def against(floor: Floor, deck: str = "blue") -> dict[str, str]:
-    """Every reason against a round from a deck, with its clause."""
+    """Return every reason against a round from a deck, with its clause."""
     return why(floor, deck=deck)
 
 

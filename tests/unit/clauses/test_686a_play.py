@@ -321,7 +321,7 @@ def test_players_are_settled_from_the_far_left_and_the_next_round_waits_for_the_
 
 
 def dead_hand(**choices: Any) -> tuple[Floor, WagersReturned]:
-    """Seat 3 was passed over for its additional cards, and its player has the hand called dead."""
+    """Return a table where seat 3 got no additional cards and its player chose a dead hand."""
     floor = furniture("over_under", wagers=["bonus"], **choices).start().to(mc.SETTLING)
     floor.declare("additional_cards_missed", seat=3)
     (back,) = of(WagersReturned, floor.say("choose", "dead_hand"))

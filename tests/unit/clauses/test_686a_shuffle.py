@@ -23,7 +23,7 @@ def to_the_cut(floor: Floor, *more: str) -> Floor:
 
 
 def offers(floor: Floor) -> list[int | None]:
-    """To whom the cut is offered when everybody declines; None is the dealer, who cannot."""
+    """Return to whom the cut is offered when every player declines; None is the dealer, who must cut."""
     order: list[int | None] = []
     for _ in range(7):
         prompt = floor.prompt("cut")

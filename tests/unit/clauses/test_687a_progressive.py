@@ -1,4 +1,4 @@
-"""The DJ Wild progressive at the table: Start Game, lock-out, lights, chips and the replacement card. No money here."""
+"""The DJ Wild progressive at the table, without money: Start Game, lock-out, lights, chips, replacement card."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ REPLACED = {"manual_shoe": "687a.8(e)/1", "hand": "687a.9(e)/1", "automated_shoe
 
 
 def each_method(clause: dict[str, str], *more: str) -> pytest.MarkDecorator:
-    """Run a test for every way of dealing; it gets `dealing`, and the case names its clause."""
+    """Run a test for every dealing method as `dealing`; each case names its clause."""
     return pytest.mark.parametrize(
         "dealing", [pytest.param(name, id=name, marks=clauses(clause[name], *more)) for name in METHODS]
     )
 
 
 def opened(dealing: str, *bets: int) -> Floor:
-    """A table in betting, with chips on the sensors of these seats."""
+    """Return a table with open bets and chips on the sensors of these seats."""
     floor = wild(dealing).start().to(mc.BETTING)
     floor.bets = set(bets)
     for seat in bets:
@@ -167,7 +167,7 @@ def test_one_card_is_laid_aside_for_the_joker_and_belongs_to_the_sum(dealing: st
     floor = opened(dealing, *((3,) if bet else ()))
     ignore(floor, "replacement")
     floor.play(ev.NoMoreBets(DEALER))
-    expected = bet or dealing != "automated_shoe"  # offered, or registered where the section says so (W9)
+    expected = bet or dealing != "automated_shoe"  # offered, or registered where the section requires it (W9)
     assert ("replacement" in asked(floor)) is expected
     if not expected:
         assert floor.phase == mc.IDLE

@@ -28,7 +28,7 @@ def expose(floor: BettingFloor, trigger: str = "cards_revealed_before_raise") ->
 
 
 def in_the_deal(stacks: int, bets: tuple[int, ...] = (1, 3, 6)) -> BettingFloor:
-    """A shoe deals to seats 1, 3, 6 and the dealer; so many stacks lie at their places."""
+    """Return a deal from a shoe to seats 1, 3, 6 and the dealer after that many stacks."""
     floor = BettingFloor(TABLE, bets=bets, dealing="automated_shoe", two_decks=True)
     floor.to(mc.DEALING)
     for _ in range(stacks):

@@ -102,7 +102,7 @@ def test_a_shoe_that_sees_a_card_while_bets_are_open_does_not_count_it_for_the_d
 
 @pytest.mark.parametrize("game", GAMES)
 def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> None:
-    """Around the rule: the same cards are reported once more as a single one, and somebody else is asked."""
+    """An attempt to bypass the rule: the same cards are reported again as one card, to another person."""
     floor = at(game, "auto", mc.DEALING)
     floor.declare("face_up_card_more", seat=3)
     assert of(Refused, floor.declare("face_up_card_first", seat=3))
@@ -118,7 +118,7 @@ def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> N
 @pytest.mark.parametrize("phase", [mc.BETTING, mc.LOCKED])
 @clauses("686a.9(a)/1")
 def test_over_under_discards_a_face_up_card_also_before_the_deal(kind: str, phase: str) -> None:
-    """The chapter does not speak of the dealing: a card found face up at any time is not used in that round."""
+    """The chapter has no limit to the deal: a card found face up at any time is not used in that round."""
     floor = at("over_under", kind, phase)
     decided = floor.declare("face_up_card_first")
     assert [(one.outcomes, one.clauses) for one in of(Found, decided)] == [
@@ -152,7 +152,7 @@ def test_a_shoe_that_is_found_too_short_before_the_deal_is_filled_from_the_rack(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("game", GAMES)
 def test_a_card_that_shoe_and_dealer_report_both_is_one_card(game: str, kind: str) -> None:
-    """One card face up voids nothing, however often it is reported before it lies in the rack."""
+    """One card face up voids nothing, however often it is reported before it is racked."""
     floor = at(game, kind, mc.DEALING)
     floor.step(ev.FaceUpSeen(SHOE)) if kind != "hand" else floor.declare("face_up_card_first", seat=3)
     (refusal,) = of(Refused, floor.declare("face_up_card_first", seat=3))
