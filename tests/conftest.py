@@ -1,4 +1,4 @@
-"""Runs coroutine tests (virtual time unless marked `realtime`), seeds them, fails on leftover tasks, threads and files."""
+"""Runs coroutine tests (virtual time unless marked `realtime`), seeds them, fails on leftover tasks and files."""
 
 from __future__ import annotations
 

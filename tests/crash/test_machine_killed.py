@@ -1,4 +1,4 @@
-"""kill -9 and SIGSTOP of the machine's process in mid-cycle: no caller waits forever, and the returning machine is queried."""
+"""kill -9 and SIGSTOP of the machine in mid-cycle: no caller waits forever; the returning machine is queried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Power cuts in virtual time: the whole stack, cut at any write to disk or wire, compared with the simulator; any prefix of a journal."""
+"""Power cuts in virtual time at any write to disk or wire, compared with the simulators; any journal prefix."""
 
 from __future__ import annotations
 

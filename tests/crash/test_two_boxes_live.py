@@ -1,4 +1,4 @@
-"""`pitbox run` and its second copy as real processes: rounds open once the copy is reached; the box locks once the copy was restored elsewhere."""
+"""`pitbox run` and its second copy as real processes: rounds need the copy; a copy restored elsewhere locks."""
 
 from __future__ import annotations
 

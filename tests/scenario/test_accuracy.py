@@ -1,4 +1,4 @@
-"""How good the diagnosis is, over every fault of the simulators; and that worse ones are found to be worse."""
+"""Accuracy of the diagnosis over every fault of the simulators; a diagnosis with less evidence scores lower."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOAL = 0.9
 
 @cache
 def few() -> tuple[Outcome, ...]:
-    """Every fault of every model once, in virtual time."""
+    """Return every fault of every model once, in virtual time."""
     return tuple(happen(case) for case in cases(range(6000, 6001)))
 
 

@@ -1,4 +1,4 @@
-"""What dust, bent cards, foreign objects and hasty firmware do to a machine, and what it then still knows."""
+"""Effects of dust, bent cards, foreign objects and hasty firmware on a machine, and which counts stay known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The box as a whole, in memory and virtual time: start, people, following, trouble, stop."""
+"""The box as a whole, in memory and virtual time: start, people, followers, failures, stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def hold_of(talk: Talk) -> None:
-    """Give the table something that people must clear: a shoe that is reported unusable."""
+    """Report the shoe unusable: a hold that people must clear."""
     answer = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
     assert any(d["type"] == "Found" for d in answer["decisions"]), answer
 
@@ -249,7 +249,7 @@ async def test_a_mirror_needs_no_more_than_the_state_and_the_steps(tmp_path: Pat
         await talk.sign_on("D1")
         assert box.controller is not None
         mirror = Table(box.plan.edition, box.plan.submission, dict(box._kinds))
-        box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # on its way to the disk when it asks
+        box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # not on disk yet
         answer = await talk.ask("follow", told=True)
         mirror.restore(msgspec.convert(answer["state"], bytes))
         await talk.say("DeckReceived", deck="blue")

@@ -1,4 +1,4 @@
-"""The commands that talk to a running box: what they print, their exit codes, and what they say when none runs."""
+"""The commands that use a running box: their output, their exit codes, and their errors when no box runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.realtime
 
 
 class Console:
-    """Runs commands beside the box, in a thread; `said` is what the last one printed."""
+    """Runs commands in a thread while the box runs; returns exit code and output."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._socket = folder / "control.sock"

@@ -1,4 +1,4 @@
-"""A running box freezes faults and leads people back to service: enforced, written down, taken up after a restart."""
+"""A running box records faults and enforces the return to service, recorded and resumed after a restart."""
 
 from __future__ import annotations
 

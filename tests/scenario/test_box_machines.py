@@ -1,4 +1,4 @@
-"""Machines through a running box, in virtual time: questions, orders of a technician, and the frames of both."""
+"""Machines through a running box, in virtual time: queries, orders of a technician, and the frames of both."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(t
         talk.session.take(read_request(msgspec.json.encode(request)))
         await asyncio.sleep(0)
         assert box.controller is not None
-        box.controller.table.state.round.state = mc.DEALING  # a round began while the order was on its way to the disk
+        box.controller.table.state.round.state = mc.DEALING  # a round began before the order was on disk
         await asyncio.sleep(2.0)
         answer = next(line for line in talk.lines if line.get("id") == 99)
         assert "a round is under way" in answer["error"]["text"]

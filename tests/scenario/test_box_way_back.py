@@ -1,4 +1,4 @@
-"""The way back of a fault binds: every refusal names the next step, and no restart, file or test mode unbinds it."""
+"""The return steps of a fault are mandatory: refusals name the next step; restart, files and test mode skip none."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 async def acknowledge(bench: Bench, talk: Talk) -> Any:
-    """Answer what an irregularity asks, up to the acknowledgement; return what came of that."""
+    """Answer the questions of an irregularity up to the acknowledgment; return the answer to it."""
     by = {"dealer": "D1", "floorperson": "F1", "technician": "T1"}
     await talk.sign_on("D1")
     for _ in range(12):
@@ -46,7 +46,7 @@ def refusals(reported: Any) -> list[Any]:
 
 
 def against(reported: Any) -> str:
-    """What a refusal says of the step that is next."""
+    """Return how a refusal names the next step."""
     assert not isinstance(reported, str), reported
     (refused,) = [decision for decision in reported["decisions"] if decision["type"] == "Refused"]
     (reason,) = [reason for reason in refused["reasons"] if reason["key"] == "steps_open"]
@@ -82,7 +82,7 @@ async def test_between_the_fault_and_its_dossier_nobody_is_quicker(tmp_path: Pat
         controller, seen = bench.box.running(), []
 
         def reported(name: str, event: Any) -> None:
-            if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the very call that tells of the fault
+            if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the same call that reports the fault
                 for act, who in (("clear", "technician"), ("acknowledge", "floorperson")):
                     controller.submit(ev.SlotOrdered(SLOT, act, ev.Person(who, "X")))  # type: ignore[arg-type]
                 procedure = controller.table.state.slots[SLOT].way
@@ -124,7 +124,7 @@ async def test_after_the_last_step_the_floorperson_returns_it_and_not_before(tmp
         await talk.say("SlotOrdered", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
-        machine.inject("door:to=open")  # a look inside, and a test, end its doubt
+        machine.inject("door:to=open")  # an inspection and a self-test make the count certain
         machine.inject("door:to=closed")
         await order(talk, "self_test")
         await talk.ask("device", slot=SLOT, call="report", arguments={}, by="T1")
@@ -181,7 +181,7 @@ async def test_a_box_that_loses_power_on_the_way_goes_on_where_it_was(tmp_path: 
         await fault(bench, "dust:sensor=lift,percent=70")
         await walk(bench, talk, until=step)
         done = (await tell(talk))["done"]
-        bench.box.running().dead()  # nothing is taken, sent or told from here on
+        bench.box.running().dead()  # nothing is accepted, sent or recorded from here on
         await bench.box.stop()
         await start(bench, tmp_path)
         again = await Talk(bench.box).sign_on("F1", "T1")
@@ -228,7 +228,7 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
         meters, decks = known(bench)[:2]
 
         def reported() -> set[bool]:
-            """Whether each that tells of the table says that the machine is in test mode."""
+            """Return whether each of status, uplink and pages shows test mode."""
             state = describe_state(controller.table, None, 1, "now")
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
@@ -261,7 +261,7 @@ SHOE_SLOT = "shoe.1"
 
 
 async def refused(bench: Bench) -> None:
-    """Have the shoe refuse a stack because its path is dark."""
+    """Make the shoe refuse a stack because its path is dark."""
     with pytest.raises(CommandRefused) as refusal:
         await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED

@@ -1,4 +1,4 @@
-"""The order of the cards never leaves the machine: worlds that differ only in it send the same bytes, and when."""
+"""The order of the cards never leaves the machine: decks that differ only in order give the same bytes and times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def arrange(machine: SimulatedShuffler, order: int, *, swapped: bool) -> list[int]:
-    """Lay the deck in one of many orders, with a card replaced by a copy of another if so asked; return its faces."""
+    """Put the deck in one of many orders, with one card duplicated if `swapped`; return its faces."""
     world, intake = machine.world, machine.mechanics.intake
     cards = world.at(intake)
     if swapped:
@@ -39,7 +39,7 @@ def arrange(machine: SimulatedShuffler, order: int, *, swapped: bool) -> list[in
 
 
 async def session(seed: int, order: int, *faults: str, swapped: bool = False, **options: Any) -> tuple[Any, ...]:
-    """Run a whole session with everything that a host can ask; return the wire's bytes and where the cards lay."""
+    """Run a session with every query of a host; return the wire's bytes and the card orders."""
     machine = SimulatedShuffler(seed=seed, **options)
     before = arrange(machine, order, swapped=swapped)
 
@@ -64,7 +64,7 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
 async def overheard(
     machine: SimulatedShuffler, play: Callable[[ShufflerStand], Awaitable[list[int]]], *faults: str
 ) -> tuple[list[Heard], list[int], list[m.Completed]]:
-    """Play something on a tapped line; return what was heard, what the play returned, and how cycles were completed."""
+    """Run `play` on a recorded line; return the bytes, the result of `play`, and the completed cycles."""
     host, received = MemoryHost(machine), list[Heard]()
 
     async def opened() -> Transport:
@@ -124,9 +124,9 @@ async def test_what_is_found_wrong_with_a_deck_or_batch_does_not_depend_on_its_o
 
 
 async def in_use(seed: int, order: int, *, choices: int | None = None, broken: bool = False) -> tuple[Any, ...]:
-    """Use a continuous machine in every way; return what was heard, and which cards were dealt.
+    """Use every function of a continuous machine; return the recorded bytes and the dealt cards.
 
-    `choices` seeds its shuffling anew once the set was counted.
+    `choices` reseeds its shuffling once the set was counted.
     """
     machine = SimulatedContinuous(seed=seed)
     arrange(machine, order, swapped=False)
@@ -169,7 +169,7 @@ async def test_no_byte_of_a_machine_without_cycles_depends_on_the_order_of_its_s
 
 @pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
 async def test_no_byte_tells_where_discards_were_put_or_dealt_cards_came_from(seed: int, broken: bool) -> None:
-    """Whoever sees the table knows the discards' order: which compartment each goes to must not show, nor when."""
+    """The discards' order is visible at the table: their compartments and times must not be on the wire."""
     received, dealt = await in_use(seed, 1, choices=1, broken=broken)
     for choices in (2, 3, 4):
         again, other_dealt = await in_use(seed, 1, choices=choices, broken=broken)

@@ -1,4 +1,4 @@
-"""The commands as a person types them: real processes, real ptys, one terminal beside another."""
+"""The commands as a person types them: real processes, real ptys, two terminals."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None
         assert "48 cards came out of the compartments; 52 lie behind the gate" in device(port, "clear")
         device(port, "eject")
         assert re.search(r"cards inside +unknown", device(port, "status"))
-        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # a look inside, with nothing to take
+        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # an inspection with nothing to take out
         device(port, "selftest")
         assert re.search(r"cards inside +0", device(port, "status"))
         pitbox("sim", "inject", "shuffler.1", "take_deck", *folder)
@@ -216,7 +216,7 @@ def test_printing_the_version_imports_nothing_heavy() -> None:
 
 
 def _demo(*arguments: str) -> str:
-    """The demo's text without its one figure that is measured."""
+    """Return the demo's text without its one measured figure."""
     return "\n".join(line for line in pitbox("demo", *arguments).splitlines() if "rounds/s" not in line)
 
 

@@ -1,4 +1,4 @@
-"""`pitbox config` as a person types it: everything that is wrong at once, or what the file means."""
+"""`pitbox config` as a person types it: all errors at once, or a summary of the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pitbox conform` as a person types it: real processes, real ptys, a real terminal to be asked at."""
+"""`pitbox conform` as a person types it: real processes, real ptys, a real terminal for its questions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
         output = conform(port, "--hands", str(tmp_path), *words)
         assert "✓ HS-01  pass" in output
         assert "✓ SH-41  pass" in output
-        assert "not wholly checked: 4 of " in output  # a part is never the whole
+        assert "not wholly checked: 4 of " in output  # some requirements are never conformance
         assert "not asked for because --only names others" in output
         assert "left unverified" in output
         assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
@@ -187,7 +187,7 @@ def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
 
 
 class _Terminal:
-    """A person at a terminal: reads what is asked, acts, presses Enter."""
+    """A person at a terminal who reads the request, acts and presses Enter."""
 
     def __init__(self, *words: str) -> None:
         self._mine, theirs = pty.openpty()
@@ -198,7 +198,7 @@ class _Terminal:
         os.close(theirs)
 
     def until(self, words: str) -> str:
-        """Read until these words come; return everything up to them."""
+        """Read until this text; return everything up to it."""
         late = time.monotonic() + LIMIT
         while words not in self._text:
             assert time.monotonic() < late, f"no {words!r} in: {self._text[-2000:]}"

@@ -1,4 +1,4 @@
-"""The conformance kit: passes good machines, fails every mutant where it must, and survives what devices do to it."""
+"""The conformance kit: passes good machines, fails every mutant at its requirement, and survives devices that fail."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
 def _model(mutant: Mutant) -> str:
-    """Return the model that makes a mistake: any can make the protocol's."""
+    """Return the model of a mutant; a protocol mutant fits any model."""
     return mutant.model or mutant.kind.replace("_", "-") or "shuffler"
 
 
@@ -94,7 +94,7 @@ async def test_every_model_is_asked_every_requirement_of_the_protocol(seed: int,
     assert with_verdict(run.lines, Verdict.PASS) == every, failures(run)
 
 
-# Six devices that are broken in the same way whatever their kind, and what the kit was once blind to.
+# Six mutants that fit every kind, and defects that the kit once missed.
 BROKEN: Final = {
     "remembers-one": "CM-12",
     "id-alone": "CM-10",
@@ -134,7 +134,7 @@ async def test_what_the_kit_was_blind_to_fails_its_own_requirement_alone(seed: i
 
 
 async def test_power_that_goes_just_after_a_self_test_ended_is_cut_again(seed: int) -> None:
-    """That self-test is rightly DONE, though its Settled was never heard."""
+    """That self-test is rightly DONE, though its Settled was never received."""
     cuts: list[str] = []
 
     class Unlucky(MachineHands):

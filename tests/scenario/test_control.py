@@ -1,4 +1,4 @@
-"""The control socket itself: who comes in, what nonsense does, who is dropped. The table never waits."""
+"""The control socket: access, invalid input, dropped clients. The table never waits for a client."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def served(folder: Path) -> AsyncIterator[Control]:
 
 
 async def _exchange(path: Path, sent: bytes) -> list[dict[str, Any]]:
-    """Send bytes as they are, say that no more come, and read to the end."""
+    """Send raw bytes, close the sending side, and read to the end."""
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(sent)
     writer.write_eof()
@@ -139,7 +139,7 @@ async def test_however_much_is_asked_the_loop_comes_round_after_each_request(
         floods = [asyncio.create_task(_exchange(control.path, b'{"do": "sign_off", "credential": "x"}\n' * 300))
                   for _ in range(4)]  # fmt: skip
         while not all(flood.done() for flood in floods):
-            came = 0  # whoever else waits for the loop has come by
+            came = 0  # other callbacks of the loop have run
             await asyncio.sleep(0)
         assert {len(flood.result()) for flood in floods} == {301}
         assert 1 <= most <= 2

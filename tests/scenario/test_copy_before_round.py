@@ -1,4 +1,4 @@
-"""A box that cannot look at its second copy opens no round before two people answer for it; one taken over locks."""
+"""A box that cannot reach its second copy opens no round until two people confirm; a copy taken over locks it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ REACHED = CopyState(True, Ack(5, bytes(32)))
 
 
 class ScriptedCopier:
-    """A copier without a disk: the test says how the copy is."""
+    """A copier without a disk: the test sets the state of the copy."""
 
     def __init__(self) -> None:
         self.state = CopyState(True)
 
     def durable(self, record: Any) -> None:
-        """Nothing is shipped."""
+        """Ship nothing."""
 
     async def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing."""
 
     def become(self, box: Box, state: CopyState) -> None:
         self.state = state

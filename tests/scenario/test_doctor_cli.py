@@ -1,4 +1,4 @@
-"""`pitbox doctor` at a simulated table on real ptys: on the bench, and beside a running box."""
+"""`pitbox doctor` at a simulated table on real ptys: on the bench, and while a box runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table(folder: Path) -> Iterator[Path]:
 
 
 def lines(config: Path, *words: str, expect: int = 1) -> dict[str, dict[str, Any]]:
-    """Ask the doctor; the clock of a build machine is nobody's, so a warning is the best there is."""
+    """Run doctor; a build machine's clock may be unsynchronized, so a warning is the best result."""
     output = json.loads(pitbox("doctor", "--config", str(config), "--json", *words, expect=expect))
     assert output["exit"] == expect
     return {line["what"]: line for line in output["lines"]}

@@ -1,4 +1,4 @@
-"""Another device takes a slot: two people, a record, and the one before never serves again."""
+"""Enrollment of another device in a slot: two people, a record, and the former device never serves again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def enrolments(bench: Bench) -> list[ev.DeviceEnrolled]:
-    """Return the enrolments in the journal that were not refused."""
+    """Return the enrollments in the journal that were not refused."""
     steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
     return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "Refused" not in str(s.decisions)]
 
@@ -74,7 +74,7 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         again = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "old.key"), by="T1", second="F1")
         assert again.startswith("PB-318")
         await box.stop()
-        with pytest.raises(KeyRevoked, match=new.key.serial):  # somebody puts the old key file back by hand
+        with pytest.raises(KeyRevoked, match=new.key.serial):  # a person puts the old key file back by hand
             await bench.start()
         assert not [task for task in bench.box.tasks.states if task in bench.machines], "no port was opened"
         await bench.box.stop()
@@ -252,7 +252,7 @@ async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
         bench.close()
 
 
-# What the box had done of an enrolment when it ended, and what the next start makes of it.
+# How far an enrollment was when the box ended, and what the next start does.
 @pytest.mark.parametrize(("ended_after", "finished"), [("half a draft", False), ("draft", False), ("record", True)])
 async def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_start(
     tmp_path: Path, ended_after: str, finished: bool, monkeypatch: pytest.MonkeyPatch

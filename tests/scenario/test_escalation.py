@@ -1,4 +1,4 @@
-"""A fault that nobody acknowledges is escalated when the configuration says so: in virtual time, to the second."""
+"""A fault that nobody acknowledges is escalated at the configured time: in virtual time, to the second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAME = "face_up_pai_gow"
 
 
 def configured(folder: Path, seconds: int | None) -> float:
-    """Return after how long a table with this in its table.toml escalates."""
+    """Return the escalation time of a table with this text in its table.toml."""
     text = table_toml(GAME, {slot: f"/dev/{slot}" for slot in layout(GAME)})
     people = "" if seconds is None else f"\n[people]\nescalate_after_s = {seconds}\n"
     return plan_of(load_config(lay_out(folder, text + people))).escalate_after

@@ -1,4 +1,4 @@
-"""What a table found stays in sight: important findings first, bounded by kind, also after a restart."""
+"""Findings of a table stay visible: important ones first, bounded by kind, also after a restart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANY = 500
 
 
 async def _bad_deck(talk: Talk, box: Box) -> None:
-    """Have the dealer find a deck that is not whole."""
+    """Report by the dealer that a deck is not whole."""
     await talk.say("DeckReceived", deck="blue")
     assert box.controller is not None
     (question,) = [p for p in box.controller.table.state.prompts.values() if p.kind == "opening/composition"]
@@ -46,7 +46,7 @@ async def _refused(talk: Talk, times: int) -> None:
 
 
 async def _floor_page(box: Box) -> list[dict[str, Any]]:
-    """Return the findings that the floorperson's page is sent."""
+    """Return the findings on the floorperson's page."""
     panel = Panel(box, box.check_person, name="bench", in_thread=here)
     try:
         archive: Any = panel.live.archive

@@ -1,4 +1,4 @@
-"""Dossiers frozen from a machine's own words, over the wire: what is in them, and what never is."""
+"""Fault reports from a machine's own events, over the wire: what they hold and what they must never hold."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIterator[tuple[Any, Freezer]]:
-    """A machine on its stand with a freezer beside its driver."""
+    """Connect a machine with a fault recorder on its driver."""
     ring = FrameRing(asyncio.get_running_loop().time)
     kind = SHOE if machine.kind == "shoe" else SHUFFLER
     freezers: list[Freezer] = []
@@ -54,7 +54,7 @@ async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIte
 
 
 async def fails(bench: Any, freezer: Freezer, method: str = "shuffle") -> Dossier:
-    """Have a command fail; return what was frozen."""
+    """Make a command fail; return its fault report."""
     with pytest.raises(PitboxError):
         await getattr(bench.driver, method)(bench.next_id())
     await freezer.close()
@@ -180,7 +180,7 @@ async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> No
 
 
 async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(seed: int) -> None:
-    """Not a byte of it depends on which card lay where: so nothing about the order can be read from it."""
+    """No byte of it depends on the order of the cards, so it cannot reveal the order."""
     kept = []
     for order in (1, 2):
         machine = SimulatedShuffler(seed=seed, identifies=True)
@@ -222,7 +222,7 @@ async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> Non
 
 
 async def refuses(bench: Any, freezer: Freezer, method: str, *args: int) -> tuple[Dossier, ...]:
-    """Have a command refused because the path is dark; return every dossier there is."""
+    """Make a command fail because the path is dark; return every fault report."""
     with pytest.raises(CommandRefused) as refusal:
         await getattr(bench.driver, method)(bench.next_id(), *args)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
@@ -231,7 +231,7 @@ async def refuses(bench: Any, freezer: Freezer, method: str, *args: int) -> tupl
 
 
 def leave_a_card(bench: Any, at: Any, on: Any, place: str) -> None:
-    """A card of a pile lies on the path, and darkens a sensor."""
+    """Leave a card of a pile on the path, where it darkens a sensor."""
     mechanics = bench.machine.mechanics
     bench.machine.world.move(bench.machine.world.at(place)[-1], mechanics.segment_place(at))
     mechanics._edge(on, True)
@@ -337,7 +337,7 @@ async def test_a_machine_that_does_not_say_what_is_dark_leaves_the_cause_open(se
 
 @pytest.mark.parametrize("motor", list(m.Motor))
 async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_makes_sure(motor: m.Motor) -> None:
-    # Always the same machine: one reading in a few hundred is so low that the motor could as well have turned.
+    # Always the same seed: one measurement in a few hundred is as low as that of a turning motor.
     async with watched(SimulatedShuffler(seed=1)) as (bench, freezer):
         name = motor.name.lower()
         bench.inject(f"seized:motor={name}")

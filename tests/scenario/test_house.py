@@ -1,4 +1,4 @@
-"""Whole tables through simulators, wire, drivers, controller and core: rounds, and what really went wrong at tables."""
+"""Whole tables through simulators, wire, drivers, controller and core: rounds, and published incidents."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ _REPLAYED: dict[tuple[str, int], Replay] = {}
 
 
 async def replayed(name: str, seed: int) -> Replay:
-    """Replay an incident, once for all who ask."""
+    """Replay an incident once and cache the result."""
     if (name, seed) not in _REPLAYED:
         _REPLAYED[name, seed] = await REPLAYS[name][1](seed)
     return _REPLAYED[name, seed]

@@ -1,4 +1,4 @@
-"""Tables on several cores: the same outcome as one after the other, and no process that stays behind."""
+"""Tables on several cores: the same result as one after the other, and no process stays behind."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from simulators.house.table import House
 from table_controller.cli import INTERRUPTED, USAGE
 from tests.support.processes import LIMIT, pitbox
 
-# From Python 3.12 on, forking beside the threads of a test runner is warned of; commands fork before there are any.
+# From Python 3.12 on, forking with a test runner's threads gives a warning; commands fork before they start any.
 pytestmark = [pytest.mark.realtime, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
-# Ctrl-C must reach it even where whoever started the tests ignores it.
+# Ctrl-C must reach it even if the parent of the tests ignores it.
 _BEGIN = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from table_controller import cli"
 )
 
 
 def told(sittings: list[Sitting], jobs: int) -> tuple[dict[str, Any], int, list[int]]:
-    """Play; return everything that does not depend on the computer, the rounds told of, the tables told of."""
+    """Play; return all figures that do not depend on the computer, and the rounds and tables reported as done."""
     rounds, received = [0], list[int]()
 
     def another() -> None:
@@ -56,7 +56,7 @@ def test_the_same_seeds_play_the_same_tables_however_many_at_once() -> None:
 
 
 class Breaks(House):
-    """A house in which the first round breaks a promise."""
+    """A table whose first round breaks an invariant."""
 
     async def round(self, bets: tuple[int, ...] = (), **_: Any) -> NoReturn:
         raise Broken("planted", f"with {len(bets)} bets")
@@ -107,7 +107,7 @@ def _children(process: subprocess.Popen[str]) -> list[int]:
 
 
 def _gone(child: int) -> bool:
-    """Tell whether a process has ended; one that nobody has taken note of yet has ended, too."""
+    """Return whether a process has ended; a zombie has ended, too."""
     try:
         return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""`pitbox jam` on dossiers of simulated machines: the rule first, then place, cards, causes and steps."""
+"""`pitbox jam` on fault reports of simulated machines: the rule first, then place, cards, causes and steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One motor turned by itself: told with its current, refused to older firmware, and found out when it is held."""
+"""One motor turned by itself: reported with its current, not sent to older firmware, detected when it is held."""
 
 from __future__ import annotations
 

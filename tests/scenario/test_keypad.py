@@ -1,4 +1,4 @@
-"""The dealer's keypad against what fingers really did: every press once, none too old, a lock-out always."""
+"""The dealer's keypad against the real presses: every press once, none too old, a lock-out always."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No more bets at six seats over real links and the shipped controller: what counts, and what really lay there."""
+"""No more bets at six seats over real links and the shipped controller: which bets count, against the real chips."""
 
 from __future__ import annotations
 
@@ -299,7 +299,7 @@ async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -
 
 # --- every order over the real link ------------------------------------------------------------------------------
 
-# What happens to the frames between sensor and host, from just before the first event on.
+# What the line does to frames between sensor and host, from just before the first event on.
 FATES: Final = {
     "clean": (),
     "the next frame is lost": ("drop:frames=1",),
@@ -331,7 +331,7 @@ def _rounds() -> list[tuple[int, float, list[Play]]]:
 
 
 async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) -> LockedOut:
-    """Let the events of every seat happen in its order, the lock at the same place of each; compare with the truth."""
+    """Play the events of every seat in its order, the lock at the same index; compare with the simulator."""
     for seat, (_, fate) in zip(SEATS, plays, strict=False):
         for fault in FATES[fate]:
             t.machine(seat).inject(fault)
@@ -351,7 +351,7 @@ async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) ->
 
 
 async def _the_latch_stands(t: LockingHouse) -> None:
-    """Whatever follows, the sensors report the same of their latches, and nothing more is taken."""
+    """Check that later events change no latch and no accepted bet."""
     for seat in SEATS:
         for fault in ("calm", "take_bet", "place_bet", "place_bet"):
             t.machine(seat).inject(fault)

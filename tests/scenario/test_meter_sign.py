@@ -1,4 +1,4 @@
-"""The meter sign against what can really be read on its glass: never an old value, never a wrong one unnoticed."""
+"""The meter sign against the real display: never an old value, never a wrong one unnoticed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def show(s: Sign, sequence: int, value: int, pending: int = 0, won: int = 
 
 
 async def readback_is_true(s: Sign) -> m.Shown:
-    """Read the glass through the sign and with our own eyes; fail unless both see the same."""
+    """Fail unless the sign's readback equals the simulated display."""
     shown = await ask(s, s.driver.shown)
     for row in m.Row:
         seen = s.machine.glass.read(row).lstrip()

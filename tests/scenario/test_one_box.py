@@ -1,4 +1,4 @@
-"""There is one Box: what the soak, the power cuts and the simulated panel run is the class that ships."""
+"""There is one Box: soak, power cuts and simulated panel run the shipped class."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _last_step(records: list[Record]) -> ev.Event:
 
 
 async def _led_on(house: House) -> None:
-    """Power comes back, as often as it is gone, and people bring the table to rest."""
+    """Restore power after every cut and play until the table is idle."""
     while house.dark:
         await house.power_up()
         await house.rest()
@@ -55,7 +55,7 @@ async def _led_on(house: House) -> None:
 
 
 def _sources(*folders: Path, word: str) -> Iterator[tuple[str, ast.AST]]:
-    """Every piece of source text below these folders, of files that have this word."""
+    """Return the source files below these folders that contain this word."""
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             text = path.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""How often machines tell how far they are: a phase's first card, then at a pace, and never a wrong last word."""
+"""Rate of progress reports: a phase's first card, then at limited intervals, and always the last card."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Told = list[tuple[float, Any]]
 
 @asynccontextmanager
 async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], Told]]:
-    """A machine on its stand, and what it tells of its work, each with the second in which it came."""
+    """Connect a machine; yield it with its progress events and their times (s)."""
     reported: Told = []
     loop = asyncio.get_running_loop()
 
@@ -50,13 +50,13 @@ async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], To
 
 
 def phases(reported: Told) -> list[Told]:
-    """Return Progress phase by phase."""
+    """Return the Progress events phase by phase."""
     progress = [(at, event) for at, event in reported if isinstance(event, m.Progress | sh.Progress)]
     return [list(group) for _, group in groupby(progress, key=lambda each: (each[1].command, each[1].phase))]
 
 
 def at_a_pace(phase: Told) -> None:
-    """All but the last word, which comes before the end, keep the pace."""
+    """Check the intervals of all reports except the last, which comes before the end."""
     assert all(later - earlier >= PACE - 0.01 for (earlier, _), (later, _) in pairwise(phase[:-1]))
 
 

@@ -1,4 +1,4 @@
-"""The panel without a browser: what pages are shown, who may act, and what keeps everybody else out."""
+"""The panel without a browser: page content, permissions, and protection against everybody else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel beside the program's own box: who deals, dossiers and their way back, and one page of metrics."""
+"""The panel of a running box: who deals, fault reports, return to service, and one page of metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panel tells of the past: a round's story, findings from before the start. From the journal, bounded."""
+"""The panel's review of past rounds and findings from before the start, read from the journal with limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> None:
-    """Have people play rounds without anybody at a page."""
+    """Play rounds without a page."""
     stage.hands.silent = False
     for _ in range(rounds):
         await stage.house.round(bets)
@@ -34,7 +34,7 @@ async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> No
 
 @asynccontextmanager
 async def another(stage: Any, folder: Path) -> AsyncIterator[Browser]:
-    """A panel that is started anew beside the same table, and a floorperson at it."""
+    """Start another panel at the same table and sign a floorperson on."""
     checker = inline(Checker(folder / "people.json"))
     panel = Panel(stage.house.box, checker, name="again", in_thread=here)
     try:

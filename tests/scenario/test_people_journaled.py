@@ -1,4 +1,4 @@
-"""Credentials and the journal: who changed one, what was edited by hand, and wrong PINs as numbers."""
+"""Credentials and the journal: who changed one, edits by hand, and counts of wrong PINs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _edited(file: Path, id_: str, **values: str) -> None:
 
 
 class Table:
-    """A configured table, and the commands that a person types there."""
+    """A configured table with its `pitbox people` commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.data = folder, folder / "data"
@@ -241,7 +241,7 @@ async def test_counted_wrong_pins_are_journaled_when_the_box_stops(tmp_path: Pat
 async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     try:
-        await bench.start()  # nobody settles here: every change stays in the file, as after a power cut
+        await bench.start()  # changes are not settled here: every one stays in the file, as after a power cut
         first = [note.text for note in bench.notes("people")]
         assert len(first) == len(people.load_file(tmp_path / "people.json").changes)
         bench.box.lose_power()

@@ -22,7 +22,7 @@ def _drawn(house: House) -> str:
 
 
 class Album:
-    """Takes a picture at every step and keeps the first of each phase of the round."""
+    """Draws the table at every step and keeps the first picture of each phase."""
 
     def __init__(self, house: House) -> None:
         self.of: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Bet sensor, keypad and sign as a person at the bench meets them: real processes, real ptys."""
+"""Bet sensor, keypad and sign by commands at the bench: real processes, real ptys."""
 
 from __future__ import annotations
 

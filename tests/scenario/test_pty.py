@@ -1,4 +1,4 @@
-"""Real ptys and real pyserial: a cycle, the cable pulled and put back, and ports that are not what they should be."""
+"""Real ptys and real pyserial: a cycle, the cable pulled and put back, and wrong ports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.realtime
 
 
 async def inject(folder: Path, fault: str) -> None:
-    """Ask the simulator itself: a process for it would start, on a loaded computer, when the cycle is over."""
+    """Inject directly: on a loaded computer another process would start after the cycle is over."""
     await asyncio.to_thread(ask, folder, "shuffler.1", {"do": "inject", "fault": fault})
 
 

@@ -1,4 +1,4 @@
-"""`pitbox replay`: what a driver makes of a recording is what it made of the machine, to the last field."""
+"""`pitbox replay`: a recording gives the driver the same state as the machine did, to the last field."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAY = 1_931_544_000_000_000_000
 
 
 class Recording:
-    """A shuffler that is played with while everything is captured."""
+    """A shuffler in use while everything is captured."""
 
     def __init__(self, path: Path, seed: int) -> None:
         loop = asyncio.get_running_loop()
@@ -111,7 +111,7 @@ async def test_a_recording_leaves_the_driver_where_the_machine_left_it(bad_day: 
     assert played.view == view
     assert played.unanswered == ()
     again = [type(event).__name__ for event in received if not isinstance(event, PitboxError)]
-    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own words, at the same instant as the machine's
+    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own events, at the same instant as the machine's
     assert [name for name in again if name not in own] == [name for name in reported if name not in own]
     assert again.count("GivenOut") == reported.count("GivenOut") == 2
 
@@ -145,7 +145,7 @@ def test_the_command_prints_events_and_the_state_at_the_end(bad_day: Any, capsys
 
 
 def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The frames of a dossier are the last 30 s: here without a handshake, as they are after an evening of play."""
+    """A fault report holds the frames of the last 30 s: after an evening of play, without a handshake."""
     _, (view, _, _, frames) = bad_day
     after = [each for each in frames if each.before_ms < 8_000]
     dossier = Dossier(
@@ -163,7 +163,7 @@ def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.Ca
 
 
 async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, str]:
-    """A machine that plays for minutes and then jams: its dossier, and what the driver knew in that instant."""
+    """Use a machine for minutes until it jams; return its fault report and the driver's state then."""
     machine: Any = make(kind, f"{kind}.1", seed=seed)
     name = machine.kind
     trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved(name)}))

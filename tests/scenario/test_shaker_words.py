@@ -1,4 +1,4 @@
-"""What a shaker says that cannot be true is not believed, and of dice under the lid it says nothing."""
+"""Impossible events of a shaker are not accepted, and it reports nothing about dice under the lid."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def _bytes_until_the_lid_comes_off(seed: int) -> tuple[list[bytes], Any]:
 
 
 async def test_no_byte_depends_on_the_dice_until_the_lid_comes_off(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dice that fall otherwise by the same chance: everything that the device says is the same."""
+    """Different dice under the lid with the same noise: the device sends the same bytes."""
     seed_the_host(monkeypatch)
     received, lying = await _bytes_until_the_lid_comes_off(seed)
     tumble = Die.tumble

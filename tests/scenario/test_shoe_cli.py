@@ -49,7 +49,7 @@ def test_a_jam_is_shown_cleared_and_looked_for(tmp_path: Path) -> None:
         assert "PB-423 needs clearing" in device(port, "dispense", "--cards", "7", expect=1)
         assert "1 card taken off the path" in sim(tmp_path, "inject", "clear_path")
         assert "50 cards came out of the well" in device(port, "clear")
-        sim(tmp_path, "inject", "clear_path")  # a look inside, with nothing to take
+        sim(tmp_path, "inject", "clear_path")  # an inspection with nothing to take out
         assert "every sensor and motor passed" in device(port, "selftest")
         assert re.search(r"sure +yes", device(port, "status"))
 

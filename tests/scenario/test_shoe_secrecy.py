@@ -1,4 +1,4 @@
-"""No card's value leaves a shoe, not even of one that lies face up: worlds that differ in it send the same bytes."""
+"""No card's value leaves a shoe, even of a card face up: decks that differ in values give the same bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[int]:
-    """Lay the deck in one of many orders; return its faces."""
+    """Put the deck in one of many orders; return its faces."""
     world, entry = machine.world, machine._entry
     cards = world.at(entry)
     Random(order).shuffle(cards)
@@ -39,7 +39,7 @@ def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[in
 
 
 async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[Heard], list[int], Any]:
-    """Run a whole session with everything that a host can ask; return the wire's bytes and how the cards lay."""
+    """Run a session with every query of a host; return the wire's bytes and the card order."""
     machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
     faces = arrange(machine, order)
     host, received = MemoryHost(machine), list[Heard]()

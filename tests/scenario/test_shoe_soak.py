@@ -1,4 +1,4 @@
-"""Hundreds of blocks with random faults: beliefs are true or unknown, no wrong stack is called right, no deck whole."""
+"""Hundreds of blocks with random faults: counts are right or unknown, and no wrong stack or deck is called right."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
 
 
 def _boot_without_doubt(twin: ShoeTwin) -> None:
-    """Start as if nobody could have drawn a card meanwhile."""
+    """Start as if no card could have been drawn meanwhile."""
     doubt, twin._counts.doubt = twin._counts.doubt, lambda: None  # type: ignore[method-assign]
     _BOOT(twin)
     twin._counts.doubt = doubt  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Hundreds of random cycles with random faults: what is believed is true or unknown, and no bad deck is called good."""
+"""Hundreds of random cycles with random faults: counts are right or unknown, and no bad deck is called good."""
 
 from __future__ import annotations
 
@@ -118,6 +118,6 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
 
 
 async def _soaks(seed: int, run: int, cycles: int, *, batch: bool) -> None:
-    """The first run, and the one where a mistake shows that is rarely made."""
+    """Return the first run, and the one where a rare mistake shows."""
     for each in dict.fromkeys((0, run)):
         await soak(seed, each, cycles, batch=batch)

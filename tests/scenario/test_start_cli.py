@@ -1,4 +1,4 @@
-"""Dice, number and button as a person at the bench types them: simulators in processes of their own, real ptys."""
+"""Shaker, generator and button by commands at the bench: simulators in their own processes, real ptys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
-    """Run `pitbox` here, to its end; return what it printed, both streams. It starts sooner than a process does."""
+    """Run `pitbox` in this process; return its output of both streams. Faster than another process."""
 
     def run(*arguments: Any, expect: int = 0) -> str:
         try:

@@ -1,4 +1,4 @@
-"""A whole simulated table as real processes on real ptys, and what `pitbox devices` says of it, good and bad."""
+"""A whole simulated table as real processes on real ptys, and the output of `pitbox devices`, good and bad."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table(folder: Path, game: str, *options: str) -> Iterator[Path]:
 
 
 def states(printed: str) -> dict[str, str]:
-    """Return what each slot was found to be."""
+    """Return the state of each slot."""
     return dict(re.findall(r"^([a-z_]+\.\d) +([a-z_]+)", printed, re.MULTILINE))
 
 

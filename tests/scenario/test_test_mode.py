@@ -1,4 +1,4 @@
-"""Test mode of a machine that serves: begun where the permits allow it, told everywhere, left as the machine was."""
+"""Test mode of a machine in service: begun where the permits allow it, shown everywhere, ended as before."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _state(bench: Bench) -> str:
 
 
 async def _begin(bench: Bench, talk: Talk) -> None:
-    """Take what lies in the machine out of it, and begin."""
+    """Take the cards out of the machine and begin test mode."""
     assert "cards lie in its intake" in await order(talk, "begin_test")
     _remove_cards(bench)
     assert await order(talk, "begin_test") is None
@@ -57,7 +57,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
 
         def reported() -> set[bool]:
-            """Whether each that tells of the table says that the machine is in test mode."""
+            """Return whether each of status, uplink and pages shows test mode."""
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 0,
@@ -83,7 +83,7 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         _lay(bench, 5)
         assert await order(talk, "set_mode", mode="sort") is not None
         assert not isinstance(await order(talk, "shuffle"), str)
-        await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck lies behind the gate
+        await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck is behind the gate
         await asyncio.sleep(10.0)
         assert controller.table.state.decks == known, "no deck came of it"
         assert not controller.table.state.holds, "and no irregularity"

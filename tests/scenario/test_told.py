@@ -1,4 +1,4 @@
-"""What the uplink tells of whole tables: as described, the same live and from the journal, and no secret among it."""
+"""Uplink events of whole tables: as described, the same live and from the journal, and without secrets."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.support.uplinks import PREFIX
 if TYPE_CHECKING:
     from table_controller.controller.loop import Step
 
-# Decisions that are no news by themselves: they go to devices and people at the table, or are told otherwise.
+# Decisions without their own event: they go to devices and people at the table, or are part of another event.
 QUIET = {d.Command, d.Prompt, d.PromptClosed, d.Deadline, d.BetSettled}
-# Told by what they book.
+# Published with their bookings.
 MONEY = {d.Booked, d.BetAccepted, d.BetReturned, d.HitClaimed}
 
 
 def message(published: Any) -> dict[str, Any]:
-    """Return a telling as it is sent."""
+    """Return an event as it is sent."""
     recorded = Told(
         journal="ab", seq=1, head="cd", at="2031-01-01T00:00:00.000000+00:00", round=published.round,
         event=published.event, by=published.by, items=published.items,

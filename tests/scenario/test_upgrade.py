@@ -1,4 +1,4 @@
-"""New software at a table, the whole stack in virtual time: between rounds it goes on from the snapshot, else not."""
+"""New software at a table, the whole stack in virtual time: it continues from a snapshot between rounds only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         kept = house.disk.snapshots[-1].body
         assert before in kept, "the state is taken as it was"
         await house.round((1, 2, 6))
-        house.disk.cut()  # no order this time: the same software replays what it wrote
+        house.disk.cut()  # no orderly stop this time: the same software replays its records
         await house.power_up()
         await house.rest()
         bets = [d for step in _steps(house.disk.records) for d in step.decisions if isinstance(d, BetAccepted)]

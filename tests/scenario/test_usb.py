@@ -33,7 +33,7 @@ pytestmark = pytest.mark.realtime
 
 
 async def lose(b: UsbBench, fault: str) -> int:
-    """Start a cycle and let something happen in its midst; return its command when link and outcome are lost."""
+    """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
     cycle = asyncio.create_task(b.driver.shuffle(command))
     await moving(b)
@@ -252,5 +252,5 @@ async def test_a_port_has_one_holder_and_is_free_when_he_has_gone(seed: int) -> 
         with pytest.raises(PortBusy, match="held by another program"):
             await open_port(b.usb.port)
         await b.supervisor.close()
-        for _ in range(3):  # at once again: who opens waits for his own giving back
+        for _ in range(3):  # reopened at once: it waits for the release of the port
             (await open_port(b.usb.port)).close()

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 @contextmanager
 def exported(folder: Path, *options: str) -> Iterator[str]:
-    """Run `pitbox sim up shuffler --usb 0` and yield its port once it says it."""
+    """Run `pitbox sim up shuffler --usb 0` and yield its port once it is printed."""
     with background("sim", "up", "shuffler", "--usb", "0", "--folder", str(folder), *options) as process:
         assert process.stdout is not None
         port = ""
@@ -107,7 +107,7 @@ def test_the_stock_tool_lists_the_device(tmp_path: Path) -> None:
 
 
 def test_the_real_libusb_answers_on_any_computer(tmp_path: Path) -> None:
-    """Without any USB, too: a sentence with a code, not a traceback."""
+    """Also without any USB: an error with a code, not a traceback."""
     with exported(tmp_path):
         key = str(tmp_path / "shuffler.1.key")
         output = pitbox("device", "shuffler", "--port", "usb:1209:0001:no such one", "--key", key, "status", expect=3)

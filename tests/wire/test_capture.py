@@ -1,4 +1,4 @@
-"""Captures of whole sessions: what the real tshark prints of them, and what must never be in the file."""
+"""Captures of whole sessions: the output of the real tshark, and secrets that must never be in the file."""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def test_the_registry_misses_no_message_of_the_project() -> None:
 
 
 def session_keys_of(session: Recorded) -> list[bytes]:
-    """Every session key that the capture's handshakes can have led to."""
+    """Return every session key that the capture's handshakes can give."""
     hosts = {p.frame.payload for p in session.packets if message_name(p) == HostHello.__name__}
     devices = {p.frame.payload for p in session.packets if message_name(p) == DeviceHello.__name__}
     assert hosts
@@ -242,7 +242,7 @@ class Impostor(Message, frozen=True, tag=64):
     [
         (encode(Novel(b"secret")), b"\x92\xcc\xff", "tag 255 is unknown"),
         (b"\x92\x3f" + b"secret", b"\x92\x3f", "tag 63 is unknown"),
-        (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag, written longer than it need be
+        (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag in a longer form than necessary
         (b"\x92\xcd\x00\x56" + b"secret", b"", "no readable tag"),
         (b"\xdc\x00\x02\x56" + b"secret", b"", "no readable tag"),
         (b"\x81\x56" + b"secret", b"", "no readable tag"),

@@ -1,4 +1,4 @@
-"""The golden session: a real twin and the real driver play it byte for byte, and nothing else opens or moves."""
+"""The golden session: simulated firmware and the real driver play it byte for byte; nothing else opens or moves."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
     (reported,) = [event for event in received if isinstance(event, Reported)]
     assert (reported.report.boot_id, reported.inventory.state) == (hello.boot_id, m.State.IDLE)
     assert m.Intake(cards=True) in received
-    # The command ends when the device says so, and not with its acceptance.
+    # The command ends with the device's event, not with its acceptance.
     assert cycle is not None
     assert not cycle.done()
     ended = second_opinion.pack([17, 7, 2, 0])
@@ -103,7 +103,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetTrail": Trail,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
-    "Eject": Settled,  # refused: nothing lies behind the gate
+    "Eject": Settled,  # refused: nothing is behind the gate
     "Stop": Settled,
     "SelfTest": Accepted,
     "SetMode": Settled,
@@ -184,7 +184,7 @@ async def test_a_message_in_the_wrong_direction_ends_the_session(name: str) -> N
 
 
 async def _ends_the_session(device: GoldenTwin, wrong: bytes) -> None:
-    """Say it, then ask: the answer must be that there is no session."""
+    """Send the message, then a query: the reply must be that there is no session."""
     key = SHAKE["key_to_device"]
     device.host.say(sealed(key, wrong, seq=0x0101, counter=0x01010101))
     device.host.say(sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))

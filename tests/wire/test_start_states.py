@@ -1,4 +1,4 @@
-"""What the pages of shaker, generator and button say about states, refusals and values, asked of real twins."""
+"""States, refusals and values of shaker, generator and button, as on their pages, on simulated firmware."""
 
 from __future__ import annotations
 

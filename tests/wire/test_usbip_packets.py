@@ -1,4 +1,4 @@
-"""USB/IP packets and USB descriptors against bytes worked out by hand, and what is not one of them."""
+"""USB/IP packets and USB descriptors against bytes worked out by hand; invalid ones are refused."""
 
 from __future__ import annotations
 
