@@ -1,4 +1,4 @@
-"""Runs coroutine tests (virtual time unless marked `realtime`), seeds them, fails on whatever is left over."""
+"""Runs coroutine tests (virtual time unless marked `realtime`), seeds them, fails on leftover tasks and files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# Started in the background by a shell, the tests would ignore Ctrl-C, and so would each program that they start.
+# Started in the background by a shell, the tests and the programs that they start would ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -39,7 +39,7 @@ settings.load_profile("pitbox")
 # How many times longer a test on the wall clock may take before it counts as hanging.
 LOADED = 3
 
-# What the clause table claims is seen while the tests run.
+# The evidence for the clause table is collected while the tests run.
 evidence.watch_core()
 
 
@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what runs on the wall clock: while it waits others compute, and at the end nobody waits."""
+    """Run tests on the wall clock first: others compute while they wait."""
     items.sort(key=lambda item: item.get_closest_marker("realtime") is None)
     for item in items:
         if item.get_closest_marker("realtime") is not None:
@@ -64,7 +64,7 @@ def _give_time(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take everything that was imported out of the collector's sight, so that its run after each test is short."""
+    """Freeze imported objects in the garbage collector, so that its run after each test is short."""
     gc.collect()
     gc.freeze()
 
@@ -89,14 +89,14 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """See whether the core does in a marked test what the clause table claims of it."""
+    """Check that the core does in a marked test what the clause table claims."""
     clauses = [clause for mark in item.iter_markers("clauses") for clause in mark.args]
     if not clauses:
         yield
         return
     seen = evidence.begin()
     outcome: Any = yield
-    # What a test that fails has shown counts for nothing.
+    # A failed test is no evidence.
     short = evidence.end(seen, item.nodeid, clauses if outcome.excinfo is None else [])
     if short is not None:
         outcome.force_exception(AssertionError(short))
@@ -126,15 +126,15 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def _open_files() -> set[str]:
-    found = set()
+    result = set()
     for entry in Path("/proc/self/fd").iterdir():
         try:
             target = str(entry.readlink())
         except OSError:
             continue
         if target.startswith(("/dev/pt", "socket:", "pipe:")) or "/pitbox" in target:
-            found.add(f"{entry.name} -> {target}")
-    return found
+            result.add(f"{entry.name} -> {target}")
+    return result
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What every test with a broker needs: the broker, and somebody who listens."""
+"""Fixtures of every test with a broker: the broker and a listener."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def broker(tmp_path: Path) -> Iterator[Mosquitto]:
-    """A Mosquitto that everybody may use."""
-    found = Mosquitto(tmp_path)
-    found.start()
-    yield found
-    found.stop()
+    """A Mosquitto that accepts every client."""
+    created = Mosquitto(tmp_path)
+    created.start()
+    yield created
+    created.stop()
 
 
 @pytest.fixture
 def listener(tmp_path: Path, broker: Mosquitto) -> Iterator[Listener]:
     """mosquitto_sub on everything below the table's prefix."""
-    found = Listener(tmp_path, broker.port, f"{PREFIX}/#")
-    yield found
-    found.close()
+    created = Listener(tmp_path, broker.port, f"{PREFIX}/#")
+    yield created
+    created.close()

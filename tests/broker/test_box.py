@@ -1,4 +1,4 @@
-"""`pitbox run` with a broker: a whole table on ptys, what the broker hears of it, and what it never hears."""
+"""`pitbox run` with a broker: a whole table on ptys, what the broker receives, and what it must never receive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def with_broker(table: FarTable, port: int) -> None:
 
 
 async def _in_a_deal(table: FarTable) -> asyncio.Task[None]:
-    """Play until a round is past its bets and not over; return who plays it."""
+    """Play until a round is past its bets and not over; return the running play."""
     state, deal = table.controller.table, mc.UNDER_WAY[1:]
     while True:
         play = asyncio.create_task(table.round((2, 4)))
@@ -45,9 +45,9 @@ async def _in_a_deal(table: FarTable) -> asyncio.Task[None]:
 
 
 async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, broker: Mosquitto) -> None:
-    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    received = Listener(tmp_path, broker.port, "pitbox/#")
     try:
-        await heard.ready()
+        await received.ready()
         async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
             with_broker(table, broker.port)
             with running(table.config) as box:
@@ -55,64 +55,64 @@ async def test_a_table_that_plays_and_is_killed_is_heard_whole(tmp_path: Path, b
                 await table.rest()
                 await table.bring("blue")
                 await table.round((1, 2))
-                await until(lambda: any(health["links"]["shoe.1"]["sent"] for health in heard.on("health")))
+                await until(lambda: any(health["links"]["shoe.1"]["sent"] for health in received.on("health")))
                 play = await _in_a_deal(table)
                 os.kill(box.process.pid, signal.SIGKILL)
                 await asyncio.to_thread(box.end, signal.SIGKILL)
                 await play
-                await until(lambda: [s["reason"] for s in heard.on("status")] == ["connected", "lost"])
-                before = len(heard.on("state"))
+                await until(lambda: [s["reason"] for s in received.on("status")] == ["connected", "lost"])
+                before = len(received.on("state"))
             with running(table.config) as box:
                 await table.meet()
                 least = max(_expected(tmp_path))
-                await until(lambda: max(heard.seqs()) >= least and len(heard.on("state")) > before)
+                await until(lambda: max(received.seqs()) >= least and len(received.on("state")) > before)
                 assert await asyncio.to_thread(box.end) == 0
-            await until(lambda: heard.on("status")[-1]["reason"] == "stopped")
-        assert [s["new_journal"] for s in heard.on("status")] == [True, True, False, False], "the journal began once"
-        _compare(tmp_path, heard, least)
+            await until(lambda: received.on("status")[-1]["reason"] == "stopped")
+        assert [s["new_journal"] for s in received.on("status")] == [True, True, False, False], "the journal began once"
+        _compare(tmp_path, received, least)
     finally:
-        heard.close()
+        received.close()
 
 
 def _expected(folder: Path) -> dict[int, Any]:
-    """Return what the journal has to tell: head, round and items by record."""
+    """Return what the journal's records must publish: head, round and items by record."""
     expected, number = {}, 0
     for record in reader.read(folder / "data" / "journal", 1):
-        telling = tell_record(record, number)
-        number = telling.round
-        if telling.items:
-            items = msgspec.json.decode(msgspec.json.encode(telling.items))
+        published = tell_record(record, number)
+        number = published.round
+        if published.items:
+            items = msgspec.json.decode(msgspec.json.encode(published.items))
             expected[record.seq] = (record.head.hex(), number, items)
     return expected
 
 
-def _compare(folder: Path, heard: Listener, least: int) -> None:
-    """Everything worth telling was told, in order, and no secret with it.
+def _compare(folder: Path, received: Listener, least: int) -> None:
+    """Check that every record was published in order, and no secret with it.
 
-    What the box wrote while it stopped may wait for its next start.
+    Records written while the box stopped may wait for its next start.
     """
-    told: dict[int, Any] = {}
-    for event in heard.on("events"):
-        assert told.setdefault(event["seq"], event) == event, "a repeat says something else"
-    assert list(told) == sorted(told)
-    expected, reach = _expected(folder), max(told)
+    reported: dict[int, Any] = {}
+    for event in received.on("events"):
+        assert reported.setdefault(event["seq"], event) == event, "a repeat says something else"
+    assert list(reported) == sorted(reported)
+    expected, reach = _expected(folder), max(reported)
     assert reach >= least
-    whole = {seq: (event["head"], event["round"], event["items"]) for seq, event in told.items()}
-    assert whole == {seq: said for seq, said in expected.items() if seq <= reach}
-    items = {item["item"] for event in told.values() for item in event["items"]}
+    whole = {seq: (event["head"], event["round"], event["items"]) for seq, event in reported.items()}
+    assert whole == {seq: text for seq, text in expected.items() if seq <= reach}
+    items = {item["item"] for event in reported.values() for item in event["items"]}
     assert {"round", "service", "money", "journal_opened", "box_started", "note"} <= items
-    assert all(hold["clauses"] for state in heard.on("state") for hold in state["holds"])
-    everything = heard.path.read_text("utf-8")
+    assert all(hold["clauses"] for state in received.on("state") for hold in state["holds"])
+    everything = received.path.read_text("utf-8")
     assert not [secret for secret in (*BENCH_PEOPLE, BENCH_PIN) if secret in everything]
-    assert undescribed(each for each in heard.heard() if not each.topic.endswith("/hello")) == []
+    assert undescribed(each for each in received.heard() if not each.topic.endswith("/hello")) == []
 
 
 async def test_a_locked_box_says_why_and_an_unreachable_broker_is_shown_by_status(
     tmp_path: Path, broker: Mosquitto
 ) -> None:
-    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    received = Listener(tmp_path, broker.port, "pitbox/#")
     try:
-        await heard.ready()
+        await received.ready()
         async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
             good = table.config.read_text()
             with_broker(table, 1)
@@ -132,10 +132,10 @@ async def test_a_locked_box_says_why_and_an_unreachable_broker_is_shown_by_statu
             table.config.write_text(good)
             with_broker(table, broker.port)
             with running(table.config) as box:
-                await until(lambda: heard.on("state") and heard.on("health"))
-                (state, *_) = heard.on("state")
+                await until(lambda: received.on("state") and received.on("health"))
+                (state, *_) = received.on("state")
                 assert (state["phase"], state["halted"]["code"]) == ("locked", "PB-713")
-                assert not heard.on("events")
-        assert undescribed(each for each in heard.heard() if not each.topic.endswith("/hello")) == []
+                assert not received.on("events")
+        assert undescribed(each for each in received.heard() if not each.topic.endswith("/hello")) == []
     finally:
-        heard.close()
+        received.close()

@@ -1,4 +1,4 @@
-"""What may be asked over MQTT, what is refused, and that nothing of it moves a card, a cent or an acknowledgement."""
+"""Which MQTT commands are answered and refused, and that none moves a card, a cent or an acknowledgement."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ASK: Final = f"{PREFIX}/command/technician"
 
 
 async def answers(listener: Listener, count: int) -> list[Any]:
-    """Wait for so many answers, wherever they go, and return them."""
+    """Wait for that many answers on any topic and return them."""
 
-    def found() -> list[Any]:
-        return [heard for heard in listener.heard() if heard.topic.startswith(f"{PREFIX}/reply/")]
+    def results() -> list[Any]:
+        return [received for received in listener.heard() if received.topic.startswith(f"{PREFIX}/reply/")]
 
-    await until(lambda: len(found()) >= count)
-    assert undescribed(found()) == []
-    return [heard.body for heard in found()]
+    await until(lambda: len(results()) >= count)
+    assert undescribed(results()) == []
+    return [received.body for received in results()]
 
 
 @pytest.mark.realtime
@@ -82,7 +82,7 @@ async def test_the_answer_goes_to_the_response_topic_with_its_correlation_and_ne
 
 
 def tries() -> list[tuple[str, str]]:
-    """Return topics below `command/` and payloads that somebody might hope to move something with."""
+    """Return topics below `command/` and payloads that an attacker might try."""
     names = [event.__name__ for event in EVENTS]
     names += ["acknowledge", "answer", "clear", "correct_meter", "reset_meter", "pay", "unlock", "open_bets", "submit"]
     names += ["dispense", "shuffle", "return_to_service", "test", "Ping", "ping ", "ping/now", ""]
@@ -106,7 +106,7 @@ async def test_nothing_over_mqtt_moves_a_meter_a_card_or_an_acknowledgement(
         replies = await answers(listener, len(tried))
         assert not any(reply["ok"] for reply in replies)
         assert all(reply["allowed"] == ["ping", "report_state"] for reply in replies)
-        for topic in ("state", "events", "meters", "status"):  # what we say ourselves is nothing that we hear
+        for topic in ("state", "events", "meters", "status"):  # our own messages are not delivered to us
             publish(broker.port, f"{PREFIX}/{topic}", '{"current": 1}')
         publish(broker.port, f"{ASK}/ping", "")
         await answers(listener, len(tried) + 1)
@@ -164,7 +164,7 @@ async def test_malformed_oversized_retained_and_too_many_commands(
 
 
 async def _flooded(box: Linked, broker: Mosquitto) -> None:
-    """More than anybody needs: some are answered, the rest is dropped and counted."""
+    """Send more than any client needs: some are answered, the others are dropped and counted."""
     before = box.uplink.health
     _flood(broker, [(f"{ASK}/ping", "")] * 300)
     await until(

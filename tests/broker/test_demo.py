@@ -1,4 +1,4 @@
-"""`pitbox demo --mqtt`: a named broker hears the show; one that does not answer is told, and not waited for."""
+"""`pitbox demo --mqtt`: a named broker receives the demo; one that does not answer is reported and not waited for."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ SHORT = ("--game", "dj_wild", "--rounds", "1", "--speed", "200", "--faults", "no
 
 
 async def test_a_named_broker_hears_the_show_from_birth_to_farewell(tmp_path: Path, broker: Mosquitto) -> None:
-    heard = Listener(tmp_path, broker.port, "pitbox/#")
+    received = Listener(tmp_path, broker.port, "pitbox/#")
     try:
-        await heard.ready()
+        await received.ready()
         shown = await asyncio.to_thread(pitbox, "demo", *SHORT, "--mqtt", f"127.0.0.1:{broker.port}")
         assert f"mosquitto_sub -h 127.0.0.1 -p {broker.port} -v -t 'pitbox/#'" in shown
         assert "PB-831" not in shown
-        await until(lambda: [told["reason"] for told in heard.on("status")] == ["connected", "stopped"])
-        states = [item["state"] for told in heard.on("events") for item in told["items"] if item["item"] == "round"]
+        await until(lambda: [reported["reason"] for reported in received.on("status")] == ["connected", "stopped"])
+        states = [
+            item["state"] for reported in received.on("events") for item in reported["items"] if item["item"] == "round"
+        ]
         assert states == ["opened", "complete"]
     finally:
-        heard.close()
+        received.close()
 
 
 def test_the_installed_mosquitto_is_started_for_the_show_and_a_silent_one_is_told_and_not_waited_for() -> None:

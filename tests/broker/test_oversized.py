@@ -25,12 +25,12 @@ LIMIT: Final = 20.0
 
 
 def varint(number: int) -> bytes:
-    found = b""
+    result = b""
     while True:
         number, digit = divmod(number, 128)
-        found += bytes([digit | 128 if number else digit])
+        result += bytes([digit | 128 if number else digit])
         if not number:
-            return found
+            return result
 
 
 async def packet(reader: asyncio.StreamReader) -> bytes:
@@ -41,11 +41,11 @@ async def packet(reader: asyncio.StreamReader) -> bytes:
 
 
 class Broker:
-    """Lets a client in, then declares a publish of `size` bytes and sends of it what is asked for."""
+    """Accepts a client, then declares a publish of `size` bytes and sends the requested part of it."""
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.taken = 0  # bytes of the body that the client's side took
+        self.taken = 0  # bytes of the body that the client read
         self.ended = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -53,7 +53,7 @@ class Broker:
         writer.write(CONNACK)
         asked = await packet(reader)
         writer.write(b"\x90\x04" + asked[2:4] + b"\x00\x01")
-        await asyncio.sleep(0.2)  # until the client knows that it may speak
+        await asyncio.sleep(0.2)  # until the client knows that it may send
         writer.write(b"\x30" + varint(self.size) + TOPIC)
         self.taken = len(TOPIC)
         try:
@@ -77,20 +77,20 @@ async def connected(broker: Broker, came: list[Incoming]) -> tuple[asyncio.Serve
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     settings = MqttSettings(host="127.0.0.1", port=port, client_id="t", prefix="p", keep_alive_s=30)
-    made = Connection(settings, ("will", b""), came.append, lambda: None)
-    await made.open("p/command/#")
-    return server, made
+    created = Connection(settings, ("will", b""), came.append, lambda: None)
+    await created.open("p/command/#")
+    return server, created
 
 
 async def test_a_packet_that_is_declared_too_large_ends_the_connection_before_its_body_is_read() -> None:
     broker = Broker(DECLARED)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    server, made = await connected(broker, [])
+    server, created = await connected(broker, [])
     async with asyncio.timeout(LIMIT):
-        cause = await made.lost
+        cause = await created.lost
     assert isinstance(cause, BrokerLost)
     assert "80,000,000 bytes" in str(cause)
-    await made.drop()
+    await created.drop()
     async with asyncio.timeout(LIMIT):
         await broker.ended.wait()
     assert broker.taken < DECLARED // 2, "the client hung up, and the rest was not sent"
@@ -102,12 +102,12 @@ async def test_a_packet_that_is_declared_too_large_ends_the_connection_before_it
 
 async def test_a_packet_of_the_largest_size_is_still_read() -> None:
     broker, came = Broker(connection.MAX_PACKET), list[Incoming]()
-    server, made = await connected(broker, came)
+    server, created = await connected(broker, came)
     async with asyncio.timeout(LIMIT):
         while not came:  # noqa: ASYNC110 - a callback without an event of its own
             await asyncio.sleep(0.01)
     assert len(came[0].payload) == connection.MAX_PACKET - len(TOPIC)
-    await made.drop()
+    await created.drop()
     async with asyncio.timeout(LIMIT):
         await broker.ended.wait()
     server.close()

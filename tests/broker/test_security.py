@@ -1,4 +1,4 @@
-"""Who is let in and what is let through: TLS, passwords and the ACL that ships, with a real Mosquitto."""
+"""Access to the broker: TLS, passwords and the shipped ACL, with a real Mosquitto."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def guarded(folder: Path, *users: str, listener: tuple[str, ...] = (), acl: Path
 
 
 async def trouble(folder: Path, **mqtt: Any) -> tuple[str, str]:
-    """Return code and words of what keeps a box from its broker; the table plays on meanwhile."""
+    """Return code and text of the uplink's error while the table plays on."""
     async with running(folder, settings(**mqtt)) as box:
-        # A broker may hang up before its refusal is read (PB-836); the next try names it.
+        # A broker may disconnect before its refusal is read (PB-836); the next try names it.
         await until(lambda: box.uplink.health.code not in ("", "PB-836", None))
         box.ask(3)
         await box.durable()
@@ -105,7 +105,7 @@ async def test_nobody_there_and_a_name_that_nobody_has(tmp_path: Path) -> None:
 
 
 class Tls:
-    """A broker with TLS that asks for certificates, the CA of both sides, and one that nobody trusts."""
+    """A TLS broker that requires client certificates, the CA of both sides, and a CA that nobody trusts."""
 
     def __init__(self, folder: Path) -> None:
         self.good, self.bad = Authority(folder, "site-ca"), Authority(folder, "other-ca")
@@ -118,10 +118,10 @@ class Tls:
 
 @pytest.fixture
 def tls(tmp_path: Path) -> Iterator[Tls]:
-    found = Tls(tmp_path)
-    found.broker.start()
-    yield found
-    found.broker.stop()
+    created = Tls(tmp_path)
+    created.broker.start()
+    yield created
+    created.broker.stop()
 
 
 @pytest.mark.realtime

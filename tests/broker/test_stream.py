@@ -1,4 +1,4 @@
-"""What the broker hears of a table, read by mosquitto_sub: everything, in order, whatever happens to the broker."""
+"""What mosquitto_sub receives of a table: every event in order, through every failure of the broker."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def without_repeats(told: list[Any]) -> list[Any]:
-    """Return events once each, in the order in which they came first; a repeat must say exactly the same."""
+def without_repeats(reported: list[Any]) -> list[Any]:
+    """Return each event once, in order of first arrival; a repeat must be identical."""
     first: dict[int, Any] = {}
-    for event in told:
+    for event in reported:
         assert first.setdefault(event["seq"], event) == event, "a repeat says something else"
     return list(first.values())
 
 
 def steps_told(listener: Listener) -> list[int]:
-    """Return the numbers of the steps that were heard, in order, repeats left out."""
-    told = without_repeats([event for event in listener.on("events") if event["seq"]])
-    return [event["seq"] for event in told if event["event"] != "start"]
+    """Return the numbers of the received steps, in order, without repeats."""
+    reported = without_repeats([event for event in listener.on("events") if event["seq"]])
+    return [event["seq"] for event in reported if event["event"] != "start"]
 
 
 async def all_heard(listener: Listener, box: Linked) -> None:
-    """Wait until everything on disk was heard, and find it in order."""
+    """Wait until every record on disk was received, and check the order."""
     await box.told()
     await until(lambda: len(set(steps_told(listener))) >= len(box.on_disk()))
     assert steps_told(listener) == box.on_disk()
@@ -58,7 +58,7 @@ async def test_everything_that_is_sent_is_as_described_and_the_farewell_is_our_o
     heads = {head["seq"]: head["head"] for head in listener.on("head")}
     assert all(heads.get(event["seq"], event["head"]) == event["head"] for event in listener.on("events"))
     assert is_the_file()
-    assert undescribed(heard for heard in listener.heard() if not heard.topic.endswith("/hello")) == []
+    assert undescribed(received for received in listener.heard() if not received.topic.endswith("/hello")) == []
 
 
 @pytest.mark.realtime
@@ -70,7 +70,7 @@ async def test_who_comes_late_finds_what_is_retained(tmp_path: Path, broker: Mos
             await until(lambda: all(late.on(end) for end in ("status", "state", "meters", "head", "health")))
         finally:
             late.close()
-    first = {heard.topic.rpartition("/")[2]: heard for heard in reversed(late.heard())}
+    first = {received.topic.rpartition("/")[2]: received for received in reversed(late.heard())}
     assert all(first[end].retained for end in ("status", "state", "meters", "head"))
     assert not late.on("events"), "events are not retained: they are a stream"
 
@@ -101,7 +101,7 @@ async def test_an_outage_across_a_restart_of_the_box_is_told_from_the_journal(
 async def test_a_listener_that_lags_reads_what_a_killed_broker_had_sent_it(
     broker: Mosquitto, listener: Listener
 ) -> None:
-    """Every claim here that nothing is lost rests on it."""
+    """The other tests here rely on it to show that nothing is lost."""
     await listener.ready()
     listener.pause()
     for number in range(1, 31):
@@ -147,7 +147,7 @@ async def test_restarted_killed_and_hanging_brokers_lose_nothing_and_repeats_car
 
 
 async def _asking(box: Linked) -> None:
-    """Somebody does something all the time."""
+    """Keep the table busy."""
     while True:
         box.ask()
         await asyncio.sleep(0.003)
@@ -239,12 +239,12 @@ async def test_a_journal_that_cannot_be_read_stops_the_events_and_nothing_else(
         await gate.shut()
         box.ask(600)
         await box.durable()
-        heard, states = len(listener.seqs()), len(listener.on("state"))
+        received, states = len(listener.seqs()), len(listener.on("state"))
         segment.rename(away)
         await gate.open()
         await until(lambda: box.uplink.health.code.startswith("PB-7"))
         await until(lambda: len(listener.on("state")) > states)
-        assert len(listener.seqs()) == heard
+        assert len(listener.seqs()) == received
         away.rename(segment)
         await all_heard(listener, box)
         await until(lambda: not box.uplink.health.code)
@@ -266,7 +266,7 @@ async def test_a_journal_that_was_set_back_is_told_and_alarmed(
         (notice,) = [event for event in listener.on("events") if event["seq"] == 0]
         assert notice["items"][0]["item"] == "history_differs"
         assert notice["items"][0]["acknowledged"] == acknowledged.seq
-        await all_heard(listener, box)  # and everything is told again, with the numbers that it has
+        await all_heard(listener, box)  # and every event is published again with its own number
         assert "PB-838" in caplog.text
     async with running(tmp_path, settings(broker.port)) as box:
         await box.told()

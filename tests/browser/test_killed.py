@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 
 def _free_port() -> int:
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        port: int = made.getsockname()[1]
+    with socket.socket() as created:
+        created.bind(("127.0.0.1", 0))
+        port: int = created.getsockname()[1]
         return port
 
 

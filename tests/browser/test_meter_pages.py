@@ -1,4 +1,4 @@
-"""The meter's pages in a real browser: a sign page that proves what it shows, corrections with their ground, hits."""
+"""The meter's pages in a real browser: a sign page that proves what it shows, corrections with their reason, hits."""
 
 from __future__ import annotations
 

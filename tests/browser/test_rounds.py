@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # `make test` has a whole round in test_trouble.py, with a jackpot in it; here are all five.
 pytestmark = [pytest.mark.realtime, pytest.mark.proof]
 
-# What every round of a game asks of the dealer, in this order; more may come in between.
+# The questions of every round of a game to the dealer, in order; others may come in between.
 GAMES: Final = {
     "asia_poker": ["seats", "announce", "stub", "hands_set", "reveal", "settled", "collected"],
     "saigon_5_card": ["seats", "hands_set", "reveal", "settled", "collected"],
@@ -28,7 +28,7 @@ GAMES: Final = {
 
 
 async def play(stage: Any, page: Any) -> None:
-    """Play one round with nothing but the dealer's page, from open to idle."""
+    """Play one round with the dealer's page alone, from open to idle."""
     await page.click("[data-act=open_round]")
     await page.wait_for_selector("[data-act=no_more_bets]")
     bets = (1, 2, 4) if stage.house.controller.table.context.progressive else ()
@@ -41,8 +41,8 @@ async def play(stage: Any, page: Any) -> None:
 
 
 def _moved(stage: Any) -> list[str]:
-    """The states that the round went through, as they are on disk."""
-    return [d.state for _, told in stage.house.log for d in told if isinstance(d, Moved) and d.what == "round"]
+    """Return the states of the round as recorded on disk."""
+    return [d.state for _, reported in stage.house.log for d in reported if isinstance(d, Moved) and d.what == "round"]
 
 
 async def test_a_round_of_each_game(tmp_path: Path) -> None:
@@ -56,6 +56,6 @@ async def test_a_round_of_each_game(tmp_path: Path) -> None:
                 assert mc.VOID not in _moved(stage)
                 left = iter(stage.answered)
                 assert all(kind in left for kind in asked), (game, stage.answered)
-                said = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
-                assert said[-1] == ev.Person("dealer", "dealer-1")
+                entries = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
+                assert entries[-1] == ev.Person("dealer", "dealer-1")
                 await stage.until(lambda: not stage.hands.busy, "rest")

@@ -1,4 +1,4 @@
-"""Every page as it is really drawn: contrast in light and dark, names of everything, a table served by keys alone."""
+"""Every page as it is drawn: contrast in light and dark, accessible names, a table used by keyboard alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 
 async def _tab_to(page: Any, selector: str) -> None:
-    """Go to something with the Tab key, as somebody without a mouse does."""
+    """Move the focus to an element with the Tab key."""
     for _ in range(60):
         if await page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
             return
@@ -69,7 +69,7 @@ async def test_a_round_is_opened_and_questions_are_answered_with_keys_alone(tmp_
 
 
 def _asks(stage: Any, kind: str) -> bool:
-    """Whether the question that a dealer's page shows first is of this kind."""
+    """Return whether the first question on a dealer's page is of this kind."""
     prompts = stage.state.prompts
     return bool(prompts) and prompts[min(prompts)].kind == kind
 
@@ -99,7 +99,7 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
         await dealer.click("[data-act=no_more_bets]")
         await stage.answer_until(dealer, lambda: _asks(stage, "stub"))
         await dealer.wait_for_selector("#next [data-kind=stub]")
-        await dealer.dblclick('#next [data-key="4"]')  # whoever types 44 means both
+        await dealer.dblclick('#next [data-key="4"]')  # a person who types 44 means both
         await dealer.wait_for_selector(".entry:has-text('44')")
         looked["stub"] = await look(dealer, "stub")
         stage.house.machines["shuffler.1"].inject("door:to=open")
@@ -142,14 +142,14 @@ async def test_everything_can_be_read_in_light_and_dark_and_has_a_name(tmp_path:
 
 
 async def _largest(stage: Any) -> Any:
-    """Open the sign of a meter that holds all it can."""
+    """Open the sign of a meter at its largest amount."""
     most = {"current": 99_999_999_990_000, "pending": "", "hits": []}
-    told = f"event: state\ndata: {json.dumps({'game': 'Game', 'meter': most, 'testing': []})}\n\n"
+    reported = f"event: state\ndata: {json.dumps({'game': 'Game', 'meter': most, 'testing': []})}\n\n"
 
-    async def tell(route: Any) -> None:
-        await route.fulfill(body=told, content_type="text/event-stream")
+    async def notify(route: Any) -> None:
+        await route.fulfill(body=reported, content_type="text/event-stream")
 
-    sign = await stage.page("/sign", told={"/api/sign": tell})
+    sign = await stage.page("/sign", told={"/api/sign": notify})
     await sign.wait_for_selector("#value:has-text('$99,999,999.99')")
     return await (await sign.query_selector("#value")).bounding_box()
 

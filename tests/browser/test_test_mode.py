@@ -1,4 +1,4 @@
-"""A technician tests a machine that serves, in a real browser: begun, told on every page, left as it was."""
+"""A technician tests a machine in service, in a real browser: test mode is begun, shown on every page, and left."""
 
 from __future__ import annotations
 

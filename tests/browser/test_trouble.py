@@ -1,4 +1,4 @@
-"""Trouble at the table, seen and cleared in a real browser: a jam, a jackpot, a panel that dies."""
+"""Irregularities seen and cleared in a real browser: a jam, a jackpot, a panel that dies."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 MACHINE = '[data-machine="shuffler.1"]'
 
 
-async def _do(bench: Any, fault: str, said: str) -> None:
-    """Have something done to the shuffler on the bench view."""
+async def _do(bench: Any, fault: str, message: str) -> None:
+    """Inject a fault into the shuffler on the bench page."""
     await bench.fill(f"{MACHINE} .benchrow input", fault)
     await bench.click(f"{MACHINE} [data-inject]")
-    await bench.wait_for_selector(f"{MACHINE} .message:has-text('{said}')")
+    await bench.wait_for_selector(f"{MACHINE} .message:has-text('{message}')")
 
 
 async def _order(page: Any, call: str) -> None:
-    """Order something of the machine whose dossier is open, with a PIN, and wait until it has ended."""
+    """Give the machine of the open fault report an order, with a PIN, and wait until it has ended."""
     await page.click(f'#orders [data-call="{call}"]')
     await prove(page, "tech-1")
     await page.wait_for_selector(f"#stepmessage:has-text('{call.replace('_', ' ')}: done')")
@@ -79,7 +79,7 @@ async def test_a_jam_from_the_bench_through_floor_and_technician_back_to_service
 
 
 async def _way_back(stage: Any, bench: Any) -> None:
-    """Go the whole way back on the page: the technician step by step, and a floorperson at its end."""
+    """Complete the return to service on the page: the technician's steps, then the floorperson's."""
     technician = await stage.page("/technician", "tech-1")
     await technician.click(f"{MACHINE} [data-report]")
     await technician.wait_for_selector("dialog h2:has-text('Shuffler 1: ')")
@@ -132,7 +132,7 @@ async def test_a_table_that_changes_under_the_finger_swallows_no_press(tmp_path:
         stage.house.machines["bet_sensor.2"].inject("place_bet")
         await stage.until(lambda: stage.state.progressive.seats[2].placed, "the bet")
         seq = stage.house.controller.durable
-        await floor.wait_for_selector(f'body[data-seq="{seq}"]')  # by now the dealer's page has heard of it too
+        await floor.wait_for_selector(f'body[data-seq="{seq}"]')  # by now the dealer's page shows it too
         await dealer.wait_for_function("() => new Promise((done) => setTimeout(() => done(true), 200))")
         await dealer.mouse.up()
         await stage.until(lambda: stage.state.round.state != mc.BETTING, "no more bets")
@@ -164,7 +164,7 @@ async def test_a_jackpot_is_validated_by_a_floorperson_and_shown_on_the_sign(tmp
         answers = [event for event, _ in stage.house.log if isinstance(event, ev.Answer)]
         validated = [answer.who for answer in answers if answer.choice == "hand_pay"]
         assert validated == [ev.Person("floorperson", "floor-1")]
-        await floor.click("#reviewround")  # and the round's story tells it all again
+        await floor.click("#reviewround")  # and the review of the round shows all of it
         await floor.wait_for_selector('#review[data-round="1"]')
         for part in ("Phases", "The deck and its checks", "Starting position", "Entries of the meter"):
             await floor.wait_for_selector(f"#review h3:has-text('{part}')")

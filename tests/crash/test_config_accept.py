@@ -46,9 +46,9 @@ def _accept(config: Path, pins: list[str], technician: str, floorperson: str, ex
 
 async def _locked(config: Path) -> str:
     with running(config) as box:
-        told = await asyncio.to_thread(box.status)
-        assert told["phase"] == "locked", told
-        return f"{told['cause']['code']} {told['cause']['text']}"
+        status = await asyncio.to_thread(box.status)
+        assert status["phase"] == "locked", status
+        return f"{status['cause']['code']} {status['cause']['text']}"
 
 
 async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_the_table_plays_on(
@@ -75,22 +75,24 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
             ("dealer-1", "floor-1", "dealer-1 is a dealer", 1),
             ("floor-1", "tech-1", "floor-1 is a floorperson", 1),
         ):
-            told = await asyncio.to_thread(_accept, table.config, pins, technician, floorperson, code)
-            assert words in told
+            answer = await asyncio.to_thread(_accept, table.config, pins, technician, floorperson, code)
+            assert words in answer
         wrong = _pins(tmp_path, "314159")
         assert "PB-320" in await asyncio.to_thread(_accept, table.config, wrong, "tech-1", "floor-1", 4)
         people = tmp_path / "data" / "people.json"
         known = json.loads(people.read_text())
         next(each for each in known["people"] if each["id"] == "floor-2")["person"] = "4711"  # by hand
         people.write_text(json.dumps(known))
-        told = await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 0)
-        assert "added: keypad.1 (keypad)" in told
-        assert "accepted by technician tech-1 and floorperson floor-1" in told
+        answer = await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 0)
+        assert "added: keypad.1 (keypad)" in answer
+        assert "accepted by technician tech-1 and floorperson floor-1" in answer
         assert "PB-322" in await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 4), "once"
         with running(table.config) as box:
             status = await asyncio.to_thread(box.status)
             assert status["phase"] == "running"
-            edited = [found for found in status["state"]["findings"] if "edited by hand: floor-2" in found["text"]]
+            edited = [
+                finding for finding in status["state"]["findings"] if "edited by hand: floor-2" in finding["text"]
+            ]
             assert edited, "the journal still knows who was listed, and finds what was edited by hand"
             assert "keypad.1" in [slot["name"] for slot in status["slots"]]
             number = status["state"]["round"]["number"]
@@ -124,6 +126,6 @@ async def test_nothing_is_accepted_while_a_round_is_open(tmp_path: Path) -> None
             table.box.powered = False
             box.end()
         _add_keypad(table.config)
-        told = await asyncio.to_thread(_accept, table.config, _pins(tmp_path), "tech-1", "floor-1", 1)
-        assert "PB-731" in told
-        assert "end the round" in told
+        answer = await asyncio.to_thread(_accept, table.config, _pins(tmp_path), "tech-1", "floor-1", 1)
+        assert "PB-731" in answer
+        assert "end the round" in answer

@@ -1,4 +1,4 @@
-"""kill -9 of a process that writes dossiers: what it said is there is whole, and the numbers go on."""
+"""kill -9 of a process that writes fault reports: every reported one is whole, and the numbers go on."""
 
 from __future__ import annotations
 
@@ -84,20 +84,20 @@ def test_a_box_killed_the_moment_its_dossier_is_numbered_has_kept_what_was_known
 
 @pytest.mark.timeout(60)
 def test_a_killed_writer_leaves_whole_dossiers_only(tmp_path: Path, seed: int) -> None:
-    rng, said = random.Random(seed), 0
+    rng, last_number = random.Random(seed), 0
     for _ in range(4):
         child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE)
         assert child.stdout is not None
         numbers = [int(child.stdout.readline())]  # it has begun
         time.sleep(rng.uniform(0.005, 0.1))
         os.kill(child.pid, signal.SIGKILL)
-        rest = child.stdout.read()
+        remaining = child.stdout.read()
         child.stdout.close()
         child.wait()
-        numbers += [int(line) for line in rest.splitlines(keepends=True) if line.endswith(b"\n")]
+        numbers += [int(line) for line in remaining.splitlines(keepends=True) if line.endswith(b"\n")]
         assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        assert numbers[0] > said
-        said = numbers[-1]
+        assert numbers[0] > last_number
+        last_number = numbers[-1]
         there = st.numbers(tmp_path)
         assert set(numbers[-st.NEWEST :]) <= set(there)
         for number in there:

@@ -1,4 +1,4 @@
-"""One person edits table.toml between two starts of a real box: whatever touches money or the game is refused."""
+"""One person edits table.toml between two starts of a real box: every edit of money or the game is refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 _DEVICE = r"\[device\.{}\]\n(?:\w.*\n)*\n?"
-# What is written, what the box answers ("" is an end with a message before any machine is touched), and in which words.
+# The edit, the box's answer ("": it ends with a message before any machine is touched), and its text.
 EDITS: dict[str, tuple[Callable[[str], str], str, str]] = {
     "paytable": (lambda t: t.replace("688a-progressive-1", "688a-progressive-2"), "PB-731", "688a-progressive-1 ->"),
     "seed": (lambda t: t.replace("688a-progressive-1", "688a-progressive-3"), "PB-731", "seed $10,000.00 -> $2,000.00"),
@@ -53,7 +53,7 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
             await table.rest()
             await table.bring("blue")
             await table.round((1, 4))
-            await table.rest()  # whatever a loaded computer made of the round, people lead it to its end
+            await table.rest()  # people play the round to its end, however slow the computer was
             state = table.controller.table.state
             assert (state.round.state, state.holds) == ("idle", {})
             table.box.powered = False
@@ -65,15 +65,15 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
             assert table.config.read_text() != before, name
             with running(table.config) as box:
                 if code:
-                    told = await asyncio.to_thread(box.status)
-                    assert (told["phase"], told["cause"]["code"]) == ("locked", code), name
-                    assert words in told["cause"]["text"], name
+                    status = await asyncio.to_thread(box.status)
+                    assert (status["phase"], status["cause"]["code"]) == ("locked", code), name
+                    assert words in status["cause"]["text"], name
                 else:
                     assert await asyncio.to_thread(box.process.wait, 60) != 0, name
                     assert words in box.words(), name
         table.config.write_text(before)
         load_config(table.config)
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert told["phase"] == "running"
-            assert told["state"]["meters"]["current"] == book.meters.current
+            status = await asyncio.to_thread(box.status)
+            assert status["phase"] == "running"
+            assert status["state"]["meters"]["current"] == book.meters.current

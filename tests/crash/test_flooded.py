@@ -1,4 +1,4 @@
-"""A real box whose panel and control socket somebody floods, from many addresses: people work on, and nothing grows."""
+"""A flood from many addresses on panel and control socket of a real box: people work on, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Answer(NamedTuple):
 
 
 class Target:
-    """A running box with a panel, as somebody at an address of this computer's network 127.0.0.0/8 reaches it."""
+    """A running box with a panel, reached from any address of the network 127.0.0.0/8."""
 
     def __init__(self, box: RunningBox, port: int) -> None:
         self.box, self.port = box, port
@@ -59,9 +59,9 @@ class Target:
     def cookie(self, address: str, id_: str = "dealer-1") -> str:
         answer = self.sign_on(address, id_=id_)
         assert answer.status == 200, answer
-        found = re.search(r"set-cookie: ([^;]+)", answer.head)
-        assert found is not None
-        return found[1]
+        match = re.search(r"set-cookie: ([^;]+)", answer.head)
+        assert match is not None
+        return match[1]
 
     def follow(self, address: str, path: str, kept: ExitStack, cookie: str = "") -> int:
         """Open a stream and leave it open; return the status of its answer."""
@@ -76,8 +76,8 @@ def _head(connected: socket.socket) -> tuple[int, str, bytes]:
         if not more:
             return 0, "", b""
         data += more
-    head, _, rest = data.partition(b"\r\n\r\n")
-    return int(head.split()[1]), head.decode(), rest
+    head, _, remaining = data.partition(b"\r\n\r\n")
+    return int(head.split()[1]), head.decode(), remaining
 
 
 def _answer(connected: socket.socket) -> Answer:
@@ -92,7 +92,7 @@ def _answer(connected: socket.socket) -> Answer:
 
 
 def networks(number: int) -> list[str]:
-    """Return addresses of so many networks."""
+    """Return addresses of that many networks."""
     return [f"127.{1 + n // 200}.{1 + n % 200}.9" for n in range(number)]
 
 
@@ -146,7 +146,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         lines = [json.loads(line)["said"] for line in table.box.words().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]
         assert len(pins) <= 100, "not a line for each"
-        counted = [int(found[1]) if (found := re.search(r"(\d+) more", line)) else 1 for line in pins]
+        counted = [int(match[1]) if (match := re.search(r"(\d+) more", line)) else 1 for line in pins]
         assert sum(counted) == len(statuses) + 1, "and none is lost"
         assert sum("request" in line for line in lines) <= 10
 

@@ -57,7 +57,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def told(output: bytes) -> dict[int, str]:
-    """What the process had acknowledged; the last line may be cut off."""
+    """Return the records that the process had acknowledged; the last line may be cut off."""
     lines = output.decode().splitlines(keepends=True)
     pairs = (line.split() for line in lines if line.endswith("\n"))
     return {int(seq): head for seq, head in pairs}
@@ -88,9 +88,9 @@ async def kills(folder: Path, count: int, seed: int) -> tuple[int, int]:
         first = await child.stdout.readline()
         await asyncio.sleep(rng.uniform(0.0, 0.15))
         os.kill(child.pid, signal.SIGKILL)
-        rest, _ = await child.communicate()
+        remaining, _ = await child.communicate()
         assert child.returncode == -signal.SIGKILL
-        acknowledged |= told(first + rest)
+        acknowledged |= told(first + remaining)
         check(folder, acknowledged)
     records = check(folder, acknowledged)
     starts = [msgspec.json.decode(record.body)["clean"] for record in records if record.kind == "start"]
@@ -115,7 +115,7 @@ async def test_many_killed_writers(tmp_path: Path, seed: int) -> None:
 
 
 def killed_at_sync(folder: Path, number: int) -> bool:
-    """Let a writer die when it enters its n-th sync, and look at what it left. Returns whether it came that far."""
+    """Kill a writer when it enters its n-th sync and check the journal. Returns whether it came that far."""
     strace = need_tool("strace", "strace")
     syncs = "fdatasync,fsync"
     injected = [strace, "-f", "-qq", "-o", "/dev/null", "-e", f"trace={syncs}"]

@@ -1,4 +1,4 @@
-"""kill -9 of the host in mid-command: the machine goes on, the next host learns the truth, nothing happens twice."""
+"""kill -9 of the host in mid-command: the machine goes on, the next host queries the result, nothing is done twice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 async def one_kill(port: Path, folder: Path, command: int, rng: random.Random) -> Outcome:
-    """Start a host that shuffles, kill it at a random instant, and settle what it began. Returns what was found."""
+    """Start a host that shuffles, kill it at a random instant, and query what it began. Returns the outcome."""
     host = await asyncio.create_subprocess_exec(
         sys.executable, "-c", HOST, str(port), str(folder), str(command), stdout=subprocess.PIPE
     )
@@ -56,12 +56,12 @@ async def one_kill(port: Path, folder: Path, command: int, rng: random.Random) -
     async with connected(str(port), folder) as c:
         (first,) = c.told(Reported)
         assert first.report.bench_visits == 0
-        found = (await c.driver.outcome(command)).outcome
-        assert found in (Outcome.UNKNOWN, Outcome.RUNNING, Outcome.DONE)
-        if found is Outcome.UNKNOWN:  # the command never arrived: the deck was not touched
+        result = (await c.driver.outcome(command)).outcome
+        assert result in (Outcome.UNKNOWN, Outcome.RUNNING, Outcome.DONE)
+        if result is Outcome.UNKNOWN:  # the command never arrived: the deck was not touched
             assert first.inventory.state is m.State.IDLE
             assert first.inventory.cards_in_intake
-            return found
+            return result
         remembered = {settled.command: settled.outcome for settled in first.report.commands}
         assert remembered[command] in (Outcome.RUNNING, Outcome.DONE)
         async with asyncio.timeout(20):
@@ -69,18 +69,18 @@ async def one_kill(port: Path, folder: Path, command: int, rng: random.Random) -
                 await asyncio.sleep(0.02)
         status = await c.driver.status()
         assert (status.state, status.behind_gate, status.inside) == (m.State.READY, 53, 0)
-        return found
+        return result
 
 
 async def run_kills(tmp_path: Path, kills: int, seed: int) -> Counter[Outcome]:
     rng = random.Random(seed)
-    found: Counter[Outcome] = Counter()
+    results: Counter[Outcome] = Counter()
     with simulator(tmp_path, "--speed", SPEED, "--seed", str(seed)) as port:
         cycles = 0
         boots = set()
         for number in range(1, kills + 1):
             outcome = await one_kill(port, tmp_path, number, rng)
-            found[outcome] += 1
+            results[outcome] += 1
             cycles += outcome is not Outcome.UNKNOWN
             async with connected(str(port), tmp_path) as c:
                 status = await c.driver.status()
@@ -91,7 +91,7 @@ async def run_kills(tmp_path: Path, kills: int, seed: int) -> Counter[Outcome]:
             await asyncio.to_thread(_hands, tmp_path, "take_deck")
             await asyncio.to_thread(_hands, tmp_path, "load")
         assert len(boots) == 1, "the machine never rebooted"
-    return found
+    return results
 
 
 def _hands(folder: Path, what: str) -> None:
@@ -101,15 +101,15 @@ def _hands(folder: Path, what: str) -> None:
 
 
 async def test_a_killed_host_leaves_a_machine_that_tells_the_truth(tmp_path: Path, seed: int) -> None:
-    found = await run_kills(tmp_path, 6, seed)
-    assert sum(found.values()) == 6
+    result = await run_kills(tmp_path, 6, seed)
+    assert sum(result.values()) == 6
 
 
 @pytest.mark.proof
 async def test_many_killed_hosts(tmp_path: Path, seed: int) -> None:
     kills = many(100)
-    found = await run_kills(tmp_path, kills, seed)
-    figures = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in sorted(found.items()))
+    result = await run_kills(tmp_path, kills, seed)
+    figures = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in sorted(result.items()))
     print(f"{kills} hosts killed with SIGKILL at random instants: found {figures}; none carried out twice")
-    assert found[Outcome.RUNNING] > 0
-    assert found[Outcome.DONE] > 0
+    assert result[Outcome.RUNNING] > 0
+    assert result[Outcome.DONE] > 0

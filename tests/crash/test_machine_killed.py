@@ -1,4 +1,4 @@
-"""kill -9 and SIGSTOP of the machine's process in mid-cycle: nobody waits for ever, and what comes back is asked."""
+"""kill -9 and SIGSTOP of the machine in mid-cycle: no caller waits forever; the returning machine is queried."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.realtime
 
 # Machine times faster than real: a cycle takes about 1.3 s.
 SPEED: Final = "20"
-# A pty whose master is gone fails at once; the rest is a busy computer's (s).
+# A pty whose master is gone fails at once; the margin is for a busy computer (s).
 AT_ONCE: Final = 3.0
 
 
@@ -40,7 +40,7 @@ def pid_of(folder: Path) -> int:
 
 
 def service_of(c: Connected) -> tuple[str, ShufflerView]:
-    """What the slot's service state is after everything that the driver told."""
+    """Return the slot's service state after all events of the driver."""
     service, view = Service(), ShufflerView()
     for event in c.events:
         view = fold(view, event)
@@ -49,7 +49,7 @@ def service_of(c: Connected) -> tuple[str, ShufflerView]:
 
 
 async def one_kill(folder: Path, rng: random.Random) -> str:
-    """Kill the machine at a random instant of its cycle; return the name of the cause that the host was given."""
+    """Kill the machine at a random instant of its cycle; return the name of the cause that the host got."""
     with simulator(folder, "--speed", SPEED, "--seed", "3") as port:
         pid = await asyncio.to_thread(pid_of, folder)
         async with connected(str(port), folder) as c:
@@ -94,7 +94,7 @@ async def test_many_killed_machines(tmp_path: Path, seed: int) -> None:
 
 
 def take_pty(name: Path) -> list[int]:
-    """Take ptys until one has this name, or none is left to try; return all that was opened."""
+    """Open ptys until one has this name or the tries are used up; return all that were opened."""
     opened: list[int] = []
     for _ in range(64):
         opened += os.openpty()

@@ -47,7 +47,7 @@ def approve(folder: Path, *people: str, expect: int = 0) -> str:
 
 
 def altered(config: Path, name: str) -> None:
-    """Have the approved manifest name another digest of one component, and the approval name that manifest."""
+    """Write another digest of one component into the approved manifest, and approve that manifest."""
     table = load_config(config)
     manifest = read_manifest(manifest_path(table))
     others = [replace(p, digest="ab" * 32) if name in p.name else p for p in manifest.components]

@@ -1,4 +1,4 @@
-"""Power cuts in virtual time: the whole stack, cut at any write to disk or wire, against the truth; any prefix."""
+"""Power cuts in virtual time at any write to disk or wire, compared with the simulators; any journal prefix."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_a_box_that_keeps_its_state_after_every_step_loses_nothing_either(
 
 
 async def test_an_irregularity_whose_acknowledgement_the_power_took_is_shown_again() -> None:
-    """The power went while the box started, just after the floorperson had acknowledged: the word never was on disk."""
+    """Power goes while the box starts, right after the acknowledgment, which never reached the disk."""
     assert (await cut_and_compare("dj_wild", 52, 8))["cuts"] >= 8
 
 
@@ -64,8 +64,8 @@ async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
 def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
-    began, cuts, run, wanted = time.process_time(), 0, seed + 1, many(4000)
-    while cuts < wanted:
+    began, cuts, run, expected = time.process_time(), 0, seed + 1, many(4000)
+    while cuts < expected:
         cuts += lead_on_every_prefix(Run(game, run, 6, **more))
         run += 1
     took = time.process_time() - began

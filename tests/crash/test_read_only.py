@@ -1,4 +1,4 @@
-"""A data folder on a disk that turned read-only: the box serves locked and shows why; files are private."""
+"""A data folder on a disk that turned read-only: the box runs locked and shows the reason; files are private."""
 
 from __future__ import annotations
 

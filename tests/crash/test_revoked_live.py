@@ -29,7 +29,7 @@ def _pins(folder: Path) -> list[str]:
 
 
 def _other_box(old: Path, new: Path) -> Path:
-    """Set up another computer from a backup of the configuration that is older than the enrolment."""
+    """Set up another computer from a backup of the configuration that is older than the enrollment."""
     new.mkdir()
     for name in ("table.toml", "approved.toml", "backup.key"):
         shutil.copy(old / name, new / name)
@@ -57,11 +57,11 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
         save_key(tmp_path / "new.key", new)
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
-            told = await asyncio.to_thread(
+            answer = await asyncio.to_thread(
                 pitbox, "enroll", "shoe.1", "--key", str(tmp_path / "new.key"), "--config", str(table.config),
                 "--as", "tech-1", "--second", "floor-1", *pins,
             )  # fmt: skip
-            assert f"the key of {old} is revoked" in told
+            assert f"the key of {old} is revoked" in answer
             await asyncio.to_thread(box.until, "shoe.1", "PB-312")
         config = _other_box(folder, tmp_path / "new")
         restored = await asyncio.to_thread(

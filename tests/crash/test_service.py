@@ -1,4 +1,4 @@
-"""The box as a real process: what is wrong before it starts, and what becomes of a deal when it ends."""
+"""The box as a real process: errors before it starts, and a deal that is interrupted when it ends."""
 
 from __future__ import annotations
 
@@ -51,37 +51,37 @@ async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Pa
     async with far_table(tmp_path) as table:
         good = table.config.read_text()
         table.config.write_text(good.replace("[table]", "[table]\nlimit = 5"))
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "PB-617" in said
-        assert "table.limit" in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "PB-617" in output
+        assert "table.limit" in output
         table.config.write_text(good)
         (tmp_path / "shoe.1.key").rename(tmp_path / "away")
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "PB-612" in said
-        assert "shoe.1.key" in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "PB-612" in output
+        assert "shoe.1.key" in output
         (tmp_path / "away").rename(tmp_path / "shoe.1.key")
         table.config.write_text(good + '\n[control]\ngroup = "nobody-has-this"\n')
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert 'control.group = "nobody-has-this": this system has no such group' in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert 'control.group = "nobody-has-this": this system has no such group' in output
         for name in ("one", "other"):
             certificate(tmp_path, name)
         broker = '\n[mqtt]\nhost = "127.0.0.1"\nca = "one.pem"\ncert = "one.pem"\nkey = "other.key"\n'
         table.config.write_text(good + broker)
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "mqtt.cert and mqtt.key are not a usable pair" in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "mqtt.cert and mqtt.key are not a usable pair" in output
         (tmp_path / "second").symlink_to((tmp_path / "shoe.1").readlink())
         table.config.write_text(good.replace(f'port = "{tmp_path / "shuffler.1"}"', 'port = "second"'))
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
-        assert "shuffler.1 and shoe.1 are at the same port" in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=2)
+        assert "shuffler.1 and shoe.1 are at the same port" in output
         assert not (tmp_path / "data" / "lock").exists(), "nothing was opened, and nothing taken"
         table.config.write_text(good.replace('folder = "data"', 'folder = "nowhere"'))
-        said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
-        assert "PB-816" in said
-        assert "mkdir -p" in said
+        output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
+        assert "PB-816" in output
+        assert "mkdir -p" in output
         assert not (tmp_path / "data" / "journal").exists()
-        said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=6)
-        assert "PB-811" in said
-        assert "what to do: Start the box" in said
+        output = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=6)
+        assert "PB-811" in output
+        assert "what to do: Start the box" in output
 
 
 async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_box_ends_at_once(
@@ -89,7 +89,7 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
 ) -> None:
     async with far_table(tmp_path) as table:
         (tmp_path / "shaker.1").unlink()
-        master, slave = os.openpty()  # a port that somebody else has
+        master, slave = os.openpty()  # a port that another process holds
         name = os.ttyname(slave)
         fcntl.ioctl(slave, termios.TIOCEXCL)
         fcntl.flock(slave, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -100,19 +100,19 @@ async def test_an_absent_device_and_a_port_in_use_hold_their_slots_and_a_second_
         try:
             with running(table.config) as box:
                 await asyncio.to_thread(box.until, "shoe.1", "PB-112")
-                told = await asyncio.to_thread(box.until, "shaker.1", "PB-111")
-                assert told["phase"] == "running"
-                assert "shaker.1" in dict(told["checks"])["ports"]
-                keys = {reason["key"] for reason in told["state"]["permits"][0]["reasons"]}
+                answer = await asyncio.to_thread(box.until, "shaker.1", "PB-111")
+                assert answer["phase"] == "running"
+                assert "shaker.1" in dict(answer["checks"])["ports"]
+                keys = {reason["key"] for reason in answer["state"]["permits"][0]["reasons"]}
                 assert {"shoe_missing", "start_device_missing"} <= keys
-                said = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
-                assert "PB-812" in said
-                assert str(box.process.pid) in said
-                told = await asyncio.to_thread(box.status)
-                assert told["phase"] == "running"
-                said = await asyncio.to_thread(pitbox, "devices", "--config", str(table.config), expect=6)
-                assert "runs and holds its ports; ask it instead: pitbox status --config" in said
-                assert told["copy"]["words"].startswith("The second copy holds record ")
+                output = await asyncio.to_thread(pitbox, "run", "--config", str(table.config), expect=6)
+                assert "PB-812" in output
+                assert str(box.process.pid) in output
+                answer = await asyncio.to_thread(box.status)
+                assert answer["phase"] == "running"
+                output = await asyncio.to_thread(pitbox, "devices", "--config", str(table.config), expect=6)
+                assert "runs and holds its ports; ask it instead: pitbox status --config" in output
+                assert answer["copy"]["words"].startswith("The second copy holds record ")
             own, copied = (list(reader.read(tmp_path / name, 1)) for name in ("data/journal", "copy"))
             assert own == copied, "all of it is on the other disk, the stop too"
         finally:
@@ -131,12 +131,12 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
         damaged[place : place + 11] = b"SlotChangee"
         segment.write_bytes(damaged)
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-713")
-            said = await asyncio.to_thread(pitbox, "prompts", "--config", str(table.config), expect=7)
-            assert "LOCKED by PB-" in said
-            said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=7)
-            assert "LOCKED by PB-713" in said
+            status = await asyncio.to_thread(box.status)
+            assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-713")
+            output = await asyncio.to_thread(pitbox, "prompts", "--config", str(table.config), expect=7)
+            assert "LOCKED by PB-" in output
+            output = await asyncio.to_thread(pitbox, "status", "--config", str(table.config), expect=7)
+            assert "LOCKED by PB-713" in output
             assert box.end() == 0
         assert segment.read_bytes() == bytes(damaged), "evidence stays as it is"
         with small_disk(tmp_path, 128) as disk:
@@ -146,8 +146,8 @@ async def test_a_journal_that_does_not_hold_and_a_full_disk_lock_a_box_that_stil
             table.config.write_text(text + f'\n[control]\nsocket = "{tmp_path}/data/control.sock"\n')
             (tmp_path / "people.json").write_bytes(people)
             with running(table.config) as box:
-                told = await asyncio.to_thread(box.status)
-                assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-716")
+                status = await asyncio.to_thread(box.status)
+                assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-716")
                 assert box.end() == 0
 
 
@@ -161,8 +161,8 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         journal, anchor = tmp_path / "data" / "journal", tmp_path / "data" / "anchor"
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shoe.1", "in_service")
-            said = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
-            assert "journal: there was no journal: a new one begins, and every meter starts at its seed" in said
+            output = await asyncio.to_thread(pitbox, "status", "--config", str(table.config))
+            assert "journal: there was no journal: a new one begins, and every meter starts at its seed" in output
         (note,) = begun(journal)
         assert note.who is None
         assert note.text.startswith("there was no journal")
@@ -174,17 +174,17 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         begin = ["journal", "begin", "--config", str(table.config), "--pin-file", str(tmp_path / "pins")]
         begin += ["--technician", "tech-1", "--floorperson", "floor-1"]
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
-            assert "pitbox journal restore" in told["cause"]["text"]
+            status = await asyncio.to_thread(box.status)
+            assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
+            assert "pitbox journal restore" in status["cause"]["text"]
             assert "PB-812" in await asyncio.to_thread(pitbox, *begin, expect=6), "not while a box runs"
             assert box.end() == 0
         assert not list(journal.iterdir()), "no journal was begun"
-        anchor.unlink()  # both are gone, and no copy: that a box ran here shows all the same
+        anchor.unlink()  # both are gone, and no copy: other files still show that a box ran here
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-723"), told["cause"]
-            assert "dossiers shows that this box had one; mount its disk" in told["cause"]["text"]
+            status = await asyncio.to_thread(box.status)
+            assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-723"), status["cause"]
+            assert "dossiers shows that this box had one; mount its disk" in status["cause"]["text"]
         assert not list(journal.iterdir())
         assert not anchor.exists()
         (tmp_path / "pins").write_text("tech-1 271828\nfloor-1 271828\n")
@@ -219,7 +219,7 @@ def fails_with(words: Callable[[], str]) -> Iterator[None]:
 
 
 async def _to(table: FarTable, state: str) -> None:
-    """Wait until the round is in a state in which it stays."""
+    """Wait until the round is in a stable state."""
     with fails_with(lambda: f"the round does not come to {state}: {table.controller.table.state}"):
         async with asyncio.timeout(60):
             while table.controller.table.state.round.state != state:  # noqa: ASYNC110 - another process plays
@@ -227,7 +227,7 @@ async def _to(table: FarTable, state: str) -> None:
 
 
 async def _to_rest(table: FarTable) -> None:
-    """Lead the table on until it has played one more round to its end."""
+    """Play one more round to its end."""
     async with asyncio.timeout(90):
         while True:
             await table.rest()
@@ -245,7 +245,7 @@ async def _to_rest(table: FarTable) -> None:
 
 
 async def _to_the_middle(table: Stalled, state: str) -> None:
-    """Bring a deck, open a round, lay two chips; go on to the deal if that is asked for."""
+    """Bring a deck, open a round, place two chips; continue to the deal if requested."""
     await table.rest()
     await table.bring("blue")
     table.controller.submit(ev.OpenRound(DEALER))
@@ -260,7 +260,7 @@ async def _to_the_middle(table: Stalled, state: str) -> None:
 
 
 async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None:
-    """On a busy computer: people look around nine times before the box has answered what they reported."""
+    """On a busy computer people poll nine times before the box has answered their report."""
     async with far_table(tmp_path) as table:
         with running(table.config):
             await table.meet()
@@ -289,7 +289,7 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
 ) -> None:
     journal = tmp_path / "data" / "journal"
     async with Stalled(tmp_path, GAME, seed=5, speed=SPEED, pace=PACE) as table:
-        watch, told = FarWatch(table), table.people.told
+        watch, reported = FarWatch(table), table.people.told
         box = RunningBox(table.config)
         try:
             await table.meet()
@@ -302,7 +302,7 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
             assert (ending.kind == STOP) is (how == signal.SIGTERM)
             shoe: Any = table.machines["shoe.1"]
             assert how == signal.SIGKILL or shoe.firmware.state.name != "DISPENSING"
-            table.stall, table.people.told = False, told  # type: ignore[method-assign]
+            table.stall, table.people.told = False, reported  # type: ignore[method-assign]
             box = RunningBox(table.config)
             await table.meet()
             held = [hold.trigger for hold in table.controller.table.state.holds.values()]

@@ -1,4 +1,4 @@
-"""The way back to service at a box of its own process: gone by commands, killed in the middle, taken up again."""
+"""Return to service at a real box: by commands, killed in the middle, and continued."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def ask(box: RunningBox, do: str, *people: str, **details: Any) -> Any:
 
 
 def refused_by(box: RunningBox) -> str:
-    """What the table says to a floorperson who returns the machine."""
+    """Return the table's refusal to a floorperson who returns the machine."""
     event = {"type": "SlotOrdered", "slot": SLOT, "act": "acknowledge"}
-    (against,) = ask(box, "say", "floor-1", event=event)["decisions"]
-    return " ".join(reason["evidence"] for reason in against["reasons"] if reason["key"] == "steps_open")
+    (reasons,) = ask(box, "say", "floor-1", event=event)["decisions"]
+    return " ".join(reason["evidence"] for reason in reasons["reasons"] if reason["key"] == "steps_open")
 
 
 @pytest.mark.timeout(180)
@@ -65,9 +65,9 @@ async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_pat
             machine.inject("clear_path")
             for step in ("clear", "path_empty", "sensor_test"):
                 await jam(table.config, "--step", step)
-            told = await jam(table.config, "--order", "jog", "motor=feed", "reverse=yes")
-            assert "☑ sensor test" in told
-            assert "Jogged, turned: transport, elevator, eject" in told
+            output = await jam(table.config, "--order", "jog", "motor=feed", "reverse=yes")
+            assert "☑ sensor test" in output
+            assert "Jogged, turned: transport, elevator, eject" in output
             box.end(signal.SIGKILL)
         with running(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "faulted")
@@ -98,5 +98,5 @@ async def test_a_simulated_technician_goes_every_step_at_a_box_that_keeps_dossie
                     table.people.mend()
                     await asyncio.sleep(0.1)
             assert table.controller.table.state.slots[SLOT].way is None
-            told = await table.box.step(1, None, None)
-            assert (len(told["done"]), told["next"]) == (8, None)
+            answer = await table.box.step(1, None, None)
+            assert (len(answer["done"]), answer["next"]) == (8, None)

@@ -1,4 +1,4 @@
-"""A real box at its end and at its start: its last record reaches the copy, and systemd gives a long start its time."""
+"""Stop and start of a real box: its last record reaches the copy, and systemd waits for a long start."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ async def test_systemd_is_asked_for_more_time_while_the_journal_is_read(tmp_path
             systemd.bind(str(tmp_path / "notify"))
             systemd.settimeout(30.0)
             with running(table.config, {"NOTIFY_SOCKET": str(tmp_path / "notify")}):
-                heard = [await asyncio.to_thread(systemd.recv, 4096)]
-                while b"READY=1" not in heard[-1]:
-                    heard.append(await asyncio.to_thread(systemd.recv, 4096))
-        assert b"EXTEND_TIMEOUT_USEC=60000000" in heard[0]
-        assert b"reading the journal: record" in heard[0]
+                received = [await asyncio.to_thread(systemd.recv, 4096)]
+                while b"READY=1" not in received[-1]:
+                    received.append(await asyncio.to_thread(systemd.recv, 4096))
+        assert b"EXTEND_TIMEOUT_USEC=60000000" in received[0]
+        assert b"reading the journal: record" in received[0]
 
 
 class Hanging(Copy):
@@ -71,7 +71,7 @@ class Hanging(Copy):
         self.until = until
 
     def ship(self) -> Ack:
-        """Answer when nobody waits any more."""
+        """Answer after every caller has given up."""
         self.until.wait(60.0)
         raise CopyUnreachable("it hung")
 
@@ -80,8 +80,8 @@ async def test_a_copy_that_hangs_does_not_hold_the_stop_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(copier_module, "CLOSE_PATIENCE", 0.1)
-    store, released, told = opened(tmp_path / "journal"), threading.Event(), list[CopyState]()
-    copier = Copier(store, Hanging(store.folder, tmp_path / "copy", released), told.append)
+    store, released, reported = opened(tmp_path / "journal"), threading.Event(), list[CopyState]()
+    copier = Copier(store, Hanging(store.folder, tmp_path / "copy", released), reported.append)
     store.end()
     assert newest(store).kind == STOP
     await copier.close()

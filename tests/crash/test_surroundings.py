@@ -1,4 +1,4 @@
-"""What surrounds a running box, on the shipped path: certificates, printed addresses, who keeps the journal's heads."""
+"""The surroundings of a running box: certificates, printed addresses, and where the journal's heads are kept."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ def panel(listen: str, port: int, pair: tuple[Path, Path] | None) -> str:
 def until(box: RunningBox, pattern: str) -> re.Match[str]:
     """Wait until the box has logged something."""
     limit = time.monotonic() + LIMIT
-    while (found := re.search(pattern, box.words())) is None:
+    while (match := re.search(pattern, box.words())) is None:
         assert box.process.poll() is None, box.words()
         assert time.monotonic() < limit, f"{pattern} is not in\n{box.words()}"
         time.sleep(0.05)
-    return found
+    return match
 
 
-def noticed(box: RunningBox, *wanted: tuple[str, str]) -> list[dict[str, Any]]:
+def noticed(box: RunningBox, *expected: tuple[str, str]) -> list[dict[str, Any]]:
     """Wait until the status has these notices, by what and code; return all of them."""
     limit = time.monotonic() + LIMIT
     while True:
         notices: list[dict[str, Any]] = box.status()["notices"]
-        if set(wanted) <= {(each["what"], each["code"]) for each in notices}:
+        if set(expected) <= {(each["what"], each["code"]) for each in notices}:
             return notices
-        assert time.monotonic() < limit, f"{wanted} are not all in {notices}\n{box.words()}"
+        assert time.monotonic() < limit, f"{expected} are not all in {notices}\n{box.words()}"
         time.sleep(0.05)
 
 
@@ -116,8 +116,8 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
     mosquitto.start()
     try:
         with running(config) as box:
-            wanted = (("panel.cert", "PB-850"), ("mqtt.cert", "PB-851"), ("mqtt.ca", "PB-851"), ("broker", "PB-850"))
-            notices = noticed(box, *wanted)
+            expected = (("panel.cert", "PB-850"), ("mqtt.cert", "PB-851"), ("mqtt.ca", "PB-851"), ("broker", "PB-850"))
+            notices = noticed(box, *expected)
             assert "PB-854" not in {each["code"] for each in notices}, "heads leave the box by the broker"
             status = pitbox("status", "--config", str(config))
             doctor = {(line["what"], line["state"]) for line in json.loads(
@@ -141,9 +141,9 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
     assert words.count("PB-850 broker") == 1
     for name, what in (("panel.cert", str(old[0])), ("broker", f"127.0.0.1:{mosquitto.port}")):
         line = rf'pitbox_certificate_expiry_timestamp_seconds{{certificate="{name}",where="{re.escape(what)}"}} (\d+)'
-        found = re.search(line, page)
-        assert found is not None, page
-        assert int(found[1]) < time.time()
+        match = re.search(line, page)
+        assert match is not None, page
+        assert int(match[1]) < time.time()
     assert "pitbox_uplink_connected 0\n" in page
     behind = re.search(r"pitbox_uplink_behind_records (\d+)", page)
     assert behind is not None
@@ -158,8 +158,8 @@ def test_a_box_whose_heads_do_not_leave_it_is_warned_of_at_start_and_by_doctor(t
         assert "no broker and no second copy" in notice["text"]
         until(box, "PB-854 no head of the journal leaves this computer")
         assert "note: PB-854" in pitbox("status", "--config", str(config))
-    found = json.loads(pitbox("doctor", "--no-bench", "--json", "--config", str(config), expect=2))["lines"]
-    assert [line["state"] for line in found if line["what"] == "journal heads"] == ["warn"]
+    parsed = json.loads(pitbox("doctor", "--no-bench", "--json", "--config", str(config), expect=2))["lines"]
+    assert [line["state"] for line in parsed if line["what"] == "journal heads"] == ["warn"]
     (tmp_path / "copy").mkdir()
     config.write_text(config.read_text() + '\n[journal]\ncopy = "copy"\n')
     assert "PB-854 no head of the journal leaves this disk" in pitbox("config", "check", str(config))

@@ -1,4 +1,4 @@
-"""`pitbox run` and its second copy as real processes: reached, it lets rounds open; restored elsewhere, it locks."""
+"""`pitbox run` and its second copy as real processes: rounds need the copy; a copy restored elsewhere locks."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.realtime
 
 
-def _against(told: dict[str, Any]) -> set[str]:
-    return {reason["key"] for reason in told["state"]["permits"][0]["reasons"]}
+def _reasons_against(reported: dict[str, Any]) -> set[str]:
+    return {reason["key"] for reason in reported["state"]["permits"][0]["reasons"]}
 
 
 async def _until(box: RunningBox, holds: Any) -> dict[str, Any]:
     async with asyncio.timeout(60):
         while True:
-            told = await asyncio.to_thread(box.status)
-            if holds(told):
-                return told
+            status = await asyncio.to_thread(box.status)
+            if holds(status):
+                return status
             await asyncio.sleep(0.1)
 
 
@@ -35,15 +35,15 @@ async def test_a_box_waits_for_its_copy_and_locks_once_the_copy_was_restored_els
         (tmp_path / "copy").mkdir()
         table.config.write_text(table.config.read_text() + '\n[journal]\ncopy = "copy"\n')
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert "copy_not_reached" in _against(told), "nobody has begun a copy there"
+            status = await asyncio.to_thread(box.status)
+            assert "copy_not_reached" in _reasons_against(status), "nobody has begun a copy there"
             begin_copy(tmp_path / "copy")
-            await _until(box, lambda told: "copy_not_reached" not in _against(told))
+            await _until(box, lambda status: "copy_not_reached" not in _reasons_against(status))
             by = {"floorperson": "F1", "auditor": "A1"}
             await asyncio.to_thread(restore, tmp_path / "copy", tmp_path / "new", by=by)
-            told = await _until(box, lambda told: told["phase"] == "halted")
-            assert told["cause"]["code"] == "PB-724"
-            assert "floorperson F1 and auditor A1" in told["cause"]["text"]
+            status = await _until(box, lambda status: status["phase"] == "halted")
+            assert status["cause"]["code"] == "PB-724"
+            assert "floorperson F1 and auditor A1" in status["cause"]["text"]
         with running(table.config) as box:
-            told = await asyncio.to_thread(box.status)
-            assert (told["phase"], told["cause"]["code"]) == ("locked", "PB-724")
+            status = await asyncio.to_thread(box.status)
+            assert (status["phase"], status["cause"]["code"]) == ("locked", "PB-724")

@@ -1,1 +1,1 @@
-"""Tests that need what most computers lack: skipped unless it is there."""
+"""Tests that need parts that most computers lack; skipped without them."""

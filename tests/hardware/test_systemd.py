@@ -32,7 +32,7 @@ PARTS = ("deploy", "devices", "firmware_bridge", "simulators", "table_controller
 
 
 def watch(tree: Path) -> str:
-    """Have the unit of a tree watched by the tool of the same tree; return what it printed."""
+    """Run the tool of a tree on the unit of the same tree; return its output."""
     done = subprocess.run(
         [sys.executable, "-m", "tools.systemd_unit"],
         cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True, timeout=400, check=False,
@@ -55,7 +55,7 @@ def test_the_unit_is_ready_fed_restarted_and_stopped_by_systemd_itself() -> None
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("place", [str(Path.home()), "/tmp", "/var/tmp", "/var/lib"])
 def test_the_unit_runs_wherever_the_clone_lies(place: str) -> None:
-    """The unit may see no home and no /tmp; whoever clones there must still see the test pass."""
+    """The unit sees no home and no /tmp; the test must pass in a clone there too."""
     if not os.access(place, os.W_OK):
         lack(f"{place} cannot be written (run this as root)")
     with TemporaryDirectory(prefix="pitbox clone, with a space ", dir=place) as name:

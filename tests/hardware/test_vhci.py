@@ -42,14 +42,14 @@ pytestmark = [pytest.mark.realtime, pytest.mark.vhci]
 
 @pytest.fixture(autouse=True, scope="module")
 def _libusb() -> None:
-    """libusb keeps a socket for the life of its process; it is nobody's leak."""
+    """libusb keeps a socket for the life of its process; that is no leak of a test."""
     loaded = Path("/sys/module/vhci_hcd").exists() and os.geteuid() == 0
     need(loaded, "the kernel's vhci_hcd is not loaded, or this is not root: `make vhci` runs these tests in QEMU")
     libusb_package.get_libusb1_backend()
 
 
 def on_the_bus(serial: str) -> int:
-    """How many devices of this computer have this serial number. May wait for a device: never on the loop."""
+    """Return how many devices of this computer have this serial number. Blocks: never call it on the loop."""
     files = Path("/sys/bus/usb/devices").glob("*/serial")
     with suppress(OSError):  # one that has just gone
         return sum(file.read_text().strip() == serial for file in files)
@@ -173,8 +173,8 @@ async def test_libusb_numbers_its_errors_as_our_backend_does() -> None:
         async def number() -> int | None:
             with pytest.raises(usb.core.USBError) as raised:
                 await asyncio.to_thread(device.read, 0x81, 64, 200)
-            found: int | None = raised.value.errno
-            return found
+            result: int | None = raised.value.errno
+            return result
 
         assert await number() == errno.ETIMEDOUT
         end.device.stall(0x81)

@@ -1,4 +1,4 @@
-"""How good the diagnosis is, over every fault of the simulators; and that worse ones are found to be worse."""
+"""Accuracy of the diagnosis over every fault of the simulators; a diagnosis with less evidence scores lower."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOAL = 0.9
 
 @cache
 def few() -> tuple[Outcome, ...]:
-    """Every fault of every model once, in virtual time."""
+    """Return every fault of every model once, in virtual time."""
     return tuple(happen(case) for case in cases(range(6000, 6001)))
 
 
@@ -97,9 +97,9 @@ def test_a_diagnosis_that_looks_away_is_worse_where_it_matters(
 def test_a_diagnosis_that_claims_another_segment_is_caught() -> None:
     outcome = next(o for o in few() if o.dossier is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
     assert outcome.dossier is not None
-    found = diagnose(outcome.dossier)
-    lies = msgspec.structs.replace(found, where=msgspec.structs.replace(found.where, segments=("bridge",)))
-    assert not judge(outcome, found).confident_wrong
+    diagnosis = diagnose(outcome.dossier)
+    lies = msgspec.structs.replace(diagnosis, where=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
+    assert not judge(outcome, diagnosis).confident_wrong
     assert judge(outcome, lies).confident_wrong
 
 

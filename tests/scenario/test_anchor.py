@@ -1,4 +1,4 @@
-"""The anchor while a box runs: written anew every thirty seconds if anything was recorded, in virtual time."""
+"""The anchor of a running box: rewritten every thirty seconds if anything was recorded, in virtual time."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_the_anchor_follows_the_journal_every_thirty_seconds_and_rests_whe
         await box.stop()
         bench.close()
         store.close()
-    for name, content in older.items():  # a box that is cut off and set back by more than thirty seconds is found out
+    for name, content in older.items():  # a box that is cut off and rolled back by more than thirty seconds is detected
         (data / "journal" / name).write_bytes(content)
     for left in {file.name for file in (data / "journal").iterdir()} - set(older):
         (data / "journal" / left).unlink()

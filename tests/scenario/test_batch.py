@@ -1,4 +1,4 @@
-"""Six decks at a time: cycles, the two incidents of wandering cards, and identification, against the world's truth."""
+"""Six decks at a time: cycles, two incidents of migrating cards, and identification, against the simulator's truth."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ async def disagrees(b: Bench) -> m.Incomplete:
 
 
 async def given_out(b: Bench) -> None:
-    """People clear the machine and take what lies behind the gate, whatever it says."""
+    """Clear the machine and take the cards behind the gate, even if they are rejected."""
     await carried_out(b, b.driver.clear_jam)
     await carried_out(b, b.driver.eject)
 
 
 async def searched(b: Bench) -> list[Card]:
-    """A technician looks inside, takes what is there, and has the machine test itself."""
+    """Take the cards behind the shelves as a technician does, run a self-test; return the cards."""
     b.inject("door")
-    found = b.machine.world.at(b.machine.mechanics.behind_shelves)
+    cards = b.machine.world.at(b.machine.mechanics.behind_shelves)
     b.machine.world.move_all(b.machine.mechanics.behind_shelves, TRAY)
     b.inject("door:to=closed")
     await carried_out(b, b.driver.self_test)
-    return found
+    return cards
 
 
 def backs(b: Bench, place: str) -> Counter[str]:
@@ -191,7 +191,7 @@ async def test_a_card_that_migrates_is_caught_in_both_batches_and_neither_is_cal
         assert (over.cards_in, over.cards_out) == (312, 313)
         assert backs(b, b.machine.mechanics.gate) == {"red": 312, "blue": 1}
         assert (await beliefs_hold(b)).inside is b.view.inside is None
-        for count in (311, 313):  # each at its next count, as often as anybody asks
+        for count in (311, 313):  # each at its next count, and again at every later one
             await given_out(b)
             b.inject("swap_batches")
             completed = await completes(b)
@@ -222,9 +222,9 @@ async def test_a_card_that_wandered_and_was_sorted_out_leaves_two_good_batches(s
 
 
 async def _exchanged(b: Bench, *, equal: bool) -> m.Completed:
-    """Let a card of the next batch slip from where one of the first comes back; people vouch for a look they spared.
+    """Exchange a card of the next batch with one of the first; people confirm an inspection that they skipped.
 
-    Both batches are new, so that their first cards have `equal` faces unless somebody cuts one.
+    Both batches are new, so their first cards have `equal` faces unless one batch is cut.
     """
     b.inject("card_migrates:card=1")
     await disagrees(b)
@@ -254,7 +254,7 @@ async def test_two_cards_that_change_places_inside_are_the_limit_of_a_machine_th
 
 @pytest.mark.parametrize("equal", [False, True])
 async def test_a_machine_that_reads_faces_sees_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
-    """It reads cards on their way in, and no backs: an exchange shows at the next cycle, one of equal faces never."""
+    """It reads faces on the way in and no backs: an exchange shows at the next cycle, one of equal faces never."""
     async with bench(seed, batch=True, identifies=True) as b:
         assert not (await _exchanged(b, equal=equal)).rejected
         await carried_out(b, b.driver.eject)
@@ -278,7 +278,7 @@ async def found(b: Bench) -> tuple[Counter[int], Counter[int]]:
 
 
 def wrong(b: Bench) -> tuple[Counter[int], Counter[int]]:
-    """The truth: what is missing from and extra in the batch behind the gate."""
+    """Return what is really missing from and extra in the batch behind the gate."""
     whole, there = Counter(SIX_DECKS), Counter(faces_behind_gate(b))
     return whole - there, there - whole
 

@@ -1,4 +1,4 @@
-"""One bet sensor against what really lies on its spot: edges, stacks, strange things, drift, dark and light."""
+"""One bet sensor against the real content of its spot: edges, stacks, foreign objects, drift, power off and on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def light(s: Sensor, which: m.Light, sequence: int) -> None:
 
 
 def burning(s: Sensor) -> m.Light:
-    """The truth: which lamp burns."""
+    """Return which lamp is really on."""
     return s.machine.spot.light
 
 
@@ -43,7 +43,7 @@ async def refused(s: Sensor, which: m.Light, sequence: int) -> m.Reason:
 
 
 async def latched(s: Sensor, lock_id: int = 900, number: int = 7) -> m.Latch:
-    """Lock, again as often as a bad line needs; the answer is the same."""
+    """Send the lock as often as a bad line needs; the answer is the same."""
     await comes_true(lambda: s.driver.reported is not None)
     answer = await ask(s, lambda: s.driver.lock(number, lock_id))
     assert isinstance(answer, m.Locked)
@@ -67,9 +67,9 @@ async def test_a_bet_is_placed_and_withdrawn_and_every_change_has_the_next_numbe
             s.inject("take_bet")
         s.inject("place_bet")
         await heard(s)
-        told = s.told(m.Changed)
-        assert [change.sequence for change in told] == list(range(1, 12))
-        assert [change.change for change in told] == [m.Change.PLACED, m.Change.WITHDRAWN] * 5 + [m.Change.PLACED]
+        events = s.told(m.Changed)
+        assert [change.sequence for change in events] == list(range(1, 12))
+        assert [change.change for change in events] == [m.Change.PLACED, m.Change.WITHDRAWN] * 5 + [m.Change.PLACED]
         assert (await beliefs_hold(s)).state is m.State.PLACED
         assert s.view.sensed == 11
 
@@ -163,7 +163,7 @@ async def test_a_coil_that_cannot_be_read_is_a_fault_and_no_bet_is_taken_until_a
         await comes_true(lambda: s.told(m.Fault))
         assert s.told(m.Fault)[-1].reason is m.Reason.SENSING_FAILED
         assert s.service.state == "faulted"
-        s.inject("take_bet")  # whatever happens now, nobody sees it
+        s.inject("take_bet")  # without power no change is seen
         assert (await latched(s)).lies is m.Lies.UNREAD
         s.inject("mend")
         await carried_out(s, lambda command: s.driver.unlock(command, 900))

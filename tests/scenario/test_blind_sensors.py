@@ -1,4 +1,4 @@
-"""What dust, bent cards, foreign objects and hasty firmware do to a machine, and what it then still knows."""
+"""Effects of dust, bent cards, foreign objects and hasty firmware on a machine, and which counts stay known."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ async def test_a_sensor_that_dust_has_darkened_is_a_jam_before_it_and_nothing_wr
         jam = await jammed(b)
         assert m.ENDS[jam.segment] is sensor
         assert 300 < jam.levels[sensor].level < 420, "two fifths of a clean sensor's light, and noise"
-        told = (b.view.inside, (await ask(b, b.driver.status)).inside, jam.inside)
-        assert all(belief in (None, b.machine.mechanics.inside()) for belief in told)
+        reported_counts = (b.view.inside, (await ask(b, b.driver.status)).inside, jam.inside)
+        assert all(belief in (None, b.machine.mechanics.inside()) for belief in reported_counts)
         assert b.view.behind_gate in (None, b.machine.world.count(b.machine.mechanics.gate))
 
 
@@ -66,8 +66,8 @@ async def test_a_shuffler_whose_sensor_goes_blind_under_way_says_nothing_wrong(
             assert b.told(m.Jam)
         else:
             assert sensor in ("feed", "bridge", "lift"), "after feeding nobody looks at these any more"
-        told = (b.view.inside, (await ask(b, b.driver.status)).inside)
-        assert all(belief in (None, b.machine.mechanics.inside()) for belief in told)
+        reported_counts = (b.view.inside, (await ask(b, b.driver.status)).inside)
+        assert all(belief in (None, b.machine.mechanics.inside()) for belief in reported_counts)
 
 
 async def test_what_lies_in_the_path_shades_a_sensor_until_hands_take_it_away(seed: int) -> None:

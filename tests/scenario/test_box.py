@@ -1,4 +1,4 @@
-"""The box as a whole, in memory and virtual time: start, people, following, trouble, stop."""
+"""The box as a whole, in memory and virtual time: start, people, followers, failures, stop."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 async def hold_of(talk: Talk) -> None:
-    """Give the table something that people must clear: a shoe that is reported unusable."""
-    told = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
-    assert any(d["type"] == "Found" for d in told["decisions"]), told
+    """Report the shoe unusable: a hold that people must clear."""
+    answer = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+    assert any(d["type"] == "Found" for d in answer["decisions"]), answer
 
 
 # --- start and stop ---------------------------------------------------------------------------------------------------
@@ -37,15 +37,15 @@ async def hold_of(talk: Talk) -> None:
 
 async def test_a_box_starts_shows_itself_and_stops_in_order(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
-        told = await talk.ask("status")
-        assert (told["phase"], told["boot"], told["cause"], told["dealer"]) == ("running", 1, None, None)
-        assert {slot["state"] for slot in told["slots"]} == {"in_service"}
-        assert told["copy"]["words"].startswith("There is no second copy")
-        opening = told["state"]["permits"][0]
+        status = await talk.ask("status")
+        assert (status["phase"], status["boot"], status["cause"], status["dealer"]) == ("running", 1, None, None)
+        assert {slot["state"] for slot in status["slots"]} == {"in_service"}
+        assert status["copy"]["words"].startswith("There is no second copy")
+        opening = status["state"]["permits"][0]
         assert opening["act"] == "open_bets"
         assert {"deck_not_ready", "dice_not_fresh"} <= {reason["key"] for reason in opening["reasons"]}
         assert all({"clause", "clears", "evidence", "text"} <= set(reason) for reason in opening["reasons"])
-        assert told["state"]["meters"]["current"] == 10_000_000_000
+        assert status["state"]["meters"]["current"] == 10_000_000_000
         await box.stop()
         assert [record.kind for record in bench.records()[-2:]] == [SNAPSHOT, STOP]
         again = await bench.start()
@@ -60,11 +60,11 @@ async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why
     box = await bench.start()
     try:
         talk = Talk(box)
-        told = await talk.ask("status")
-        assert (told["phase"], told["cause"]["code"], told["state"]) == ("locked", "PB-730", None)
+        status = await talk.ask("status")
+        assert (status["phase"], status["cause"]["code"], status["state"]) == ("locked", "PB-730", None)
         assert box.locked is not None
         assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
-        assert {slot["state"] for slot in told["slots"]} == {"locked"}, "none of them serves"
+        assert {slot["state"] for slot in status["slots"]} == {"locked"}, "none of them serves"
         assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
         assert (await talk.ask("follow")).startswith("PB-815")
         assert (await talk.say("OpenRound")).startswith("PB-815")
@@ -88,9 +88,9 @@ async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_pa
         await talk.sign_on("D1")
         bench.disk.fault = DiskFailed("the disk is gone")
         assert (await talk_until_halted(box, talk)).startswith("PB-815 PB-718")
-        told = await talk.ask("status")
-        assert (told["phase"], told["cause"]["code"]) == ("halted", "PB-718")
-        assert "in_service" not in {slot["state"] for slot in told["slots"]}
+        status = await talk.ask("status")
+        assert (status["phase"], status["cause"]["code"]) == ("halted", "PB-718")
+        assert "in_service" not in {slot["state"] for slot in status["slots"]}
         assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
 
 
@@ -114,8 +114,8 @@ async def test_nobody_speaks_without_signing_on_and_nobody_for_another(tmp_path:
         assert (await talk.say("SlotChanged", slot="shoe.1", trigger="verify")).startswith("PB-814")
         assert (await talk.say("DeckReceived")).startswith("PB-814")
         assert (await talk.say("DeckReceived", deck="blue", colour="blue")).startswith("PB-814")
-        told = await talk.say("OpenRound")
-        assert told["decisions"][0]["type"] == "Refused"
+        answer = await talk.say("OpenRound")
+        assert answer["decisions"][0]["type"] == "Refused"
 
 
 async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> None:
@@ -191,15 +191,15 @@ async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_
             return table.state.shoe_over
 
         for by in ("T1", "A1"):
-            told = await talk.say("CoverCardOut", seat=3, by=by)
-            assert told["decisions"][0]["type"] == "Refused", by
+            answer = await talk.say("CoverCardOut", seat=3, by=by)
+            assert answer["decisions"][0]["type"] == "Refused", by
         assert not over()
         assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
         assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
         await talk.say("CoverCardOut", seat=3, by="D1")
         assert over()
-        said = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
-        named = [event.who.credential for event in said if isinstance(event, ev.CoverCardOut) and event.who]
+        events = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
+        named = [event.who.credential for event in events if isinstance(event, ev.CoverCardOut) and event.who]
         assert named == ["T1", "A1", "D1"]
 
 
@@ -232,13 +232,13 @@ async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) 
         assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
         assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
         before = status_of(box).state
-        told = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
+        answer = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
         after = status_of(box).state
         assert before is not None
         assert after is not None
         assert before.meters is not None
         assert after.meters is not None
-        assert after.meters.current == before.meters.current + 1_000_000, told
+        assert after.meters.current == before.meters.current + 1_000_000, answer
 
 
 # --- following --------------------------------------------------------------------------------------------------------
@@ -249,13 +249,13 @@ async def test_a_mirror_needs_no_more_than_the_state_and_the_steps(tmp_path: Pat
         await talk.sign_on("D1")
         assert box.controller is not None
         mirror = Table(box.plan.edition, box.plan.submission, dict(box._kinds))
-        box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # on its way to the disk when it asks
-        told = await talk.ask("follow", told=True)
-        mirror.restore(msgspec.convert(told["state"], bytes))
+        box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # not on disk yet
+        answer = await talk.ask("follow", told=True)
+        mirror.restore(msgspec.convert(answer["state"], bytes))
         await talk.say("DeckReceived", deck="blue")
         steps = [line["step"] for line in talk.lines if "step" in line]
         assert steps
-        assert all(step["seq"] > told["seq"] for step in steps)
+        assert all(step["seq"] > answer["seq"] for step in steps)
         for step in steps:
             taken = rec.decode_step(msgspec.json.encode(step))
             assert mirror.step(taken.event) == taken.decisions
@@ -272,8 +272,8 @@ async def test_a_hold_that_nobody_clears_is_escalated_again_and_again(tmp_path: 
         await asyncio.sleep(11)
         assert [note.hold for note in bench.notes("escalated")] == [next(iter(status_of(box).state.holds)).hold.id]  # type: ignore[union-attr]
         await asyncio.sleep(10)
-        told = await talk.ask("status")
-        assert told["state"]["holds"][0]["escalated"] == 2
+        status = await talk.ask("status")
+        assert status["state"]["holds"][0]["escalated"] == 2
         while prompts := (await talk.ask("status"))["state"]["prompts"]:
             prompt = next((p for p in prompts if p["hold"] is not None), None)
             if prompt is None:
@@ -299,21 +299,21 @@ async def test_what_dies_beside_the_table_is_started_again_and_the_journal_says_
         await asyncio.sleep(20)
         assert [round(b - a, 1) for a, b in pairwise(lives)] == [0.5, 1.0, 2.0]
         assert [note.text.partition(" ")[0] for note in bench.notes("died")] == ["panel"] * 3
-        told = await talk.ask("status")
-        (task,) = [task for task in told["tasks"] if task["name"] == "panel"]
+        status = await talk.ask("status")
+        (task,) = [task for task in status["tasks"] if task["name"] == "panel"]
         assert (task["state"], task["restarts"]) == ("running", 3)
-        assert told["phase"] == "running"
+        assert status["phase"] == "running"
 
 
 async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_time_with_its_trace(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("DEBUG", "table_controller.controller.supervise")
-    said = [PanelNotServed("port 8080: in use"), PanelNotServed("port 8080: in use"), ValueError("a slip")]
+    errors = [PanelNotServed("port 8080: in use"), PanelNotServed("port 8080: in use"), ValueError("a slip")]
 
     async def work() -> None:
-        if said:
-            raise said.pop(0)
+        if errors:
+            raise errors.pop(0)
 
     tasks = Tasks(lambda _: None)
     tasks.supervise("panel", work)
@@ -379,9 +379,9 @@ async def test_a_driver_that_fails_is_met_anew_and_the_table_goes_on(tmp_path: P
             kind.fold = fold
         assert errors
         assert "shoe.1" in bench.notes("died")[0].text
-        told = await talk.ask("status")
-        assert {s["name"]: s["connected"] for s in told["slots"]}["shoe.1"]
-        assert told["phase"] == "running"
+        status = await talk.ask("status")
+        assert {s["name"]: s["connected"] for s in status["slots"]}["shoe.1"]
+        assert status["phase"] == "running"
 
 
 async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> None:
@@ -397,11 +397,11 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
             driver = box.slots[name].driver
             stop = driver.stop
 
-            def told(number: int, name: str = name, stop: Any = stop) -> Any:
+            def reported(number: int, name: str = name, stop: Any = stop) -> Any:
                 stops.append(name)
                 return stop(number)
 
-            driver.stop = told
+            driver.stop = reported
         locks = [bench.machines[f"bet_sensor.{seat}"] for seat in range(1, 7)]
         box.controller.table.take = _broken  # type: ignore[method-assign,assignment]
         box.on_halted.append(talk.session.halted)

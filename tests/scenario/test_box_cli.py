@@ -1,4 +1,4 @@
-"""The commands that talk to a running box: what they print, their exit codes, and what they say when none runs."""
+"""The commands that use a running box: their output, their exit codes, and their errors when no box runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.realtime
 
 
 class Console:
-    """Runs commands beside the box, in a thread; `said` is what the last one printed."""
+    """Runs commands in a thread while the box runs; returns exit code and output."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self._socket = folder / "control.sock"
@@ -40,9 +40,9 @@ class Console:
 
     async def run(self, *words: str) -> tuple[int, str]:
         code = await asyncio.to_thread(cli.main, [*words, "--socket", str(self._socket)])
-        told = self._capsys.readouterr()
-        assert "Traceback" not in told.err
-        return code, told.out + told.err
+        output = self._capsys.readouterr()
+        assert "Traceback" not in output.err
+        return code, output.out + output.err
 
 
 @asynccontextmanager
@@ -61,27 +61,27 @@ async def console(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIter
 
 async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with console(tmp_path, capsys) as (bench, at):
-        code, said = await at.run("status")
+        code, output = await at.run("status")
         assert code == cli.OK
-        assert "round 0: idle; no dealer is signed on" in said
-        assert "current $10,000.00" in said
-        assert "no round: the deck is not shuffled and cut [688a.5(a)/1]; dealer: shuffle and cut" in said
-        assert "There is no second copy" in said
-        code, said = await at.run("status", "--json")
-        assert msgspec.json.decode(said)["phase"] == "running"
-        code, said = await at.run("submit", "deck", "deck=blue", "--as", "D1", *at.pin)
+        assert "round 0: idle; no dealer is signed on" in output
+        assert "current $10,000.00" in output
+        assert "no round: the deck is not shuffled and cut [688a.5(a)/1]; dealer: shuffle and cut" in output
+        assert "There is no second copy" in output
+        code, output = await at.run("status", "--json")
+        assert msgspec.json.decode(output)["phase"] == "running"
+        code, output = await at.run("submit", "deck", "deck=blue", "--as", "D1", *at.pin)
         assert code == cli.OK
-        code, said = await at.run("prompts", "--role", "dealer")
-        number = re.search(r"dealer: (\d+) opening/composition \(deck blue\): whole \| not_whole", said)
-        assert number, said
-        code, said = await at.run("answer", number[1], "whole", "--as", "D1", *at.pin)
+        code, output = await at.run("prompts", "--role", "dealer")
+        number = re.search(r"dealer: (\d+) opening/composition \(deck blue\): whole \| not_whole", output)
+        assert number, output
+        code, output = await at.run("answer", number[1], "whole", "--as", "D1", *at.pin)
         assert (code, bench.box.controller is not None) == (cli.OK, True)
-        assert f"question {number[1]} answered whole" in said
-        code, said = await at.run("submit", "open_round", "--as", "D1", *at.pin)
+        assert f"question {number[1]} answered whole" in output
+        code, output = await at.run("submit", "open_round", "--as", "D1", *at.pin)
         assert code == cli.FAULT
-        assert "REFUSED open_bets" in said
-        code, said = await at.run("prompts", "--role", "technician")
-        assert said == "no open prompts for the technician\n"
+        assert "REFUSED open_bets" in output
+        code, output = await at.run("prompts", "--role", "technician")
+        assert output == "no open prompts for the technician\n"
 
 
 async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_not_taken(
@@ -104,14 +104,14 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
         assert f"    {what:15s} {keys}".rstrip() + "\n" in manual, what
     async with console(tmp_path, capsys) as (bench, at):
         before = len(bench.records())
-        for words, said in (
+        for words, text in (
             (("order", "order=dance"), "order takes one of"), (("deck",), "deck needs deck="),
             (("deck", "deck=blue", "preshuffled=maybe"), "takes yes or no"),
             (("cover_card", "slot=shoe.1"), "cover_card has no 'slot'; it takes: [seat=N]"),
             (("open_round", "seat=1"), "it takes: nothing"),
         ):  # fmt: skip
-            code, told = await at.run("submit", *words, "--as", "D1", *at.pin)
-            assert (code, said in told) == (cli.USAGE, True), told
+            code, reported = await at.run("submit", *words, "--as", "D1", *at.pin)
+            assert (code, text in reported) == (cli.USAGE, True), reported
         assert len(bench.records()) == before
 
 
@@ -125,20 +125,20 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
         book = bench.box.running().table.state.money.book
         people = ("--as", "F1", "--second", "A1", *at.pin)
         for unclear in ("100", "12.50", "+12.5", "1,00.00"):
-            code, said = await at.run(*CORRECTION, f"amount={unclear}", *people)
-            assert (code, "write dollars and cents with its sign" in said) == (cli.USAGE, True), said
-        code, said = await at.run(*CORRECTION, "amount=+12.50", *people)
-        assert (code, "confirm with --yes" in said) == (cli.USAGE, True), "nobody can be asked without a terminal"
+            code, output = await at.run(*CORRECTION, f"amount={unclear}", *people)
+            assert (code, "write dollars and cents with its sign" in output) == (cli.USAGE, True), output
+        code, output = await at.run(*CORRECTION, "amount=+12.50", *people)
+        assert (code, "confirm with --yes" in output) == (cli.USAGE, True), "nobody can be asked without a terminal"
         assert book.meters.current == 10_000 * DOLLAR
-        code, said = await at.run(*CORRECTION, "amount=+12.50", "--yes", *people)
+        code, output = await at.run(*CORRECTION, "amount=+12.50", "--yes", *people)
         assert code == cli.OK
-        assert re.search(r"meter before +\$10,000.00\nmeter after +\$10,012.50  \(\+\$12.50, document MC-1\)", said)
+        assert re.search(r"meter before +\$10,000.00\nmeter after +\$10,012.50  \(\+\$12.50, document MC-1\)", output)
         assert bench.box.running().table.state.money.book.meters.current == 10_012 * DOLLAR + 50 * CENT
-        code, said = await at.run(*CORRECTION, "amount=-0.01", "--yes", *people)
-        assert (code, "document MC-1 was used before" in said) == (cli.FAULT, True)
+        code, output = await at.run(*CORRECTION, "amount=-0.01", "--yes", *people)
+        assert (code, "document MC-1 was used before" in output) == (cli.FAULT, True)
         reset = ("submit", "reset_meter", "document=MC-2", "ground=malfunction", "reason=sensor_fault", "--yes")
-        code, said = await at.run(*reset, *people)
-        assert "(-$12.50, document MC-2)" in said
+        code, output = await at.run(*reset, *people)
+        assert "(-$12.50, document MC-2)" in output
         close = ("submit", "close_meter", "document=MC-3")
         assert (await at.run(*close, *people))[0] == cli.OK
         limit, by_technician = ("submit", "set_meter", "document=MC-3"), ("--as", "T1", "--second", "A1", *at.pin)
@@ -146,8 +146,8 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
             ("limit=1", "write dollars and cents"), ("limit=10000.001", "whole cents"),
             ("rate=much", "takes a percentage"), ("limit_cents=5", "set_meter has no 'limit_cents'"),
         ):  # fmt: skip
-            code, said = await at.run(*limit, typed, *by_technician)
-            assert (code, why in said) == (cli.USAGE, True), said
+            code, output = await at.run(*limit, typed, *by_technician)
+            assert (code, why in output) == (cli.USAGE, True), output
         assert (await at.run(*limit, "limit=20,000.00", *by_technician))[0] == cli.OK
         assert bench.box.running().table.state.money.limit == 20_000 * DOLLAR
 
@@ -178,36 +178,36 @@ async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
 ) -> None:
     async with console(tmp_path, capsys) as (_, at):
         (tmp_path / "wrong").write_text("D1 000000")
-        code, said = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
-        assert (code, "others can read these PINs" in said) == (cli.USAGE, True)
+        code, output = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "others can read these PINs" in output) == (cli.USAGE, True)
         (tmp_path / "wrong").chmod(0o600)
-        code, said = await at.run("submit", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
-        assert (code, "no line begins with D2" in said) == (cli.USAGE, True)
-        code, said = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
-        assert (code, "PB-320" in said) == (cli.TRUST, True)
-        code, said = await at.run("submit", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
-        assert (code, "write dollars and cents with its sign, as +12.50 or -0.01" in said) == (cli.USAGE, True)
-        code, said = await at.run("submit", "deck", "blue", "--as", "F1", *at.pin)
-        assert (code, "not KEY=VALUE" in said) == (cli.USAGE, True)
-        code, said = await at.run("submit", "deck", "colour=blue", "--as", "F1", *at.pin)
-        assert (code, "deck has no 'colour'" in said) == (cli.USAGE, True)
-        code, said = await at.run("answer", "1", "done", "--seats", "1,x", "--as", "D1", *at.pin)
-        assert (code, "seats are numbers" in said) == (cli.USAGE, True)
-        code, said = await at.run("enroll", "shoe.1", "--key", str(tmp_path / "x"), "--as", "T1", *at.pin)
-        assert (code, "--second" in said) == (cli.REFUSED, True)
-    code, said = await at.run("status")
-    assert (code, "PB-811 no box answers" in said, "what to do: Start the box" in said) == (cli.NO_BOX, True, True)
+        code, output = await at.run("submit", "open_round", "--as", "D2", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "no line begins with D2" in output) == (cli.USAGE, True)
+        code, output = await at.run("submit", "open_round", "--as", "D1", "--pin-file", str(tmp_path / "wrong"))
+        assert (code, "PB-320" in output) == (cli.TRUST, True)
+        code, output = await at.run("submit", "correct_meter", "amount=ten", "document=memo", "--as", "F1", *at.pin)
+        assert (code, "write dollars and cents with its sign, as +12.50 or -0.01" in output) == (cli.USAGE, True)
+        code, output = await at.run("submit", "deck", "blue", "--as", "F1", *at.pin)
+        assert (code, "not KEY=VALUE" in output) == (cli.USAGE, True)
+        code, output = await at.run("submit", "deck", "colour=blue", "--as", "F1", *at.pin)
+        assert (code, "deck has no 'colour'" in output) == (cli.USAGE, True)
+        code, output = await at.run("answer", "1", "done", "--seats", "1,x", "--as", "D1", *at.pin)
+        assert (code, "seats are numbers" in output) == (cli.USAGE, True)
+        code, output = await at.run("enroll", "shoe.1", "--key", str(tmp_path / "x"), "--as", "T1", *at.pin)
+        assert (code, "--second" in output) == (cli.REFUSED, True)
+    code, output = await at.run("status")
+    assert (code, "PB-811 no box answers" in output, "what to do: Start the box" in output) == (cli.NO_BOX, True, True)
 
 
 async def test_frames_of_a_running_box_are_traced_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with console(tmp_path, capsys) as (_, at):
         file = tmp_path / "trace.pcapng"
-        code, said = await at.run("trace", "--slot", "shoe.1", "--slot", "rng.1")
-        assert (code, "there is no slot rng.1" in said) == (cli.USAGE, True)
-        code, said = await at.run("trace", "--slot", "all", "--seconds", "2.5", "--out", str(file))
-        assert code == cli.OK, said
+        code, output = await at.run("trace", "--slot", "shoe.1", "--slot", "rng.1")
+        assert (code, "there is no slot rng.1" in output) == (cli.USAGE, True)
+        code, output = await at.run("trace", "--slot", "all", "--seconds", "2.5", "--out", str(file))
+        assert code == cli.OK, output
         packets = list(read_capture(file))
-        assert len(packets) == len([line for line in said.splitlines() if "->" in line or "<-" in line]) > 10
+        assert len(packets) == len([line for line in output.splitlines() if "->" in line or "<-" in line]) > 10
         assert {packet.outgoing for packet in packets} == {True, False}
-        code, said = await at.run("trace")
-        assert (code, "--port" in said) == (cli.USAGE, True)
+        code, output = await at.run("trace")
+        assert (code, "--port" in output) == (cli.USAGE, True)

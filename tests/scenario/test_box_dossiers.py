@@ -1,4 +1,4 @@
-"""A running box freezes faults and leads people back to service: enforced, written down, taken up after a restart."""
+"""A running box records faults and enforces the return to service, recorded and resumed after a restart."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ async def test_the_way_back_ticks_by_what_the_machine_does_and_by_nothing_else(t
         await fault(bench, "jam:segment=lift,card=9", "dust:sensor=lift,percent=70")
         assert (await tell(talk, "begin", by="F1")).startswith("PB-813"), "a fault of the machine is a technician's"
         assert (await order(talk, "shuffle")).startswith("PB-814"), "nobody moves cards of a machine not in test mode"
-        told = await tell(talk, "begin", by="T1")
-        assert (told["done"], told["next"]) == ([], "clear")
+        answer = await tell(talk, "begin", by="T1")
+        assert (answer["done"], answer["next"]) == ([], "clear")
         assert next(s.testing for s in status_of(bench.box).slots if s.name == SLOT) == 1
         assert (await tell(talk, "clear", by="T1")).startswith("PB-631"), "a word is no evidence"
         assert (await tell(talk, "count", by="T1", cards=53)).startswith("PB-631"), "not its turn"
@@ -113,8 +113,8 @@ async def test_a_way_that_was_begun_is_taken_up_again_after_a_restart(tmp_path: 
         await bench.box.stop()
         await start(bench, tmp_path)
         again = Talk(bench.box)
-        told = await tell(again)
-        assert (told["begun"], told["done"], told["next"]) == (True, ["clear", "path_empty"], "sensor_test")
+        answer = await tell(again)
+        assert (answer["begun"], answer["done"], answer["next"]) == (True, ["clear", "path_empty"], "sensor_test")
         assert bench.box.testing == {SLOT: 1}
 
 
@@ -156,8 +156,8 @@ async def test_a_dossier_is_pinned_until_its_machine_serves_again(tmp_path: Path
         machine.inject("mend")
         await walk(bench, again)
         for act in ("clear", "acknowledge"):
-            told = await again.say("SlotOrdered", slot=SLOT, act=act, by="F1")
-            assert not isinstance(told, str), told
+            answer = await again.say("SlotOrdered", slot=SLOT, act=act, by="F1")
+            assert not isinstance(answer, str), answer
         await asyncio.sleep(2.0)
         assert bench.box.running().table.context.serves(SLOT)
         assert not files.is_pinned(folder, 1)

@@ -1,4 +1,4 @@
-"""Machines through a running box, in virtual time: questions, orders of a technician, and the frames of both."""
+"""Machines through a running box, in virtual time: queries, orders of a technician, and the frames of both."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ async def test_a_technician_uses_a_machine_through_the_box_when_no_round_needs_i
         assert (await talk.ask("device", slot="shoe.1", call="dispense", by="T1")).startswith("PB-814")
         assert (await talk.ask("device", slot="tray.1", call="status")).startswith("PB-814 there is no slot")
         assert (await talk.ask("device", slot="shoe.1", call="status", arguments={"x": 1})).startswith("PB-814")
-        told = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
-        assert Outcome(told["outcome"]) is Outcome.DONE
+        answer = await talk.ask("device", slot="shoe.1", call="self_test", by="T1")
+        assert Outcome(answer["outcome"]) is Outcome.DONE
         assert bench.notes("service")[0].slot == "shoe.1"
         assert box.controller is not None
         box.controller.table.state.round.state = mc.DEALING
@@ -44,8 +44,8 @@ async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None
     async with running(tmp_path) as (bench, box, talk):
         before = len(bench.records())
         for command in ("x", -1, 0, None, 1.5, True, [1], 10**30):
-            told = await talk.ask("device", slot="shoe.1", call="outcome", arguments={"command": command})
-            assert told.startswith("PB-814 command must be"), command
+            answer = await talk.ask("device", slot="shoe.1", call="outcome", arguments={"command": command})
+            assert answer.startswith("PB-814 command must be"), command
         await asyncio.sleep(1.0)
         assert len(bench.records()) == before, "no link fell"
         assert status_of(box).slots[0].state == "in_service"
@@ -57,8 +57,8 @@ async def test_asking_alone_writes_nothing_and_tells_the_table_nothing(tmp_path:
         for slot in ("shoe.1", "shuffler.1", "bet_sensor.1", "shaker.1"):
             for _ in range(3):
                 assert (await talk.ask("device", slot=slot, call="report"))["type"] == "Status"
-            told = await talk.ask("device", slot=slot, call="outcome", arguments={"command": 7})
-            assert told["type"] == "Settled", told
+            answer = await talk.ask("device", slot=slot, call="outcome", arguments={"command": 7})
+            assert answer["type"] == "Settled", answer
         assert len(bench.records()) == before, "nobody is signed on"
         await talk.sign_on("D1")
         before = len(bench.records())
@@ -93,10 +93,10 @@ async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(t
         talk.session.take(read_request(msgspec.json.encode(request)))
         await asyncio.sleep(0)
         assert box.controller is not None
-        box.controller.table.state.round.state = mc.DEALING  # a round began while the order was on its way to the disk
+        box.controller.table.state.round.state = mc.DEALING  # a round began before the order was on disk
         await asyncio.sleep(2.0)
-        told = next(line for line in talk.lines if line.get("id") == 99)
-        assert "a round is under way" in told["error"]["text"]
+        answer = next(line for line in talk.lines if line.get("id") == 99)
+        assert "a round is under way" in answer["error"]["text"]
         ordered, ended = (note.text for note in bench.notes("service"))
         assert ordered == "self_test: ordered"
         assert ended.startswith("self_test: PB-813")

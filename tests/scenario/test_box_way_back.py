@@ -1,4 +1,4 @@
-"""The way back of a fault binds: every refusal names the next step, and no restart, file or test mode unbinds it."""
+"""The return steps of a fault are mandatory: refusals name the next step; restart, files and test mode skip none."""
 
 from __future__ import annotations
 
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 
 async def acknowledge(bench: Bench, talk: Talk) -> Any:
-    """Answer what an irregularity asks, up to the acknowledgement; return what came of that."""
+    """Answer the questions of an irregularity up to the acknowledgment; return the answer to it."""
     by = {"dealer": "D1", "floorperson": "F1", "technician": "T1"}
     await talk.sign_on("D1")
     for _ in range(12):
         prompts = bench.box.running().table.state.prompts.values()
         prompt = next(prompt for prompt in prompts if prompt.hold is not None)
         number = {"number": 53} if prompt.number else {}
-        told = await talk.say("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
+        answer = await talk.say("Answer", prompt=prompt.id, choice=prompt.choices[0], by=by[prompt.role], **number)
         if prompt.kind == "acknowledge":
-            return told
+            return answer
     raise AssertionError("nobody was asked to acknowledge")
 
 
-def refusals(told: Any) -> list[Any]:
-    assert not isinstance(told, str), told
-    return [decision for decision in told["decisions"] if decision["type"] == "Refused"]
+def refusals(reported: Any) -> list[Any]:
+    assert not isinstance(reported, str), reported
+    return [decision for decision in reported["decisions"] if decision["type"] == "Refused"]
 
 
-def against(told: Any) -> str:
-    """What a refusal says of the step that is next."""
-    assert not isinstance(told, str), told
-    (refused,) = [decision for decision in told["decisions"] if decision["type"] == "Refused"]
+def against(reported: Any) -> str:
+    """Return how a refusal names the next step."""
+    assert not isinstance(reported, str), reported
+    (refused,) = [decision for decision in reported["decisions"] if decision["type"] == "Refused"]
     (reason,) = [reason for reason in refused["reasons"] if reason["key"] == "steps_open"]
     return str(reason["evidence"])
 
@@ -82,21 +82,21 @@ async def test_between_the_fault_and_its_dossier_nobody_is_quicker(tmp_path: Pat
         machine.inject("dust:sensor=lift,percent=70")
         controller, seen = bench.box.running(), []
 
-        def told(name: str, event: Any) -> None:
-            if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the very call that tells of the fault
+        def reported(name: str, event: Any) -> None:
+            if name == SLOT and isinstance(event, m.Jam | m.Fault):  # in the same call that reports the fault
                 for act, who in (("clear", "technician"), ("acknowledge", "floorperson")):
                     controller.submit(ev.SlotOrdered(SLOT, act, ev.Person(who, "X")))  # type: ignore[arg-type]
-                way = controller.table.state.slots[SLOT].way
-                seen.append(None if way is None else (way.dossier, way.step.partition(":")[0]))
+                procedure = controller.table.state.slots[SLOT].way
+                seen.append(None if procedure is None else (procedure.dossier, procedure.step.partition(":")[0]))
 
-        bench.box.on_told.append(told)
+        bench.box.on_told.append(reported)
         with pytest.raises(PitboxError):
             await bench.box.slots[SLOT].driver.shuffle(1 << 61)
         assert seen == [(0, "dossier")]
         await asyncio.sleep(2.0)
-        way = controller.table.state.slots[SLOT].way
-        assert way is not None
-        assert way.dossier == 1
+        procedure = controller.table.state.slots[SLOT].way
+        assert procedure is not None
+        assert procedure.dossier == 1
         assert not controller.table.context.serves(SLOT)
 
 
@@ -125,7 +125,7 @@ async def test_after_the_last_step_the_floorperson_returns_it_and_not_before(tmp
         await talk.say("SlotOrdered", slot=SLOT, act="clear", by="F1")
         assert not refusals(await acknowledge(bench, talk))
         machine: Any = bench.machines[SLOT]
-        machine.inject("door:to=open")  # a look inside, and a test, end its doubt
+        machine.inject("door:to=open")  # an inspection and a self-test make the count certain
         machine.inject("door:to=closed")
         await order(talk, "self_test")
         await talk.ask("device", slot=SLOT, call="report", arguments={}, by="T1")
@@ -146,9 +146,9 @@ async def test_an_older_firmware_turns_no_motor_and_its_self_test_is_taken_and_s
         assert str(await order(talk, "jog", motor="feed")).startswith("PB-428")
         await order(talk, "self_test")
         assert (await tell(talk))["next"] == "one_card"
-        way = st.replay(files.steps_of(dossier.folder, 1))
-        assert way is not None
-        assert "cannot jog: SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
+        procedure = st.replay(files.steps_of(dossier.folder, 1))
+        assert procedure is not None
+        assert "cannot jog: SelfTested" in st.wanted(procedure, st.Step.MOTOR_JOG)
 
 
 async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test_mode_restores_the_mode(
@@ -159,8 +159,8 @@ async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test
         await talk.sign_on("F1", "T1", "T2")
         await fault(bench, "dust:sensor=lift,percent=70")
         await walk(bench, talk, until="one_card")
-        told = await order(talk, "set_mode", mode="sort")
-        assert not isinstance(told, str), told
+        answer = await order(talk, "set_mode", mode="sort")
+        assert not isinstance(answer, str), answer
         machine: Any = bench.machines[SLOT]
         assert machine.firmware.mode.name == "SORT"
         left = await tell(talk, "leave", by="T1")
@@ -169,8 +169,8 @@ async def test_what_was_left_in_the_middle_is_taken_up_again_by_another_and_test
         await asyncio.sleep(1.0)
         assert machine.firmware.mode.name == "SHUFFLE", "as it was before somebody took it up"
         assert str(await order(talk, "shuffle")).startswith("PB-814"), "out of test mode nothing moves"
-        told = await tell(talk, "begin", by="T2")
-        assert (told["next"], told["technician"]) == ("one_card", "t2")
+        answer = await tell(talk, "begin", by="T2")
+        assert (answer["next"], answer["technician"]) == ("one_card", "t2")
         await walk(bench, talk)
         assert SLOT not in bench.box.testing
 
@@ -182,12 +182,12 @@ async def test_a_box_that_loses_power_on_the_way_goes_on_where_it_was(tmp_path: 
         await fault(bench, "dust:sensor=lift,percent=70")
         await walk(bench, talk, until=step)
         done = (await tell(talk))["done"]
-        bench.box.running().dead()  # nothing is taken, sent or told from here on
+        bench.box.running().dead()  # nothing is accepted, sent or recorded from here on
         await bench.box.stop()
         await start(bench, tmp_path)
         again = await Talk(bench.box).sign_on("F1", "T1")
-        told = await tell(again)
-        assert (told["done"], told["next"], bench.box.testing) == (done, step, {SLOT: 1})
+        answer = await tell(again)
+        assert (answer["done"], answer["next"], bench.box.testing) == (done, step, {SLOT: 1})
         await again.say("SlotOrdered", slot=SLOT, act="clear", by="T1")
         assert f"{step}: " in against(await again.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
         await walk(bench, again)
@@ -205,9 +205,9 @@ async def test_power_that_goes_while_the_dossier_is_written_unbinds_nothing(tmp_
         bench.box.running().dead()
         await bench.box.stop()
         await start(bench, tmp_path)
-        way = bench.box.running().table.state.slots[SLOT].way
-        assert way is not None
-        assert (way.dossier, way.step) == (1, "begin: a technician starts the return to service")
+        procedure = bench.box.running().table.state.slots[SLOT].way
+        assert procedure is not None
+        assert (procedure.dossier, procedure.step) == (1, "begin: a technician starts the return to service")
 
 
 async def test_files_that_somebody_deletes_unbind_nothing(tmp_path: Path) -> None:
@@ -228,8 +228,8 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
         meters, decks = known(bench)[:2]
 
-        def told() -> set[bool]:
-            """Whether each that tells of the table says that the machine is in test mode."""
+        def reported() -> set[bool]:
+            """Return whether each of status, uplink and pages shows test mode."""
             state = describe_state(controller.table, None, 1, "now")
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
@@ -239,18 +239,18 @@ async def test_test_mode_is_told_everywhere_moves_no_meter_and_ends_with_the_way
             }
 
         await fault(bench, "dust:sensor=lift,percent=70")
-        assert told() == {False}
+        assert reported() == {False}
         assert describe_state(controller.table, None, 1, "now").slots[SLOT].next_step.startswith("begin: ")
         await tell(talk, "begin", by="T1")
-        assert told() == {True}
+        assert reported() == {True}
         await walk(bench, talk, until="count")
-        assert told() == {True}
+        assert reported() == {True}
         await tell(talk, "leave", by="T1")
-        assert told() == {False}
+        assert reported() == {False}
         await tell(talk, "begin", by="T1")
-        assert told() == {True}
+        assert reported() == {True}
         await walk(bench, talk)
-        assert told() == {False}
+        assert reported() == {False}
         assert known(bench)[:2] == (meters, decks), "no cent and no card of the table moved"
         panel.close()
 
@@ -262,7 +262,7 @@ SHOE_SLOT = "shoe.1"
 
 
 async def refused(bench: Bench) -> None:
-    """Have the shoe refuse a stack because its path is dark."""
+    """Make the shoe refuse a stack because its path is dark."""
     with pytest.raises(CommandRefused) as refusal:
         await bench.box.slots[SHOE_SLOT].driver.dispense(1 << 61, 7)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
@@ -284,8 +284,8 @@ async def test_dust_that_makes_a_shoe_refuse_is_a_fault_of_the_machine_and_binds
         assert (state.way.dossier, state.way.step) == (1, "begin: a technician starts the return to service")
         machine.inject("mend")
         await talk.say("SlotOrdered", slot=SHOE_SLOT, act="clear", by="T1")
-        told = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
-        assert "next, in fault report 1: begin: " in against(told), "wiped is not back in service"
+        answer = await talk.say("SlotOrdered", slot=SHOE_SLOT, act="acknowledge", by="F1")
+        assert "next, in fault report 1: begin: " in against(answer), "wiped is not back in service"
         assert (await tell(talk, "begin", by="F1")).startswith("PB-813"), "a technician's"
         assert (await tell(talk, "begin", by="T1"))["next"] == "clear"
         assert bench.box.testing == {SHOE_SLOT: 1}

@@ -1,4 +1,4 @@
-"""The flat button over every rung of the ladder: its place, or no place and why; never a wrong one."""
+"""The flat button over every rung of the ladder: its position, or no position with the reason; never a wrong one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R: Final = m.Reason
 
 
 async def rests(b: ButtonStand) -> m.Status:
-    """Wait until the button lies still, and return what is said of it."""
+    """Wait until the button is still, and return its status."""
     await asyncio.sleep(2)
     return await button_beliefs_hold(b)
 
@@ -66,7 +66,7 @@ async def test_a_button_between_two_places_lies_at_neither(seed: int, rung: str)
 CONFUSED: Final = {
     "take_buttons": R.NO_BUTTON,
     "second_button:at=5": R.MORE_THAN_ONE,
-    "second_button:at=1": R.NONE,  # one on top of the other is one place
+    "second_button:at=1": R.NONE,  # two buttons on top of each other are one position
     "stray_field:place=4,level=700": R.MORE_THAN_ONE,
     "stray_field:place=4,level=400": R.BETWEEN_PLACES,
     "weak_magnet:percent=45": R.BETWEEN_PLACES,

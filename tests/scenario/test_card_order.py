@@ -1,4 +1,4 @@
-"""The order of the cards never leaves the machine: worlds that differ only in it send the same bytes, and when."""
+"""The order of the cards never leaves the machine: decks that differ only in order give the same bytes and times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def arrange(machine: SimulatedShuffler, order: int, *, swapped: bool) -> list[int]:
-    """Lay the deck in one of many orders, with a card replaced by a copy of another if so asked; return its faces."""
+    """Put the deck in one of many orders, with one card duplicated if `swapped`; return its faces."""
     world, intake = machine.world, machine.mechanics.intake
     cards = world.at(intake)
     if swapped:
@@ -39,52 +39,52 @@ def arrange(machine: SimulatedShuffler, order: int, *, swapped: bool) -> list[in
 
 
 async def session(seed: int, order: int, *faults: str, swapped: bool = False, **options: Any) -> tuple[Any, ...]:
-    """Run a whole session with everything that a host can ask; return the wire's bytes and where the cards lay."""
+    """Run a session with every query of a host; return the wire's bytes and the card orders."""
     machine = SimulatedShuffler(seed=seed, **options)
     before = arrange(machine, order, swapped=swapped)
 
-    async def cycle(stand: ShufflerStand) -> list[int]:
+    async def cycle(bench: ShufflerStand) -> list[int]:
         try:
-            await stand.driver.shuffle(stand.next_id())
+            await bench.driver.shuffle(bench.next_id())
             after = [card.face for card in machine.world.at(machine.mechanics.gate)]
         except CommandFailed:
             after = []
-        await ask_everything(stand)
+        await ask_everything(bench)
         if after:
-            await stand.driver.eject(stand.next_id())
+            await bench.driver.eject(bench.next_id())
         else:
-            stand.inject("clear_path")
-            await stand.driver.clear_jam(stand.next_id())
+            bench.inject("clear_path")
+            await bench.driver.clear_jam(bench.next_id())
         return after
 
-    heard, after, completed = await overheard(machine, cycle, *faults)
-    return heard, before, after, completed
+    received, after, completed = await overheard(machine, cycle, *faults)
+    return received, before, after, completed
 
 
 async def overheard(
     machine: SimulatedShuffler, play: Callable[[ShufflerStand], Awaitable[list[int]]], *faults: str
 ) -> tuple[list[Heard], list[int], list[m.Completed]]:
-    """Play something on a tapped line; return what was heard, what the play returned, and how cycles were completed."""
-    host, heard = MemoryHost(machine), list[Heard]()
+    """Run `play` on a recorded line; return the bytes, the result of `play`, and the completed cycles."""
+    host, received = MemoryHost(machine), list[Heard]()
 
     async def opened() -> Transport:
-        return Tap(await host.open(), heard)
+        return Tap(await host.open(), received)
 
-    stand = Stand(machine, SHUFFLER, opened)
+    bench = Stand(machine, SHUFFLER, opened)
     for fault in faults:
-        stand.inject(fault)
-    stand.supervisor.start()
+        bench.inject(fault)
+    bench.supervisor.start()
     try:
-        await stand.driver.ready()
-        faces = await play(stand)
-        await stand.driver.report()
+        await bench.driver.ready()
+        faces = await play(bench)
+        await bench.driver.report()
     finally:
-        await stand.close()
-    return heard, faces, stand.told(m.Completed)
+        await bench.close()
+    return received, faces, bench.told(m.Completed)
 
 
-async def ask_everything(stand: ShufflerStand) -> None:
-    driver = stand.driver
+async def ask_everything(bench: ShufflerStand) -> None:
+    driver = bench.driver
     for question in (driver.status, driver.sensors, driver.transits, driver.trail, driver.findings):
         await question()
 
@@ -101,80 +101,80 @@ def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_no_byte_depends_on_the_order_of_a_whole_deck_or_batch(
     seed: int, batch: bool, identifies: bool, faults: tuple[str, ...]
 ) -> None:
-    heard, before, after, _ = await session(seed, 1, *faults, identifies=identifies, batch=batch)
-    assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
+    received, before, after, _ = await session(seed, 1, *faults, identifies=identifies, batch=batch)
+    assert {direction for direction, _, _ in received} == {"to the machine", "from the machine"}
     for order in range(2, 4 if batch else 6):
         again, other_before, other_after, _ = await session(seed, order, *faults, identifies=identifies, batch=batch)
         assert other_before != before
         assert other_after != after or not after
-        assert again == heard
+        assert again == received
 
 
 @pytest.mark.parametrize("batch", [False, True], ids=["deck", "batch"])
 async def test_what_is_found_wrong_with_a_deck_or_batch_does_not_depend_on_its_order_either(
     seed: int, batch: bool
 ) -> None:
-    heard, _, _, (completed,) = await session(seed, 1, swapped=True, identifies=True, batch=batch)
+    received, _, _, (completed,) = await session(seed, 1, swapped=True, identifies=True, batch=batch)
     assert completed.rejected
     for order in range(2, 4 if batch else 6):
-        assert (await session(seed, order, swapped=True, identifies=True, batch=batch))[0] == heard
+        assert (await session(seed, order, swapped=True, identifies=True, batch=batch))[0] == received
 
 
 # --- a machine without cycles --------------------------------------------------------------------------------
 
 
 async def in_use(seed: int, order: int, *, choices: int | None = None, broken: bool = False) -> tuple[Any, ...]:
-    """Use a continuous machine in every way; return what was heard, and which cards were dealt.
+    """Use every function of a continuous machine; return the recorded bytes and the dealt cards.
 
-    `choices` seeds its shuffling anew once the set was counted.
+    `choices` reseeds its shuffling once the set was counted.
     """
     machine = SimulatedContinuous(seed=seed)
     arrange(machine, order, swapped=False)
 
-    async def play(stand: ShufflerStand) -> list[int]:
-        driver, dealt = stand.driver, []
-        await driver.count_all(stand.next_id())
+    async def play(bench: ShufflerStand) -> list[int]:
+        driver, dealt = bench.driver, []
+        await driver.count_all(bench.next_id())
         if choices is not None:
             machine.firmware._rng.seed(choices)
         for cards in (30, 1, 17):
-            await driver.deliver(stand.next_id(), cards)
+            await driver.deliver(bench.next_id(), cards)
             dealt += [card.face for card in machine.world.at(machine.mechanics.chute)]
-            stand.inject(f"draw:cards={cards}")
-            stand.inject("discard")
-            await driver.take_in(stand.next_id())
-            await ask_everything(stand)
+            bench.inject(f"draw:cards={cards}")
+            bench.inject("discard")
+            await driver.take_in(bench.next_id())
+            await ask_everything(bench)
         if broken:
-            stand.inject("jam:segment=stack,card=4")
+            bench.inject("jam:segment=stack,card=4")
             with pytest.raises(CommandFailed):
-                await driver.deliver(stand.next_id(), 20)
-            stand.inject("clear_path")
+                await driver.deliver(bench.next_id(), 20)
+            bench.inject("clear_path")
         if choices is None:  # emptied compartment by compartment, whose sizes are no secret
-            await driver.clear_jam(stand.next_id())
-            await driver.eject(stand.next_id())
+            await driver.clear_jam(bench.next_id())
+            await driver.eject(bench.next_id())
         return dealt
 
-    heard, dealt, _ = await overheard(machine, play)
-    return heard, dealt
+    received, dealt, _ = await overheard(machine, play)
+    return received, dealt
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
 async def test_no_byte_of_a_machine_without_cycles_depends_on_the_order_of_its_set(seed: int, broken: bool) -> None:
-    heard, dealt = await in_use(seed, 1, broken=broken)
-    assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
+    received, dealt = await in_use(seed, 1, broken=broken)
+    assert {direction for direction, _, _ in received} == {"to the machine", "from the machine"}
     for order in (2, 3):
         again, other_dealt = await in_use(seed, order, broken=broken)
         assert other_dealt != dealt
-        assert again == heard
+        assert again == received
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
 async def test_no_byte_tells_where_discards_were_put_or_dealt_cards_came_from(seed: int, broken: bool) -> None:
-    """Whoever sees the table knows the discards' order: which compartment each goes to must not show, nor when."""
-    heard, dealt = await in_use(seed, 1, choices=1, broken=broken)
+    """The discards' order is visible at the table: their compartments and times must not be on the wire."""
+    received, dealt = await in_use(seed, 1, choices=1, broken=broken)
     for choices in (2, 3, 4):
         again, other_dealt = await in_use(seed, 1, choices=choices, broken=broken)
         assert other_dealt != dealt
-        assert again == heard
+        assert again == received
 
 
 async def test_a_machine_that_waits_for_its_elevator_would_be_caught(
@@ -190,7 +190,7 @@ async def test_a_machine_that_waits_for_its_elevator_would_be_caught(
 
 
 async def test_the_comparison_would_see_a_difference(seed: int) -> None:
-    heard = (await session(seed, 1))[0]
-    assert (await session(seed, 1))[0] == heard
-    assert (await session(seed, 1, "missing_card"))[0] != heard
-    assert (await session(seed + 1, 1))[0] != heard
+    received = (await session(seed, 1))[0]
+    assert (await session(seed, 1))[0] == received
+    assert (await session(seed, 1, "missing_card"))[0] != received
+    assert (await session(seed + 1, 1))[0] != received

@@ -1,4 +1,4 @@
-"""The commands as a person types them: real processes, real ptys, one terminal beside another."""
+"""The commands as a person types them: real processes, real ptys, two terminals."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def test_a_jam_injected_half_way_is_located_by_the_driver_and_by_the_truth(tmp_p
             assert shuffle.wait(10) == 1
         truth = pitbox("sim", "world", "shuffler.1", "--folder", str(tmp_path))
     assert "✖bridge✖" in report
-    found = re.search(r"jammed in segment bridge at card (\d+), (\d+) cards inside", report)
-    assert found, report
-    assert found[1] == found[2]
-    assert int(found[1]) >= 10
+    match = re.search(r"jammed in segment bridge at card (\d+), (\d+) cards inside", report)
+    assert match, report
+    assert match[1] == match[2]
+    assert int(match[1]) >= 10
     assert re.search(r"^ +1  shuffler.1/bridge$", truth, re.MULTILINE), truth
-    assert f"{found[2]}  inside the machine in all" in truth
+    assert f"{match[2]}  inside the machine in all" in truth
 
 
 def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_technician_clears_it_and_gets_every_card_back(tmp_path: Path) -> None
         assert "48 cards came out of the compartments; 52 are behind the gate" in device(port, "clear")
         device(port, "eject")
         assert re.search(r"cards inside +unknown", device(port, "status"))
-        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # a look inside, with nothing to take
+        pitbox("sim", "inject", "shuffler.1", "clear_path", *folder)  # an inspection with nothing to take out
         device(port, "selftest")
         assert re.search(r"cards inside +0", device(port, "status"))
         pitbox("sim", "inject", "shuffler.1", "take_deck", *folder)
@@ -93,9 +93,9 @@ def test_a_bench_command_refuses_what_belongs_to_a_table(tmp_path: Path) -> None
         key = load_key(tmp_path / "shuffler.1.key")
         enrolled = tmp_path / "enrolled.key"
         save_key(enrolled, type(key)(key.serial, key.kind, key.key, "table 12, shuffler.1"))
-        said = device(port, "status", "--key", str(enrolled), expect=4)
-        assert "PB-316" in said
-        assert "table 12" in said
+        output = device(port, "status", "--key", str(enrolled), expect=4)
+        assert "PB-316" in output
+        assert "table 12" in output
         hold = f"p = serial.Serial({str(port)!r}, exclusive=True); print('held', flush=True); time.sleep(30)"
         holder = f"import serial, time; {hold}"
         with subprocess.Popen([sys.executable, "-c", holder], stdout=subprocess.PIPE, text=True) as held:
@@ -160,12 +160,12 @@ def test_one_name_serves_one_simulator_and_is_free_again_afterwards(tmp_path: Pa
 def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
     out = tmp_path / "x.pcapng"
     with simulator(tmp_path) as port:
-        said = pitbox("trace", "--port", str(port), "--seconds", "2.5", "--out", str(out))
-        assert "HostHello(role=bench" in said
-        assert re.search(r"<- REPLY +Status\(", said)
-        assert re.search(r"PING", said)
+        output = pitbox("trace", "--port", str(port), "--seconds", "2.5", "--out", str(out))
+        assert "HostHello(role=bench" in output
+        assert re.search(r"<- REPLY +Status\(", output)
+        assert re.search(r"PING", output)
         packets = list(read_capture(out))
-        assert f"{len(packets)} frames in" in said
+        assert f"{len(packets)} frames in" in output
         key = load_key(tmp_path / "shuffler.1.key").key
         assert key not in out.read_bytes()
         assert "PB-616" in pitbox("trace", "--port", str(port), "--out", str(out), expect=2)
@@ -176,9 +176,9 @@ def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
             in_state(tmp_path, "shuffler.1", "feeding")
             shuffle.send_signal(signal.SIGINT)
-            said, _ = shuffle.communicate(timeout=LIMIT)
+            output, _ = shuffle.communicate(timeout=LIMIT)
         assert shuffle.returncode == 130
-        assert "Stopped" in said
+        assert "Stopped" in output
         assert "halted" in device(port, "status")
 
 
@@ -216,7 +216,7 @@ def test_printing_the_version_imports_nothing_heavy() -> None:
 
 
 def _demo(*arguments: str) -> str:
-    """The demo's text without its one figure that is measured."""
+    """Return the demo's text without its one measured figure."""
     return "\n".join(line for line in pitbox("demo", *arguments).splitlines() if "rounds/s" not in line)
 
 
@@ -253,10 +253,10 @@ def test_every_game_is_shown_through_the_real_service(game: str) -> None:
 @pytest.mark.realtime
 def test_a_demo_that_is_told_to_end_leaves_nothing_behind() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's name has 107 bytes at most
-        _told_to_end(Path(short))
+        _interrupt_demo(Path(short))
 
 
-def _told_to_end(tmp_path: Path) -> None:
+def _interrupt_demo(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
         [*PITBOX, "demo", "--speed", "50"], stdout=subprocess.PIPE, text=True, env=environment
@@ -279,9 +279,9 @@ def _command(process: Path) -> str:
 
 @pytest.mark.parametrize("wrong", [("--speed", "0"), ("--rounds", "0"), ("--record", "/nowhere/at/all.svg")])
 def test_a_demo_that_cannot_be_played_says_why(wrong: tuple[str, str]) -> None:
-    said = subprocess.run([*PITBOX, "demo", *wrong], capture_output=True, text=True, check=False, timeout=30)
-    assert said.returncode == USAGE
-    assert wrong[0] in said.stderr or wrong[1] in said.stderr
+    output = subprocess.run([*PITBOX, "demo", *wrong], capture_output=True, text=True, check=False, timeout=30)
+    assert output.returncode == USAGE
+    assert wrong[0] in output.stderr or wrong[1] in output.stderr
 
 
 def test_output_may_be_cut_off_by_its_reader() -> None:
@@ -296,9 +296,9 @@ def test_output_may_be_cut_off_by_its_reader() -> None:
 def test_a_batch_is_shuffled_as_a_person_types_it(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "200", model="shuffler-batch") as port:
         folder = ("--folder", str(tmp_path))
-        said = device(port, "shuffle", "--expect", "312")
-        assert "in 312  out 312  of 312" in said
-        assert "a whole, shuffled batch" in said
+        output = device(port, "shuffle", "--expect", "312")
+        assert "in 312  out 312  of 312" in output
+        assert "a whole, shuffled batch" in output
         assert "counts, batch" in device(port, "identify")
         device(port, "eject")
         assert "312 cards into play, 312 cards into the intake" in pitbox(

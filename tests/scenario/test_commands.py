@@ -55,7 +55,7 @@ ACTUATIONS: Final = {
     "deliver": "Deliver",
     "count_all": "CountAll",
 }
-# What only a machine without cycles does.
+# Commands of a machine without cycles only.
 CONTINUING: Final = ("take_in", "deliver", "count_all")
 NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "need_link", "ask", "actuate"}
 
@@ -65,7 +65,7 @@ def now() -> float:
 
 
 def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
-    """Call a method of the driver by name, with what it needs."""
+    """Call a method of the driver by name, with its arguments."""
     if method in ("status", "sensors", "transits", "trail", "findings", "report", "look"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"set_mode": (m.Mode.SORT,), "deliver": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
@@ -98,7 +98,7 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
 
 
 async def get_ready_for(b: Bench, method: str) -> asyncio.Task[Any] | None:
-    """Bring the machine to where the actuation makes sense; return the cycle that runs meanwhile, if any."""
+    """Bring the machine into a state for the actuation; return the cycle that runs meanwhile, if any."""
     if method == "eject":
         await carried_out(b, b.driver.shuffle)
     elif method == "clear_jam":
@@ -116,7 +116,7 @@ async def get_ready_for(b: Bench, method: str) -> asyncio.Task[Any] | None:
 
 
 def times_done(b: Bench, method: str) -> list[int]:
-    """How often the machine did what the method asks for: counted in the world, in its events, or both."""
+    """Return how often the machine did the command: by the simulated mechanics, its events, or both."""
     mechanics, world = b.machine.mechanics, b.machine.world
     return {
         "shuffle": [behind_gate(b) / 53, len(b.told(m.Completed))],

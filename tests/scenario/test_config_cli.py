@@ -1,4 +1,4 @@
-"""`pitbox config` as a person types it: everything that is wrong at once, or what the file means."""
+"""`pitbox config` as a person types it: all errors at once, or a summary of the file."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> s
 def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = lay_out(tmp_path, TEXT)
     shown = said(capsys, "check", str(file))
-    for wanted in (
+    for expected in (
         "Table 7 (site/table-7)", "chapter 688a", "dealing automated_shoe", "wagers progressive", "bet_sensor.6",
         "broker  none", "copy    none", "http://127.0.0.1:8080/", f"{file} can be used",
         "note    device.shuffler.1: /dev/ttyUSB0 is missing now", "its key is not enrolled",
         "if this disk fails, the meters are lost", "nobody can sign on",
     ):  # fmt: skip
-        assert wanted in shown, wanted
+        assert expected in shown, expected
 
 
 def test_every_problem_is_printed_with_its_code(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -65,11 +65,11 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     text = text.replace("#[people]\n", '[people]\nfile = "table.toml"\n')
     file = lay_out(tmp_path, text)
     shown = said(capsys, "check", str(file), expect=USAGE)
-    for wanted in (
+    for expected in (
         "panel.cert and panel.key are not a usable pair", "approved.toml holds no certificate",
         'control.group = "no-such-group": this system has no such group', "table.toml: not a people file",
     ):  # fmt: skip
-        assert wanted in shown, shown
+        assert expected in shown, shown
     good = text.replace("b.key", "a.key").replace('ca = "approved.toml"', 'ca = "a.pem"')
     good = good.replace("no-such-group", "root").replace('file = "table.toml"', 'file = "people.json"')
     good = good.replace("#[journal]\n", '[journal]\ncopy = "copy"\n')

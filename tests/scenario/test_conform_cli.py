@@ -1,4 +1,4 @@
-"""`pitbox conform` as a person types it: real processes, real ptys, a real terminal to be asked at."""
+"""`pitbox conform` as a person types it: real processes, real ptys, a real terminal for its questions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def conform(port: Path, *words: str, expect: int = 0) -> str:
 
 
 def told(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "conformance.json").read_text("utf-8"))
-    return found
+    parsed: dict[str, Any] = json.loads((folder / "conformance.json").read_text("utf-8"))
+    return parsed
 
 
 def verdicts(folder: Path) -> dict[str, str]:
@@ -42,12 +42,12 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path, "--speed", "20") as port:
         words = ("--only", "HS-01", "--only", "FR-04", "--only", "CM-16", "--only", "SH-41", "--out", str(out))
-        said = conform(port, "--hands", str(tmp_path), *words)
-        assert "✓ HS-01  pass" in said
-        assert "✓ SH-41  pass" in said
-        assert "not fully checked: 4 of " in said  # a part is never the whole
-        assert "not requested because --only names others" in said
-        assert "left unverified" in said
+        output = conform(port, "--hands", str(tmp_path), *words)
+        assert "✓ HS-01  pass" in output
+        assert "✓ SH-41  pass" in output
+        assert "not fully checked: 4 of " in output  # some requirements are never conformance
+        assert "not requested because --only names others" in output
+        assert "left unverified" in output
         assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
     assert set(verdicts(out).values()) == {"pass"}
     assert told(out)["device"]["serial"] == "SIM-0000-1"
@@ -59,10 +59,10 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
 def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path, "--mutant", "no-crc") as port:
-        said = conform(port, "--no-hands", "--only", "FR-04", "--only", "SH-40", "--out", str(out), expect=1)
-    assert "✗ FR-04  fail" in said
-    assert "expected no answer to a frame whose CRC does not fit" in said
-    assert "? SH-40  not checked" in said
+        output = conform(port, "--no-hands", "--only", "FR-04", "--only", "SH-40", "--out", str(out), expect=1)
+    assert "✗ FR-04  fail" in output
+    assert "expected no answer to a frame whose CRC does not fit" in output
+    assert "? SH-40  not checked" in output
     assert verdicts(out) == {"FR-04": "fail", "SH-40": "not checked"}
     (line, _) = told(out)["requirements"]
     assert any("-> 42 bytes that are not a frame" in frame for frame in line["transcript"])
@@ -72,34 +72,34 @@ def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: 
 def test_a_machine_without_a_switch_is_asked_about_its_memory_too(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path, "--mutant", "remembers-one", name="button.1", model="button") as port:
-        said = conform(port, "--no-hands", "--only", "CM-12", "--out", str(out), expect=1)
-    assert "✗ CM-12  fail" in said
-    assert f"does not conform: 0 of {len(requirements_of('button'))} requirements passed, 1 failed" in said
+        output = conform(port, "--no-hands", "--only", "CM-12", "--out", str(out), expect=1)
+    assert "✗ CM-12  fail" in output
+    assert f"does not conform: 0 of {len(requirements_of('button'))} requirements passed, 1 failed" in output
     assert verdicts(out) == {"CM-12": "fail"}
 
 
 def test_what_no_hands_leave_out_was_not_asked_for(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
-        said = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
-        assert "not fully checked: 0 of " in said
-        assert "1 not checked because it needs an operator (SH-40)" in said
+        output = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
+        assert "not fully checked: 0 of " in output
+        assert "1 not checked because it needs an operator (SH-40)" in output
 
 
 def test_whoever_asks_only_for_what_does_not_apply_has_had_nothing_checked(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path) as port:
-        said = conform(port, "--no-hands", "--only", "SH-80", "--out", str(out), expect=1)
-    assert "- SH-80  not applicable" in said
-    assert "1 not applicable because its hello does not list the capability identifies (SH-80)" in said
+        output = conform(port, "--no-hands", "--only", "SH-80", "--out", str(out), expect=1)
+    assert "- SH-80  not applicable" in output
+    assert "1 not applicable because its hello does not list the capability identifies (SH-80)" in output
     assert told(out)["verdict"] == "not fully checked"
 
 
 def test_the_line_below_the_verdict_is_the_same_on_the_screen_and_in_both_files(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path) as port:
-        said = conform(port, "--no-hands", "--only", "PL-12", "--only", "SH-80", "--only", "SH-40", "--out", str(out))
+        output = conform(port, "--no-hands", "--only", "PL-12", "--only", "SH-80", "--only", "SH-40", "--out", str(out))
     summary = told(out)["summary"]
-    assert summary in said.replace("\n", " ")
+    assert summary in output.replace("\n", " ")
     assert summary.partition(": ")[2] in (out / "conformance.html").read_text("utf-8")
     assert told(out)["listed"] == len(requirements_of("shuffler"))
     assert {left["what"]: left["count"] for left in told(out)["left_out"]} == {
@@ -131,9 +131,9 @@ def test_what_cannot_be_used_gets_a_sentence_that_helps(tmp_path: Path) -> None:
             assert sentence in conform(port, "--key", str(tmp_path / f"{number}.key"), *hands, expect=code)
         assert not (tmp_path / "report" / "conformance.json").exists()
         save_key(tmp_path / "wrong.key", DeviceKey(known.serial, known.kind, bytes(32)))
-        said = conform(port, "--key", str(tmp_path / "wrong.key"), "--only", "HS-03", *hands, expect=1)
-        assert "✗ HS-03  fail" in said
-        assert "PB-311" in said
+        output = conform(port, "--key", str(tmp_path / "wrong.key"), "--only", "HS-03", *hands, expect=1)
+        assert "✗ HS-03  fail" in output
+        assert "PB-311" in output
     assert "has no mutant 'no-crd' (did you mean 'no-crc'?)" in pitbox(
         "sim", "up", "shuffler", "--mutant", "no-crd", "--folder", str(tmp_path), expect=2
     )
@@ -147,9 +147,9 @@ def _while_held(port: Path, *words: str) -> str:
 
 
 def test_the_list_names_every_requirement() -> None:
-    said = pitbox("conform", "--list")
+    output = pitbox("conform", "--list")
     for words in ("HS-01  A HostHello", "LK-07  ", "SH-40  Opening and closing the door", "(with operator)"):
-        assert words in said
+        assert words in output
     assert "SH-80" in pitbox("conform", "--list", "shuffler")
     assert "'toaster'" in pitbox("conform", "--list", "toaster", expect=2)
 
@@ -163,9 +163,9 @@ def test_a_device_that_is_lost_in_the_middle_leaves_a_report(tmp_path: Path) -> 
             if "HS-08" in line:
                 break
         pitbox("sim", "inject", "shuffler.1", "unplug:seconds=0", "--folder", str(tmp_path))
-        said = run.stdout.read()
+        output = run.stdout.read()
         assert run.wait(LIMIT) == 3
-    assert "the device was lost at" in said
+    assert "the device was lost at" in output
     assert verdicts(out)["HS-08"] == "pass"
     assert verdicts(out)["SH-63"] == "not checked"
     assert "PB-113" in told(out)["lost"]
@@ -178,16 +178,16 @@ def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
         with background("conform", "--port", str(port), *words) as run:
             in_state(tmp_path, "shuffler.1", "feeding")
             run.send_signal(signal.SIGINT)
-            said, _ = run.communicate(timeout=LIMIT)
+            output, _ = run.communicate(timeout=LIMIT)
         assert run.returncode == 130
-        assert "Traceback" not in said
+        assert "Traceback" not in output
         assert "halted" in pitbox("device", "shuffler", "--port", str(port), "status")
     assert verdicts(out) == {"SH-10": "not checked", "SH-25": "not checked"}
     assert told(out)["lost"] == "interrupted"
 
 
 class _Terminal:
-    """A person at a terminal: reads what is asked, acts, presses Enter."""
+    """A person at a terminal who reads the request, acts and presses Enter."""
 
     def __init__(self, *words: str) -> None:
         self._mine, theirs = pty.openpty()
@@ -198,7 +198,7 @@ class _Terminal:
         os.close(theirs)
 
     def until(self, words: str) -> str:
-        """Read until these words come; return everything up to them."""
+        """Read until this text; return everything up to it."""
         late = time.monotonic() + LIMIT
         while words not in self._text:
             assert time.monotonic() < late, f"no {words!r} in: {self._text[-2000:]}"

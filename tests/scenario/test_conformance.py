@@ -1,4 +1,4 @@
-"""The conformance kit: passes good machines, fails every mutant where it must, and survives what devices do to it."""
+"""The conformance kit: passes good machines, fails every mutant at its requirement, and survives devices that fail."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
 def _model(mutant: Mutant) -> str:
-    """Return the model that makes a mistake: any can make the protocol's."""
+    """Return the model of a mutant; a protocol mutant fits any model."""
     return mutant.model or mutant.kind.replace("_", "-") or "shuffler"
 
 
@@ -89,12 +89,12 @@ async def test_a_model_is_asked_what_it_can_do(model: str, asked: set[str], not_
 async def test_every_model_is_asked_every_requirement_of_the_protocol(seed: int, model: str) -> None:
     every = {requirement.id for chapter in protocol_chapters() for requirement in chapter.requirements}
     async with on_bench(model, seed=seed) as (bench, machine):
-        run = Runner(bench, [found for found in requirements_of(machine.kind) if found.id in every])
+        run = Runner(bench, [one for one in requirements_of(machine.kind) if one.id in every])
         await run.run()
     assert with_verdict(run.lines, Verdict.PASS) == every, failures(run)
 
 
-# Six devices that are broken in the same way whatever their kind, and what the kit was once blind to.
+# Six mutants that fit every kind, and defects that the kit once missed.
 BROKEN: Final = {
     "remembers-one": "CM-12",
     "id-alone": "CM-10",
@@ -129,12 +129,12 @@ async def test_a_broken_device_is_found_in_every_model(seed: int, model: str, na
 @pytest.mark.parametrize("name", BLIND_SPOTS)
 async def test_what_the_kit_was_blind_to_fails_its_own_requirement_alone(seed: int, kind: str, name: str) -> None:
     run = await examine(kind, seed=seed, mutant=name)
-    beside = {"restart-finishes-commands": {"CM-18"}}.get(name, set())
-    assert with_verdict(run.lines, Verdict.FAIL) == {BLIND_SPOTS[name]} | beside, failures(run)
+    also = {"restart-finishes-commands": {"CM-18"}}.get(name, set())
+    assert with_verdict(run.lines, Verdict.FAIL) == {BLIND_SPOTS[name]} | also, failures(run)
 
 
 async def test_power_that_goes_just_after_a_self_test_ended_is_cut_again(seed: int) -> None:
-    """That self-test is rightly DONE, though its Settled was never heard."""
+    """That self-test is rightly DONE, though its Settled was never received."""
     cuts: list[str] = []
 
     class Unlucky(MachineHands):
@@ -175,7 +175,9 @@ async def test_what_a_model_cannot_do_has_a_line_of_its_own_and_its_reason(seed:
 async def test_what_does_not_apply_is_not_called_unchecked_when_the_device_is_lost(seed: int) -> None:
     async with on_bench(seed=seed) as (bench, machine):
         run = Runner(
-            bench, requirements_of(machine.kind), before=lambda found: _at("HS-03", "unplug:seconds=0")(found, machine)
+            bench,
+            requirements_of(machine.kind),
+            before=lambda requirement: _at("HS-03", "unplug:seconds=0")(requirement, machine),
         )
         await run.run()
     assert next(line.verdict for line in run.lines if line.id == "SH-88") is Verdict.NOT_APPLICABLE
@@ -210,7 +212,7 @@ def test_every_requirement_has_a_mutant_that_breaks_it(kind: str) -> None:
 
 def test_mutants_have_names_of_their_own_and_break_what_exists() -> None:
     assert len(MUTANTS) == len(all_mutants())
-    known = {found.id for kind in kinds_with_requirements() for found in requirements_of(kind)}
+    known = {requirement.id for kind in kinds_with_requirements() for requirement in requirements_of(kind)}
     for mutant in all_mutants():
         assert {mutant.breaks, *mutant.also} <= known, mutant.name
         assert mutant.breaks not in mutant.also, mutant.name

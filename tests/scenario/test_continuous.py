@@ -1,4 +1,4 @@
-"""A shuffler without cycles: its set is counted, delivered, drawn and taken in again, and every number is the truth."""
+"""A shuffler without cycles: its set is counted, delivered, drawn and taken in again, and every number is right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shuffler without cycles, interrupted: jams, doors, power cuts and restarts leave exact numbers or say unknown."""
+"""A shuffler without cycles, interrupted: jams, doors, power cuts and restarts leave exact or unknown numbers."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_whatever_breaks_off_a_command_nothing_wrong_is_believed_and_every
             assert status.inside is b.view.inside is None
             assert b.service.state == "faulted"
         if b.service.state != "faulted":
-            b.service.fault()  # what follows is the same way back for all
+            b.service.fault()  # the recovery is the same for all
         await back_to_work(b)
 
 
@@ -163,7 +163,7 @@ async def test_a_restart_at_rest_forgets_no_card_and_guesses_none_in_the_chute(
         await in_use(b, 20)
         await delivered(b, 8)
         b.inject("power_cut:seconds=3")
-        b.inject(f"draw:cards={drawn}")  # the dealer goes on in the dark
+        b.inject(f"draw:cards={drawn}")  # the dealer draws while power is off
         await b.until_reported()
         status = await inventory_holds(b, outside=28)
         empty = drawn == 8

@@ -1,4 +1,4 @@
-"""The control socket itself: who comes in, what nonsense does, who is dropped. The table never waits."""
+"""The control socket: access, invalid input, dropped clients. The table never waits for a client."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def served(folder: Path) -> AsyncIterator[Control]:
 
 
 async def _exchange(path: Path, sent: bytes) -> list[dict[str, Any]]:
-    """Send bytes as they are, say that no more come, and read to the end."""
+    """Send raw bytes, close the sending side, and read to the end."""
     reader, writer = await asyncio.open_unix_connection(path)
     writer.write(sent)
     writer.write_eof()
@@ -66,11 +66,11 @@ async def test_nonsense_is_answered_changes_nothing_and_disturbs_nobody(tmp_path
             b'{"do": "device", "slot": "shoe.1", "call": "__init__"}', b"[" * 60_000,
             b'{"do": "sign_on", "credential": "D1", "pin": 271828}',
         ]  # fmt: skip
-        told = await _exchange(control.path, b"\n".join(nonsense) + b"\n\n\n")
-        assert "hello" in told[0]
-        assert len(told) == 1 + len(nonsense)
-        assert {line["error"]["code"] for line in told[1:]} <= {"PB-814", "PB-813"}
-        assert all(line["error"]["act"] for line in told[1:])
+        answer = await _exchange(control.path, b"\n".join(nonsense) + b"\n\n\n")
+        assert "hello" in answer[0]
+        assert len(answer) == 1 + len(nonsense)
+        assert {line["error"]["code"] for line in answer[1:]} <= {"PB-814", "PB-813"}
+        assert all(line["error"]["act"] for line in answer[1:])
         after = await client.request("status")
         assert (after["seq"], after["phase"]) == (before, "running")
         await client.close()
@@ -78,10 +78,10 @@ async def test_nonsense_is_answered_changes_nothing_and_disturbs_nobody(tmp_path
 
 async def test_a_line_without_an_end_ends_the_connection_and_half_a_line_is_nothing(tmp_path: Path) -> None:
     async with served(tmp_path) as control:
-        told = await _exchange(control.path, b"x" * (MAX_LINE + 100_000))
-        assert told[-1]["error"]["code"] == "PB-814"
-        told = await _exchange(control.path, b"y" * (MAX_LINE + 1) + b"\n" + b'{"do": "status"}\n')
-        assert told[-1]["error"]["code"] == "PB-814"
+        answer = await _exchange(control.path, b"x" * (MAX_LINE + 100_000))
+        assert answer[-1]["error"]["code"] == "PB-814"
+        answer = await _exchange(control.path, b"y" * (MAX_LINE + 1) + b"\n" + b'{"do": "status"}\n')
+        assert answer[-1]["error"]["code"] == "PB-814"
         assert len(await _exchange(control.path, b'{"do": "stat')) == 1
         assert not control.clients
 
@@ -117,8 +117,8 @@ async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_p
                 loop.call_soon(turn)
 
         loop.call_soon(turn)
-        told = await _exchange(control.path, b'{"do": "status"}\n' * answers)
-        assert len(told) == 1 + answers
+        answer = await _exchange(control.path, b'{"do": "status"}\n' * answers)
+        assert len(answer) == 1 + answers
         assert turns >= answers
 
 
@@ -132,14 +132,14 @@ async def test_however_much_is_asked_the_loop_comes_round_after_each_request(
             nonlocal most, came
             came += 1
             most = max(most, came)
-            take(client, request)
+            original(client, request)
 
-        take = module.Client._handle_line
+        original = module.Client._handle_line
         monkeypatch.setattr(module.Client, "_handle_line", look)
         floods = [asyncio.create_task(_exchange(control.path, b'{"do": "sign_off", "credential": "x"}\n' * 300))
                   for _ in range(4)]  # fmt: skip
         while not all(flood.done() for flood in floods):
-            came = 0  # whoever else waits for the loop has come by
+            came = 0  # other callbacks of the loop have run
             await asyncio.sleep(0)
         assert {len(flood.result()) for flood in floods} == {301}
         assert 1 <= most <= 2
@@ -194,13 +194,13 @@ async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_e
         for credential in ("D1", "T1"):
             await client.request("sign_on", credential=credential, pin=PIN)
         state = await client.request("follow", told=True)
-        told = await client.request("say", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
-        assert told["seq"] > state["seq"]
+        answer = await client.request("say", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
+        assert answer["seq"] > state["seq"]
         await client.request("device", slot="shoe.1", call="report", by="T1")
         steps = [push["step"] for push in pushed if "step" in push]
-        assert [step["seq"] for step in steps] == [told["seq"]]
-        (heard,) = [push["told"] for push in pushed if "told" in push]
-        assert (heard["slot"], heard["event"]) == ("shoe.1", "Reported")
+        assert [step["seq"] for step in steps] == [answer["seq"]]
+        (received,) = [push["told"] for push in pushed if "told" in push]
+        assert (received["slot"], received["event"]) == ("shoe.1", "Reported")
     async with asyncio.timeout(10):
         await client.gone.wait()
     with pytest.raises(NoBox):

@@ -1,4 +1,4 @@
-"""A box that cannot look at its second copy opens no round before two people answer for it; one taken over locks."""
+"""A box that cannot reach its second copy opens no round until two people confirm; a copy taken over locks it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ REACHED = CopyState(True, Ack(5, bytes(32)))
 
 
 class ScriptedCopier:
-    """A copier without a disk: the test says how the copy is."""
+    """A copier without a disk: the test sets the state of the copy."""
 
     def __init__(self) -> None:
         self.state = CopyState(True)
 
     def durable(self, record: Any) -> None:
-        """Nothing is shipped."""
+        """Ship nothing."""
 
     async def close(self) -> None:
-        """There is nothing to end."""
+        """Do nothing."""
 
     def become(self, box: Box, state: CopyState) -> None:
         self.state = state
@@ -77,11 +77,11 @@ async def test_rounds_wait_for_the_copy_and_open_once_it_is_reached(tmp_path: Pa
 async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal_names_them(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (bench, box, copier, talk):
         copier.become(box, ABSENT)
-        said = await talk.say("OpenRound", by="D1")
-        assert "copy_not_reached" in str(said)
+        text = await talk.say("OpenRound", by="D1")
+        assert "copy_not_reached" in str(text)
         for by, second in (("F1", "A1"), ("T1", "F1"), ("D1", "T1")):
-            told = await talk.say("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
-            assert "confirm_copy_absent needs two people: a floorperson" in str(told), told
+            answer = await talk.say("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
+            assert "confirm_copy_absent needs two people: a floorperson" in str(answer), answer
         assert "name the document" in str(await talk.say("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
         assert "copy_not_reached" in against(box)
         await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
@@ -153,8 +153,8 @@ async def test_damage_in_the_copy_is_a_finding_once_and_the_table_goes_on(seed: 
             house.box.copy_changed(state)
         await house.wait(1.0)
         steps = [rec.decode_step(each.body) for each in house.disk.records if each.kind == rec.STEP]
-        found = [d for step in steps for d in step.decisions if isinstance(d, Finding) and d.kind == "copy_damaged"]
-        assert [each.text for each in found] == [damaged.damage]
+        results = [d for step in steps for d in step.decisions if isinstance(d, Finding) and d.kind == "copy_damaged"]
+        assert [each.text for each in results] == [damaged.damage]
         await house.round((1, 4))
         assert house.controller.table.state.round.number == 1
     finally:

@@ -1,4 +1,4 @@
-"""`pitbox doctor` at a simulated table on real ptys: on the bench, and beside a running box."""
+"""`pitbox doctor` at a simulated table on real ptys: on the bench, and while a box runs."""
 
 from __future__ import annotations
 
@@ -27,38 +27,38 @@ def table(folder: Path) -> Iterator[Path]:
 
 
 def lines(config: Path, *words: str, expect: int = 1) -> dict[str, dict[str, Any]]:
-    """Ask the doctor; the clock of a build machine is nobody's, so a warning is the best there is."""
-    told = json.loads(pitbox("doctor", "--config", str(config), "--json", *words, expect=expect))
-    assert told["exit"] == expect
-    return {line["what"]: line for line in told["lines"]}
+    """Run doctor; a build machine's clock may be unsynchronized, so a warning is the best result."""
+    output = json.loads(pitbox("doctor", "--config", str(config), "--json", *words, expect=expect))
+    assert output["exit"] == expect
+    return {line["what"]: line for line in output["lines"]}
 
 
 def test_on_the_bench_every_machine_is_asked_and_a_pulled_cable_is_a_failure(tmp_path: Path) -> None:
     with table(tmp_path) as config:
-        found = lines(config)
-        assert found["box"]["state"] == "warn"
-        assert found["ports"]["state"] == found["firmware"]["state"] == found["machines"]["state"] == "ok"
-        assert "ms round trip" in found["link of shuffler.1"]["said"]
+        rows = lines(config)
+        assert rows["box"]["state"] == "warn"
+        assert rows["ports"]["state"] == rows["firmware"]["state"] == rows["machines"]["state"] == "ok"
+        assert "ms round trip" in rows["link of shuffler.1"]["said"]
         pitbox("sim", "inject", "shoe.1", "unplug:seconds=0", "--folder", str(tmp_path))
-        found = lines(config, expect=2)
-        assert found["port of shoe.1"]["state"] == "fail"
-        assert "shoe.1" not in found, "once is enough"
-        assert "are ready for service" in found["machines"]["said"]
+        rows = lines(config, expect=2)
+        assert rows["port of shoe.1"]["state"] == "fail"
+        assert "shoe.1" not in rows, "once is enough"
+        assert "are ready for service" in rows["machines"]["said"]
 
 
 def test_rogue_firmware_is_named(tmp_path: Path) -> None:
     with table(tmp_path) as config:
         pitbox("sim", "inject", "shuffler.1", "rogue_firmware", "--folder", str(tmp_path))
-        found = lines(config, expect=2)
-    assert found["firmware of shuffler.1"]["state"] == "fail"
-    assert "firmware" not in found
+        rows = lines(config, expect=2)
+    assert rows["firmware of shuffler.1"]["state"] == "fail"
+    assert "firmware" not in rows
 
 
 def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> None:
     with table(tmp_path) as config, background("run", "--config", str(config)) as box:
         wait_for(tmp_path / "data" / "control.sock", box)
-        found = lines(config)
-        assert found["box"]["state"] == "ok"
-        assert f"process {box.pid}" in found["box"]["said"]
-        assert found["journal"]["state"] == "ok"
-        assert f"in use by the box ({box.pid})" in found["ports"]["said"]
+        rows = lines(config)
+        assert rows["box"]["state"] == "ok"
+        assert f"process {box.pid}" in rows["box"]["said"]
+        assert rows["journal"]["state"] == "ok"
+        assert f"in use by the box ({box.pid})" in rows["ports"]["said"]

@@ -1,4 +1,4 @@
-"""What waits for the disk and what does not, a journal that fails, clocks that lie, and starts after a power cut."""
+"""Which commands wait for the disk, a journal that fails, wrong clocks, and starts after a power cut."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 GAME: Final = "face_up_pai_gow"
 YEAR_NS: Final = 365 * 86400 * 1_000_000_000
-# A disk so slow that everything before it has long happened (s).
+# Sync time of a slow disk, longer than everything that precedes it (s).
 SLOW: Final = 5.0
 
 
 async def opened(seed: int) -> House:
-    """A table that waits for its first round."""
+    """Return a table that waits for its first round."""
     house = House(GAME, seed=seed)
     await house.open("blue", "red")
     return house
@@ -46,7 +46,7 @@ def sensor(house: House, seat: int) -> Any:
 
 
 async def bet_at_four_before_a_slow_disk(house: House) -> None:
-    """A bet lies at seat 4 and no more bets is called; what follows from it takes long to reach the disk."""
+    """Place a bet at seat 4 and call no more bets; later records take long to reach the disk."""
     house.controller.submit(ev.OpenRound(DEALER))
     await house.wait(1.0)
     sensor(house, 4).inject("place_bet")
@@ -116,8 +116,8 @@ async def test_the_journal_holds_every_step_in_the_order_of_the_steps(seed: int)
     house = await opened(seed)
     try:
         await house.round((1, 4))
-        told = [(event, decisions) for event, decisions in house.log]
-        assert [(step.event, step.decisions) for step in steps(house.disk.records)] == told
+        reported = [(event, decisions) for event, decisions in house.log]
+        assert [(step.event, step.decisions) for step in steps(house.disk.records)] == reported
         times = [(r.wall_ns, r.mono_ns) for r in house.disk.records if r.kind == rec.STEP]
         assert times == sorted(times)
     finally:
@@ -140,7 +140,7 @@ async def test_a_failing_journal_locks_everything_until_the_restart_and_loses_no
         before = list(house.disk.records)
         house.controller.on_halted = lambda why: shown.append(why.code)
         house.disk.fault = trouble
-        sensor(house, 6).inject("place_bet")  # the next thing to be written down
+        sensor(house, 6).inject("place_bet")  # the next record
         await house.wait(1.0)
         assert shown == [trouble.code]
         assert all(sensor(house, seat).firmware.memory.latch is not None for seat in range(1, 7)), "a sensor is open"
@@ -149,7 +149,7 @@ async def test_a_failing_journal_locks_everything_until_the_restart_and_loses_no
         await house.wait(5.0)
         assert house.controller.table.snapshot() == state, "something happened that cannot be recorded"
         assert house.disk.records == before
-        # Restarted with the cause mended: the round stands, and what was latched counts.
+        # Restarted with the cause fixed: the round is kept, and latched bets count.
         house.disk.fault = None
         house.disk.cut()
         await house.power_up()
@@ -174,7 +174,7 @@ async def test_a_lock_whose_record_was_lost_still_counts_and_its_number_is_never
         house.disk.rng.random = lambda: 1.0  # type: ignore[method-assign] # what was not synced is gone
         house.disk.cut()
         assert not [step for step in steps(house.disk.records) if isinstance(step.event, ev.NoMoreBets)]
-        sensor(house, 4).inject("drop_chip")  # what happens after the latch does not matter any more
+        sensor(house, 4).inject("drop_chip")  # changes after the latch do not count
         sensor(house, 4).inject("place_bet")
         await house.power_up()
         await house.until(lambda: house.controller.table.state.progressive.seats[4].latched, 60.0)
@@ -278,7 +278,7 @@ async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touche
 async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The proof can fail: told that everything is durable at once, the box lights bets that a power cut then takes."""
+    """The check can fail: with a disk that reports durability too early, the box lights bets that power cuts lose."""
     honest: Any = DiskWriter.append
 
     def lying(self: DiskWriter, *details: Any) -> int:
@@ -296,7 +296,7 @@ async def test_a_disk_that_lies_about_durability_is_caught_by_the_comparison(
 async def test_a_start_that_forgets_a_claimed_hit_is_caught_by_the_comparison(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The proof can fail: a core that starts without the hits that are not paid."""
+    """The check can fail: a core that starts without its unpaid hits."""
 
     def forgetful(c: Context, event: ev.BoxStarted) -> None:
         restart.started(c, event)

@@ -1,4 +1,4 @@
-"""Another device takes a slot: two people, a record, and the one before never serves again."""
+"""Enrollment of another device in a slot: two people, a record, and the former device never serves again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def enrolments(bench: Bench) -> list[ev.DeviceEnrolled]:
-    """Return the enrolments in the journal that were not refused."""
+    """Return the enrollments in the journal that were not refused."""
     steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
     return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "Refused" not in str(s.decisions)]
 
@@ -54,8 +54,8 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         assert (await talk.ask("enroll", **about, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong to")
         assert (await talk.ask("enroll", **about | {"slot": "shoe.7"}, by="T1", second="F1")).startswith("PB-814")
         assert (await talk.ask("enroll", **about | {"slot": "shuffler.1"}, by="T1", second="F1")).startswith("PB-612")
-        told = await talk.ask("enroll", **about, by="T1", second="F1")
-        assert told == {"slot": "shoe.1", "serial": new.key.serial, "revoked": old.key.serial}
+        answer = await talk.ask("enroll", **about, by="T1", second="F1")
+        assert answer == {"slot": "shoe.1", "serial": new.key.serial, "revoked": old.key.serial}
         (event,) = enrolments(bench)
         assert (event.slot, event.who.credential, event.second.credential) == ("shoe.1", "T1", "F1")
         assert not (tmp_path / "revoked.json").exists(), "the journal alone holds what is revoked"
@@ -74,7 +74,7 @@ async def test_a_device_is_enrolled_by_two_people_and_the_one_before_never_serve
         again = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "old.key"), by="T1", second="F1")
         assert again.startswith("PB-318")
         await box.stop()
-        with pytest.raises(KeyRevoked, match=new.key.serial):  # somebody puts the old key file back by hand
+        with pytest.raises(KeyRevoked, match=new.key.serial):  # a person puts the old key file back by hand
             await bench.start()
         assert not [task for task in bench.box.tasks.states if task in bench.machines], "no port was opened"
         await bench.box.stop()
@@ -143,14 +143,14 @@ async def test_a_key_that_is_enrolled_elsewhere_or_of_another_slot_is_not_taken(
             ("kind", new_key("X1", "shoe"), "PB-612"),
         ):
             save_key(tmp_path / f"{name}.key", key)
-            told = await talk.ask(
+            answer = await talk.ask(
                 "enroll", slot="bet_sensor.1", file=str(tmp_path / f"{name}.key"), by="T1", second="F1"
             )
-            assert told.startswith(code), told
+            assert answer.startswith(code), answer
         os.mkfifo(tmp_path / "pipe")
         for name in ("none", "pipe"):
-            told = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / name), by="T1", second="F1")
-            assert told.startswith("PB-612")
+            answer = await talk.ask("enroll", slot="bet_sensor.1", file=str(tmp_path / name), by="T1", second="F1")
+            assert answer.startswith("PB-612")
         assert not enrolments(bench)
         assert not (tmp_path / "revoked.json").exists()
     finally:
@@ -170,8 +170,8 @@ async def test_the_first_device_of_a_slot_becomes_the_tables_own_and_goes_on_ser
         talk = await Talk(box).sign_on("T1", "F1")
         alone = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="T1")
         assert alone.startswith("PB-81"), "two people"
-        told = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="F1")
-        assert told == {"slot": "shoe.1", "serial": own.serial, "revoked": None}
+        answer = await talk.ask("enroll", slot="shoe.1", **file, by="T1", second="F1")
+        assert answer == {"slot": "shoe.1", "serial": own.serial, "revoked": None}
         (event,) = enrolments(bench)
         assert (event.slot, event.serial, event.replaces) == ("shoe.1", own.serial, None)
         assert box.running().table.state.revoked == []
@@ -239,20 +239,20 @@ async def test_a_disk_that_is_full_enrolls_nobody_and_changes_nothing(
         talk = await Talk(box).sign_on("T1", "F1")
         with monkeypatch.context() as patched:
             patched.setattr(key_files, "save_key", full)
-            told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
-        assert told.startswith("PB-61")
-        assert "No space left on device; nothing was enrolled" in told
+            answer = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        assert answer.startswith("PB-61")
+        assert "No space left on device; nothing was enrolled" in answer
         assert enrolments(bench) == []
         assert (tmp_path / "shoe.1.key").read_bytes() == before
         assert box.running().table.state.revoked == [], "the next start finds no revoked key"
-        told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
-        assert told["revoked"] == old.key.serial
+        answer = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+        assert answer["revoked"] == old.key.serial
     finally:
         await box.stop()
         bench.close()
 
 
-# What the box had done of an enrolment when it ended, and what the next start makes of it.
+# How far an enrollment was when the box ended, and what the next start does.
 @pytest.mark.parametrize(("ended_after", "finished"), [("half a draft", False), ("draft", False), ("record", True)])
 async def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_start(
     tmp_path: Path, ended_after: str, finished: bool, monkeypatch: pytest.MonkeyPatch
@@ -271,8 +271,8 @@ async def test_an_enrolment_that_was_cut_off_is_finished_or_undone_at_the_next_s
         if ended_after == "record":
             with monkeypatch.context() as patched:
                 patched.setattr(key_files, "finish_draft", no_room)
-                told = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
-            assert told.startswith("PB-612")
+                answer = await talk.ask("enroll", slot="shoe.1", file=str(tmp_path / "new.key"), by="T1", second="F1")
+            assert answer.startswith("PB-612")
             (trusted,) = box.slots["shoe.1"].supervisor.trust.keys
             assert trusted == new.key.serial, "what is recorded holds at once"
         elif ended_after == "draft":
@@ -319,8 +319,8 @@ def test_an_enrolment_that_software_before_marked_is_finished_at_the_next_start(
         save_key(slot.key_file.with_name(f".{slot.key_file.name}.enrolled"), new)
     if ended_after != "mark":
         key_files.write_revoked(path, (key_files.identity(slot.key),))
-    told = key_files.settle_marks(config)
-    assert len(told) == (ended_after != "everything")
+    reported = key_files.settle_marks(config)
+    assert len(reported) == (ended_after != "everything")
     assert load_key(slot.key_file).serial == "SN-new"
     assert key_files.read_revoked(path) == (key_files.identity(slot.key),)
     assert key_files.settle_marks(load_config(config.path)) == [], "once"

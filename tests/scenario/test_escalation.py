@@ -1,4 +1,4 @@
-"""A fault that nobody acknowledges is escalated when the configuration says so: in virtual time, to the second."""
+"""A fault that nobody acknowledges is escalated at the configured time: in virtual time, to the second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GAME = "face_up_pai_gow"
 
 
 def configured(folder: Path, seconds: int | None) -> float:
-    """Return after how long a table with this in its table.toml escalates."""
+    """Return the escalation time of a table with this text in its table.toml."""
     text = table_toml(GAME, {slot: f"/dev/{slot}" for slot in layout(GAME)})
     people = "" if seconds is None else f"\n[people]\nescalate_after_s = {seconds}\n"
     return plan_of(load_config(lay_out(folder, text + people))).escalate_after
@@ -38,13 +38,13 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
     box = await bench.start()
     try:
         talk = await Talk(box).sign_on("D1")
-        told = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
-        (hold,) = (each["hold"] for each in told["decisions"] if each["type"] == "Found")
+        answer = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+        (hold,) = (each["hold"] for each in answer["decisions"] if each["type"] == "Found")
         assert box.escalation is not None
-        found = box.escalation.since[hold]
+        result = box.escalation.since[hold]
 
         async def at(seconds: float) -> list[int | None]:
-            await asyncio.sleep(found + seconds - asyncio.get_running_loop().time())
+            await asyncio.sleep(result + seconds - asyncio.get_running_loop().time())
             return [note.hold for note in bench.notes("escalated")]
 
         assert await at(after - 0.1) == [], "not before"

@@ -1,4 +1,4 @@
-"""Every mechanical fault: what the driver says of it, against the world's truth. Unknown is allowed, wrong is not."""
+"""Every mechanical fault: the driver's counts against the simulator's truth. Unknown is allowed, wrong is not."""
 
 from __future__ import annotations
 
@@ -172,11 +172,11 @@ async def test_an_identifying_machine_says_exactly_what_is_missing_and_extra(see
         completed = await completes(b)
         assert completed.rejected
         assert "the machine identified the cards, and they are not a complete deck" in verdict(completed, 53)
-        found, there = await ask(b, b.driver.findings), faces_behind_gate(b)
-        assert isinstance(found, m.Findings)
-        assert list(found.missing) == sorted(set(range(53)) - set(there))
-        assert sorted([*set(there), *found.extra]) == there
-        assert (len(found.missing), len(found.extra)) == {
+        finding, there = await ask(b, b.driver.findings), faces_behind_gate(b)
+        assert isinstance(finding, m.Findings)
+        assert list(finding.missing) == sorted(set(range(53)) - set(there))
+        assert sorted([*set(there), *finding.extra]) == there
+        assert (len(finding.missing), len(finding.extra)) == {
             "swapped_card": (1, 1),
             "missing_card": (1, 0),
             "foreign_card": (0, 1),
@@ -314,7 +314,7 @@ async def test_dust_shows_in_the_margin_before_the_self_test_fails(seed: int, ru
 
 
 async def test_a_person_who_opens_the_door_and_does_not_look_is_believed_after_a_self_test(seed: int) -> None:
-    """The stated limit: no sensor sees a card between two sensors; who orders a self-test vouches for the look."""
+    """The stated limit: no sensor detects a card between two sensors; ordering a self-test confirms the inspection."""
     async with bench(seed) as b:
         b.inject("jam:segment=feed,card=5")
         await fails(b, m.Reason.JAM)

@@ -1,4 +1,4 @@
-"""What a table found stays in sight: important findings first, bounded by kind, also after a restart."""
+"""Findings of a table stay visible: important ones first, bounded by kind, also after a restart."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ MANY = 500
 
 
 async def _bad_deck(talk: Talk, box: Box) -> None:
-    """Have the dealer find a deck that is not whole."""
+    """Report by the dealer that a deck is not whole."""
     await talk.say("DeckReceived", deck="blue")
     assert box.controller is not None
     (question,) = [p for p in box.controller.table.state.prompts.values() if p.kind == "opening/composition"]
-    told = await talk.say("Answer", prompt=question.id, choice="not_whole")
-    assert any(decision["type"] == "Finding" for decision in told["decisions"]), told
+    answer = await talk.say("Answer", prompt=question.id, choice="not_whole")
+    assert any(decision["type"] == "Finding" for decision in answer["decisions"]), answer
 
 
 async def _refused(talk: Talk, times: int) -> None:
     for _ in range(times):
-        told = await talk.say("NoMoreBets")
-        assert told["decisions"][0]["type"] == "Refused", told
+        answer = await talk.say("NoMoreBets")
+        assert answer["decisions"][0]["type"] == "Refused", answer
 
 
 async def _floor_page(box: Box) -> list[dict[str, Any]]:
-    """Return the findings that the floorperson's page is sent."""
+    """Return the findings on the floorperson's page."""
     panel = Panel(box, box.check_person, name="bench", in_thread=here)
     try:
         archive: Any = panel.live.archive
@@ -54,8 +54,8 @@ async def _floor_page(box: Box) -> list[dict[str, Any]]:
         floor = Browser(app_of(panel))
         assert (await floor.sign_on("F1", PIN)).status == 200
         seen = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
-        found: list[dict[str, Any]] = seen[-1]["data"]["findings"]
-        return found
+        finding: list[dict[str, Any]] = seen[-1]["data"]["findings"]
+        return finding
     finally:
         panel.close()
 
@@ -65,8 +65,8 @@ async def _published(box: Box) -> list[dict[str, Any]]:
     settings = MqttSettings(host="127.0.0.1", port=1883, prefix="pitbox/t", client_id="t")
     retained = Retained(settings, Topics("pitbox/t"), source_of(box), 1.0)
     state = msgspec.to_builtins(retained._described())
-    found: list[dict[str, Any]] = state["findings"]
-    return found
+    finding: list[dict[str, Any]] = state["findings"]
+    return finding
 
 
 @asynccontextmanager

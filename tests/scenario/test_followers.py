@@ -1,4 +1,4 @@
-"""Who follows a running table: they see what is on disk, in its order, and can never stop the table."""
+"""Followers of a running table receive what is on disk, in order, and can never stop the table."""
 
 from __future__ import annotations
 

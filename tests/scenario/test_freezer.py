@@ -1,4 +1,4 @@
-"""Dossiers frozen from a machine's own words, over the wire: what is in them, and what never is."""
+"""Fault reports from a machine's own events, over the wire: what they hold and what they must never hold."""
 
 from __future__ import annotations
 
@@ -33,68 +33,68 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIterator[tuple[Any, Freezer]]:
-    """A machine on its stand with a freezer beside its driver."""
+    """Connect a machine with a fault recorder on its driver."""
     ring = FrameRing(asyncio.get_running_loop().time)
     kind = SHOE if machine.kind == "shoe" else SHUFFLER
     freezers: list[Freezer] = []
 
-    def take(event: Any) -> None:
+    def original(event: Any) -> None:
         freezers[0].take(event)
 
-    stand: Any = Stand(machine, kind, MemoryHost(machine).open, capture=ring, on_event=take)
-    freezer = Freezer(machine.slot, kind, stand.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
+    bench: Any = Stand(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
+    freezer = Freezer(machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
     freezers.append(freezer)
-    stand.supervisor.start()
-    await stand.until_reported()
+    bench.supervisor.start()
+    await bench.until_reported()
     try:
-        yield stand, freezer
+        yield bench, freezer
     finally:
         await freezer.close()
-        await stand.close()
+        await bench.close()
 
 
-async def fails(stand: Any, freezer: Freezer, method: str = "shuffle") -> Dossier:
-    """Have a command fail; return what was frozen."""
+async def fails(bench: Any, freezer: Freezer, method: str = "shuffle") -> Dossier:
+    """Make a command fail; return its fault report."""
     with pytest.raises(PitboxError):
-        await getattr(stand.driver, method)(stand.next_id())
+        await getattr(bench.driver, method)(bench.next_id())
     await freezer.close()
     return freezer.dossiers[-1]
 
 
 @over_the_ladder
 async def test_a_jam_is_frozen_with_its_evidence(seed: int, rung: str) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         for fault in LADDER[rung]:
-            stand.inject(fault)
-        stand.inject("jam:segment=lift,card=9")
-        dossier = await fails(stand, freezer)
-        (jam,) = stand.told(m.Jam)
+            bench.inject(fault)
+        bench.inject("jam:segment=lift,card=9")
+        dossier = await fails(bench, freezer)
+        (jam,) = bench.told(m.Jam)
         assert (dossier.halt.what, dossier.halt.segment, dossier.halt.card) == ("jam", "lift", 9)
         assert dossier.complete
         assert [level.level for level in dossier.levels] == [level.level for level in jam.levels]
         assert {each.motor: each.milliamps for each in dossier.currents}["transport"] > STRAINED
         assert dossier.edges[-1].sensor == "bridge", "the last sensor that saw the card"
         assert [edge.before_us for edge in dossier.edges] == sorted((e.before_us for e in dossier.edges), reverse=True)
-        assert dossier.machine.serial == stand.machine.key.serial
+        assert dossier.machine.serial == bench.machine.key.serial
         assert dossier.frames
         assert all(0 <= frame.before_ms <= SECONDS * 1000 for frame in dossier.frames)
-        found = diagnose(dossier)
-        assert (found.where.segments, found.causes[0].why) == (("lift",), Why.STUCK_CARD)
-        assert stand.machine.mechanics.inside() in (found.cards.inside or ())
+        diagnosis = diagnose(dossier)
+        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), Why.STUCK_CARD)
+        assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
 
 
 async def test_the_next_fault_has_a_number_of_its_own_and_the_first_stays(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
-        stand.inject("jam:segment=lift,card=9")
-        await fails(stand, freezer)
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+        bench.inject("jam:segment=lift,card=9")
+        await fails(bench, freezer)
         first = st.file_of(tmp_path, 1).read_bytes()
-        stand.inject("clear_path")
-        await stand.driver.clear_jam(stand.next_id())
-        await stand.driver.eject(stand.next_id())
-        stand.inject("take_deck")
-        stand.inject("load")
-        stand.inject("torn_card:segment=bridge,card=4")
-        await fails(stand, freezer)
+        bench.inject("clear_path")
+        await bench.driver.clear_jam(bench.next_id())
+        await bench.driver.eject(bench.next_id())
+        bench.inject("take_deck")
+        bench.inject("load")
+        bench.inject("torn_card:segment=bridge,card=4")
+        await fails(bench, freezer)
         assert st.numbers(tmp_path) == [1, 2]
         assert st.file_of(tmp_path, 1).read_bytes() == first
         assert st.read(tmp_path, 2).halt.what == "short_card"
@@ -102,10 +102,10 @@ async def test_the_next_fault_has_a_number_of_its_own_and_the_first_stays(seed: 
 
 
 async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_asked(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
-        stand.inject("jam:segment=lift,card=9")
-        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
-        await stand.until(lambda event: isinstance(event, m.Jam))
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+        bench.inject("jam:segment=lift,card=9")
+        command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
+        await bench.until(lambda event: isinstance(event, m.Jam))
         await asyncio.sleep(0)
         frozen = st.read(tmp_path, 1)
         assert not frozen.complete
@@ -117,59 +117,59 @@ async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_ask
 
 
 async def test_a_machine_that_vanishes_after_its_fault_leaves_a_dossier_all_the_same(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (stand, freezer):
-        stand.inject("jam:segment=lift,card=9")
-        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
-        await stand.until(lambda event: isinstance(event, m.Jam))
-        stand.inject("unplug:seconds=0")
+    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+        bench.inject("jam:segment=lift,card=9")
+        command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
+        await bench.until(lambda event: isinstance(event, m.Jam))
+        bench.inject("unplug:seconds=0")
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
         dossier = st.read(tmp_path, 1)
         assert (dossier.complete, dossier.edges, dossier.times) == (True, (), ())
-        found = diagnose(dossier)
-        assert (found.where.segments, found.causes[0].why) == (("lift",), Why.STUCK_CARD)
+        diagnosis = diagnose(dossier)
+        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), Why.STUCK_CARD)
 
 
 async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: int) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        stand.inject("card_left_inside:card=20")
-        await stand.driver.load(stand.next_id())
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        bench.inject("card_left_inside:card=20")
+        await bench.driver.load(bench.next_id())
         for _ in range(7):
-            await stand.driver.dispense(stand.next_id(), 7)
-            stand.inject("take")
+            await bench.driver.dispense(bench.next_id(), 7)
+            bench.inject("take")
         with pytest.raises(PitboxError):
-            await stand.driver.dispense(stand.next_id(), 4)
+            await bench.driver.dispense(bench.next_id(), 4)
         await freezer.close()
         (dossier,) = freezer.dossiers
         assert [halt.said for halt in dossier.halts] == ["ShortStack", "Unbalanced"]
-        found = diagnose(dossier)
-        assert (found.causes[0].why, found.where.hidden) == (Why.SLIPPED_CARD, "behind the well")
-        assert stand.machine.mechanics.left() in (found.cards.inside or ())
+        diagnosis = diagnose(dossier)
+        assert (diagnosis.causes[0].why, diagnosis.where.hidden) == (Why.SLIPPED_CARD, "behind the well")
+        assert bench.machine.mechanics.left() in (diagnosis.cards.inside or ())
 
 
 async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_connects(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
-        command = asyncio.ensure_future(stand.driver.shuffle(stand.next_id()))
-        await stand.until(lambda event: isinstance(event, m.Progress) and event.entered >= 9)
-        stand.inject("power_cut:seconds=1")
-        await stand.until_reported()
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
+        command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
+        await bench.until(lambda event: isinstance(event, m.Progress) and event.entered >= 9)
+        bench.inject("power_cut:seconds=1")
+        await bench.until_reported()
         await asyncio.gather(command, return_exceptions=True)
         for _ in range(2):
-            stand.inject("unplug:seconds=1")
-            await stand.until_reported()
+            bench.inject("unplug:seconds=1")
+            await bench.until_reported()
         await freezer.close()
         assert [dossier.halt.what for dossier in freezer.dossiers] == ["power_lost"]
         assert diagnose(freezer.dossiers[0]).causes[0].why is Why.INTERRUPTED
 
 
 async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
-        await stand.driver.shuffle(stand.next_id())
-        await stand.driver.eject(stand.next_id())
-        stand.inject("take_deck")
-        stand.inject("load")
-        stand.inject("jam:segment=stack,card=9")
-        dossier = await fails(stand, freezer)
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
+        await bench.driver.shuffle(bench.next_id())
+        await bench.driver.eject(bench.next_id())
+        bench.inject("take_deck")
+        bench.inject("load")
+        bench.inject("jam:segment=stack,card=9")
+        dossier = await fails(bench, freezer)
         before = {times.segment: times.cards for times in dossier.history}
         now = {times.segment: times.cards for times in dossier.times}
         assert (before["feed"], now["feed"]) == (53, 106)
@@ -180,7 +180,7 @@ async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> No
 
 
 async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(seed: int) -> None:
-    """Not a byte of it depends on which card lay where: so nothing about the order can be read from it."""
+    """No byte of it depends on the order of the cards, so it cannot reveal the order."""
     kept = []
     for order in (1, 2):
         machine = SimulatedShuffler(seed=seed, identifies=True)
@@ -188,9 +188,9 @@ async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(see
         for card in sorted(cards, key=lambda card: hash((order, card.id * 7919))):
             machine.world.move(card, machine.mechanics.intake)
         faces = [card.face for card in machine.world.at(machine.mechanics.intake)]
-        async with watched(machine) as (stand, freezer):
-            stand.inject("jam:segment=drop,card=30")
-            dossier = await fails(stand, freezer)
+        async with watched(machine) as (bench, freezer):
+            bench.inject("jam:segment=drop,card=30")
+            dossier = await fails(bench, freezer)
             kept.append((faces, encode(msgspec.structs.replace(dossier, frames=()))))
             assert len(dossier.frames) > 50
     assert kept[0][0] != kept[1][0]
@@ -198,22 +198,22 @@ async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(see
 
 
 async def test_frames_that_name_cards_are_blanked(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed, identifies=True)) as (stand, freezer):
-        stand.inject("swapped_card")
-        await stand.driver.shuffle(stand.next_id())
-        found = await stand.driver.findings()
-        assert isinstance(found, m.Findings)
+    async with watched(SimulatedShuffler(seed=seed, identifies=True)) as (bench, freezer):
+        bench.inject("swapped_card")
+        await bench.driver.shuffle(bench.next_id())
+        finding = await bench.driver.findings()
+        assert isinstance(finding, m.Findings)
         named = [frame.data for frame in freezer.ring.frames() if b"\x53" in frame.data[12:15]]
-        payload = msgspec.msgpack.encode(found)
+        payload = msgspec.msgpack.encode(finding)
         assert all(payload not in frame.data for frame in freezer.ring.frames())
         assert any(data[-4:] == bytes(4) for data in named), "it is there, and says nothing"
 
 
 async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
-        await stand.driver.status()
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
+        await bench.driver.status()
         await asyncio.sleep(SECONDS + 1)
-        await stand.driver.sensors()
+        await bench.driver.sensors()
         assert all(frame.before_ms <= SECONDS * 1000 for frame in freezer.ring.frames())
         assert freezer.ring.frames()
 
@@ -221,104 +221,108 @@ async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> Non
 # --- a path that is dark before anything moves ------------------------------------------------------------------------
 
 
-async def refuses(stand: Any, freezer: Freezer, method: str, *args: int) -> tuple[Dossier, ...]:
-    """Have a command refused because the path is dark; return every dossier there is."""
+async def refuses(bench: Any, freezer: Freezer, method: str, *args: int) -> tuple[Dossier, ...]:
+    """Make a command fail because the path is dark; return every fault report."""
     with pytest.raises(CommandRefused) as refusal:
-        await getattr(stand.driver, method)(stand.next_id(), *args)
+        await getattr(bench.driver, method)(bench.next_id(), *args)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
     await freezer.close()
     return tuple(freezer.dossiers)
 
 
-def leave_a_card(stand: Any, at: Any, on: Any, place: str) -> None:
-    """A card of a pile lies on the path, and darkens a sensor."""
-    mechanics = stand.machine.mechanics
-    stand.machine.world.move(stand.machine.world.at(place)[-1], mechanics.segment_place(at))
+def leave_a_card(bench: Any, at: Any, on: Any, place: str) -> None:
+    """Leave a card of a pile on the path, where it darkens a sensor."""
+    mechanics = bench.machine.mechanics
+    bench.machine.world.move(bench.machine.world.at(place)[-1], mechanics.segment_place(at))
     mechanics._edge(on, True)
 
 
 @pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
 async def test_a_shoe_that_refuses_for_dust_is_frozen_once_and_again_after_it_has_moved(seed: int, sensor: str) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
-        stand.inject(f"dust:sensor={sensor},percent=70")
-        (dossier,) = await refuses(stand, freezer, "dispense", 7)
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
+        bench.inject(f"dust:sensor={sensor},percent=70")
+        (dossier,) = await refuses(bench, freezer, "dispense", 7)
         assert dossier.complete
         assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "Dispense", 1)
         assert dossier.times, "it was asked after it, as after any halt"
-        found = diagnose(dossier)
-        assert (found.where.sensors, found.where.segments) == ((sensor,), ()), "no card makes it so"
-        assert (found.cards.path, found.cards.inside) == (Span(0, 0), Span(53, 53))
-        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.DUST, sensor, False)
-        assert "below the threshold" in found.causes[0].evidence[-1]
-        assert [cause.why for cause in found.causes[1:]] == [Why.FOREIGN_OBJECT, Why.LEFT_CARD]
-        assert len(await refuses(stand, freezer, "dispense", 7)) == 1, "the same, however often it is asked"
-        stand.inject("mend")
-        await stand.driver.dispense(stand.next_id(), 7)
-        stand.inject("take")
-        stand.inject(f"dust:sensor={sensor},percent=70")
-        *_, newest = await refuses(stand, freezer, "dispense", 7)
+        diagnosis = diagnose(dossier)
+        assert (diagnosis.where.sensors, diagnosis.where.segments) == ((sensor,), ()), "no card makes it so"
+        assert (diagnosis.cards.path, diagnosis.cards.inside) == (Span(0, 0), Span(53, 53))
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.DUST, sensor, False)
+        assert "below the threshold" in diagnosis.causes[0].evidence[-1]
+        assert [cause.why for cause in diagnosis.causes[1:]] == [Why.FOREIGN_OBJECT, Why.LEFT_CARD]
+        assert len(await refuses(bench, freezer, "dispense", 7)) == 1, "the same, however often it is asked"
+        bench.inject("mend")
+        await bench.driver.dispense(bench.next_id(), 7)
+        bench.inject("take")
+        bench.inject(f"dust:sensor={sensor},percent=70")
+        *_, newest = await refuses(bench, freezer, "dispense", 7)
         assert (newest.halt.what, newest.ends[-1].said) == ("path_blocked", "Dispensed")
         assert diagnose(newest).cards.inside == Span(46, 46)
 
 
 async def test_a_shuffler_that_will_not_clear_itself_for_dust_is_frozen(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
-        stand.inject("dust:sensor=lift,percent=70")
-        (dossier,) = await refuses(stand, freezer, "clear_jam")
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
+        bench.inject("dust:sensor=lift,percent=70")
+        (dossier,) = await refuses(bench, freezer, "clear_jam")
         assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "ClearJam", None)
-        found = diagnose(dossier)
-        assert (found.causes[0].why, found.where.sensors, found.staff) == (Why.DUST, ("lift",), False)
+        diagnosis = diagnose(dossier)
+        assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (Why.DUST, ("lift",), False)
 
 
 async def test_a_card_left_on_the_path_is_for_the_people_of_the_table(seed: int) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
-        mechanics = stand.machine.mechanics
-        leave_a_card(stand, sh.Segment.EXIT, sh.Sensor.DRAW, mechanics.well)
-        (dossier,) = await refuses(stand, freezer, "dispense", 7)
-        found = diagnose(dossier)
-        assert found.where.segments == ("draw", "exit"), "on either side of the sensor"
-        assert 1 in found.cards.path
-        assert mechanics.left() + 1 in (found.cards.inside or ())
-        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.LEFT_CARD, "draw", True)
-        assert not found.causes[0].sure, "thick dust looks the same"
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
+        mechanics = bench.machine.mechanics
+        leave_a_card(bench, sh.Segment.EXIT, sh.Sensor.DRAW, mechanics.well)
+        (dossier,) = await refuses(bench, freezer, "dispense", 7)
+        diagnosis = diagnose(dossier)
+        assert diagnosis.where.segments == ("draw", "exit"), "on either side of the sensor"
+        assert 1 in diagnosis.cards.path
+        assert mechanics.left() + 1 in (diagnosis.cards.inside or ())
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.LEFT_CARD, "draw", True)
+        assert not diagnosis.causes[0].sure, "thick dust looks the same"
 
 
 async def test_two_dark_sensors_are_something_that_lies_there(seed: int) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
         for sensor in ("draw", "exit"):
-            stand.inject(f"dust:sensor={sensor},percent=70")
-        found = diagnose((await refuses(stand, freezer, "dispense", 7))[0])
-        assert (found.causes[0].why, found.where.sensors, found.staff) == (Why.FOREIGN_OBJECT, ("draw", "exit"), False)
+            bench.inject(f"dust:sensor={sensor},percent=70")
+        diagnosis = diagnose((await refuses(bench, freezer, "dispense", 7))[0])
+        assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (
+            Why.FOREIGN_OBJECT,
+            ("draw", "exit"),
+            False,
+        )
 
 
 async def test_a_manual_shoe_whose_exit_is_dark_is_frozen_too(seed: int) -> None:
-    async with watched(SimulatedManualShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
-        stand.inject("dust:sensor=exit,percent=70")
-        found = diagnose((await refuses(stand, freezer, "start_round"))[0])
-        assert (found.causes[0].why, found.where.sensors) == (Why.DUST, ("exit",))
-        assert 53 in (found.cards.inside or ())
+    async with watched(SimulatedManualShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
+        bench.inject("dust:sensor=exit,percent=70")
+        diagnosis = diagnose((await refuses(bench, freezer, "start_round"))[0])
+        assert (diagnosis.causes[0].why, diagnosis.where.sensors) == (Why.DUST, ("exit",))
+        assert 53 in (diagnosis.cards.inside or ())
 
 
 async def test_what_is_refused_after_a_halt_or_moves_no_card_freezes_nothing_new(seed: int) -> None:
-    async with watched(SimulatedShuffler(seed=seed)) as (stand, freezer):
-        stand.inject("dust:sensor=lift,percent=70")
+    async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
+        bench.inject("dust:sensor=lift,percent=70")
         with pytest.raises(CommandRefused):
-            await stand.driver.jog(stand.next_id(), m.Motor.TRANSPORT)
+            await bench.driver.jog(bench.next_id(), m.Motor.TRANSPORT)
         await freezer.close()
         assert not freezer.dossiers
-        await fails(stand, freezer)
-        assert [each.halt.what for each in await refuses(stand, freezer, "clear_jam")] == ["jam"]
+        await fails(bench, freezer)
+        assert [each.halt.what for each in await refuses(bench, freezer, "clear_jam")] == ["jam"]
 
 
 async def test_a_machine_that_does_not_say_what_is_dark_leaves_the_cause_open(seed: int) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
-        stand.inject("dust:sensor=draw,percent=70")
-        (dossier,) = await refuses(stand, freezer, "dispense", 7)
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
+        bench.inject("dust:sensor=draw,percent=70")
+        (dossier,) = await refuses(bench, freezer, "dispense", 7)
         mute = diagnose(msgspec.structs.replace(dossier, levels=()))
         assert (mute.causes[0].why, mute.staff) == (Why.UNKNOWN, False)
         assert mute.cards.path == Span(0, 1)
@@ -333,43 +337,45 @@ async def test_a_machine_that_does_not_say_what_is_dark_leaves_the_cause_open(se
 
 @pytest.mark.parametrize("motor", list(m.Motor))
 async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_makes_sure(motor: m.Motor) -> None:
-    # Always the same machine: one reading in a few hundred is so low that the motor could as well have turned.
-    async with watched(SimulatedShuffler(seed=1)) as (stand, freezer):
+    # Always the same seed: one measurement in a few hundred is as low as that of a turning motor.
+    async with watched(SimulatedShuffler(seed=1)) as (bench, freezer):
         name = motor.name.lower()
-        stand.inject(f"seized:motor={name}")
-        found = diagnose(await fails(stand, freezer))
-        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, name, False)
-        assert (found.causes[0].sure, found.causes[1].why) == (False, Why.STUCK_CARD)
-        assert stand.machine.mechanics.inside() in (found.cards.inside or ())
-        stand.machine.world.move_all(stand.machine.mechanics.intake, "pocket")
-        stand.inject("mend")
-        stand.inject("clear_path")
-        await stand.driver.clear_jam(stand.next_id())
-        stand.inject(f"seized:motor={name}")
+        bench.inject(f"seized:motor={name}")
+        diagnosis = diagnose(await fails(bench, freezer))
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.SEIZED_MOTOR, name, False)
+        assert (diagnosis.causes[0].sure, diagnosis.causes[1].why) == (False, Why.STUCK_CARD)
+        assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
+        bench.machine.world.move_all(bench.machine.mechanics.intake, "pocket")
+        bench.inject("mend")
+        bench.inject("clear_path")
+        await bench.driver.clear_jam(bench.next_id())
+        bench.inject(f"seized:motor={name}")
         with pytest.raises(PitboxError):
-            await stand.driver.jog(stand.next_id(), motor)
+            await bench.driver.jog(bench.next_id(), motor)
         await freezer.close()
         jogged = diagnose(freezer.dossiers[-1])
         assert (freezer.dossiers[-1].halt.said, freezer.dossiers[-1].halt.bad_motors) == ("Jogged", (name,))
         assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (Why.SEIZED_MOTOR, name, True)
         with pytest.raises(PitboxError):
-            await stand.driver.self_test(stand.next_id())
+            await bench.driver.self_test(bench.next_id())
         await freezer.close()
         tested = diagnose(freezer.dossiers[-1])
         assert (tested.causes[0].why, tested.causes[0].at, tested.staff) == (Why.SEIZED_MOTOR, name, False)
 
 
 async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_again(seed: int) -> None:
-    async with watched(SimulatedShoe(seed=seed)) as (stand, freezer):
-        await stand.driver.load(stand.next_id())
-        command = asyncio.ensure_future(stand.driver.dispense(stand.next_id(), 7))
-        await stand.until(lambda event: isinstance(event, sh.Progress) and event.moved >= 3)
-        stand.inject("seized:motor=draw")
+    async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
+        await bench.driver.load(bench.next_id())
+        command = asyncio.ensure_future(bench.driver.dispense(bench.next_id(), 7))
+        await bench.until(lambda event: isinstance(event, sh.Progress) and event.moved >= 3)
+        bench.inject("seized:motor=draw")
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
-        found = diagnose(freezer.dossiers[-1])
-        assert (found.causes[0].why, found.causes[0].sure) == (Why.STUCK_CARD, False), "nothing tells it from a card"
-        stand.inject("clear_path")
-        found = diagnose(await fails(stand, freezer, "clear_jam"))
-        assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "draw", False)
-        assert "the motion before also ended in a jam" in found.causes[0].evidence
+        diagnosis = diagnose(freezer.dossiers[-1])
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (Why.STUCK_CARD, False), (
+            "nothing tells it from a card"
+        )
+        bench.inject("clear_path")
+        diagnosis = diagnose(await fails(bench, freezer, "clear_jam"))
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.SEIZED_MOTOR, "draw", False)
+        assert "the motion before also ended in a jam" in diagnosis.causes[0].evidence

@@ -1,4 +1,4 @@
-"""A claim that falls at a running table, through wire, drivers and controller: the winner behind it is paid."""
+"""A claim that is withdrawn at a running table, through wire, drivers and controller: the later winner is paid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WRONG, WINNER = 6, 4
 
 
 class Mistaken(People):
-    """The dealer names the whole meter for two seats; one of them turns out not winning, after the other was seen."""
+    """People at the table: the dealer claims the whole meter for two seats, and the earlier claim proves wrong."""
 
     def __init__(self, house: House) -> None:
         super().__init__(house)
@@ -28,20 +28,20 @@ class Mistaken(People):
         self.fallen = False
 
     def acts(self) -> dict[str, Any]:
-        """They look at the wrong hand last."""
+        """Check the wrong hand last."""
         return super().acts() | {"hit_hand": self._look}
 
     async def _look(self, prompt: Prompt) -> None:
         if prompt.seat == WRONG:
             await self.casino.until(lambda: self._state_of(WINNER) == mc.HIT_LIGHT_SEEN)
-            await self.casino.wait(5.0)  # whoever could validate or pay the winner now has the time to
+            await self.casino.wait(5.0)  # gives people time to validate or pay the winner
 
     def _state_of(self, seat: int) -> str:
         hit = self.casino.controller.table.state.money.hit_of(seat)
         return "" if hit is None else hit.state
 
     def choose(self, prompt: Prompt) -> str:
-        """What they take the hands for."""
+        """Return how people judge the hands."""
         if prompt.kind == "progressive":
             return "no_win" if prompt.seat == WRONG and self.fallen else self.whole
         if prompt.kind == "hit_hand" and prompt.seat == WRONG:
@@ -80,10 +80,10 @@ async def test_a_winner_behind_a_wrong_claim_is_paid_the_whole_meter_at_a_runnin
         )
         book = table.state.money.book
         assert dollars(book.at(HAND_PAYS)) == "$101,000.08"
-        told = ToldMoney(rules)
+        reported = ToldMoney(rules)
         for event, decisions in house.log:
-            told.take(event, decisions)
-        assert {account: book.at(account) for account in told.accounts()} == told.accounts()
+            reported.take(event, decisions)
+        assert {account: book.at(account) for account in reported.accounts()} == reported.accounts()
         assert people.fallen
     finally:
         await house.close()

@@ -1,4 +1,4 @@
-"""Fail-safe first: six locks and their confirmations before the disk, as one commit, and nobody waits for long."""
+"""Fail-safe first: six locks and their confirmations precede the disk, in one commit, with a short wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEATS: Final = range(1, 7)
 
 
 class Watched:
-    """A house whose bets are open; `groups` are the events that came to disk together."""
+    """A table with open bets; `groups` holds the events of each commit."""
 
     def __init__(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
         self.house = house
@@ -87,11 +87,11 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
     try:
         controller = table.house.controller
         seen: list[str] = []
-        take = controller.table.take
+        original = controller.table.take
 
         def watch(event: ev.Event) -> Any:
             seen.append(type(event).__name__)
-            return take(event)
+            return original(event)
 
         monkeypatch.setattr(controller.table, "take", watch)
         table.sensor(3).inject("withhold:message=Lock")
@@ -99,7 +99,7 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
         while len(controller.hold._kept) < 5:  # noqa: ASYNC110 - virtual time
             await asyncio.sleep(LONGEST / 100)
         assert seen == ["NoMoreBets"], "a confirmation was taken while another was on its way"
-        controller.submit(ev.NoMoreBets(DEALER))  # said again: refused, whatever it is worth
+        controller.submit(ev.NoMoreBets(DEALER))  # sent again: refused
         assert seen[-1] == "NoMoreBets"
         assert seen.count("SeatLatched") == 5
     finally:

@@ -1,4 +1,4 @@
-"""Whole tables through simulators, wire, drivers, controller and core: rounds, and what really went wrong at tables."""
+"""Whole tables through simulators, wire, drivers, controller and core: rounds, and published incidents."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: 
             assert house.controller.table.state.round.number == number
             assert house.controller.table.state.round.state == mc.IDLE
         assert [whole for _, _, whole in house.dealt_rounds] == [True, True, True]
-        found = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
-        assert found == []
+        irregularities = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        assert irregularities == []
         assert house.notes == []
     finally:
         await house.close()
@@ -52,9 +52,11 @@ async def test_after_a_round_void_over_open_dice_the_next_roll_needs_no_floorper
         await house.rest()
         await house.round(())
         assert (state.round.number, state.round.state, house.people.returned) == (2, mc.IDLE, [1])
-        found = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
-        assert found[0].trigger == "other"
-        assert [d for d in found if d.slot == "shaker.1"] == [], "no roll is refused, and nobody has to let play go on"
+        irregularities = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        assert irregularities[0].trigger == "other"
+        assert [d for d in irregularities if d.slot == "shaker.1"] == [], (
+            "no roll is refused, and nobody has to let play go on"
+        )
         assert "cover_shaker" in [prompt.kind for prompt in house.people.asked]
     finally:
         await house.close()
@@ -80,10 +82,10 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
         state = house.controller.table.state
         (stored,) = (deck for deck in state.decks.values() if deck.place == "shuffler.1/gate")
 
-        async def said(prompt: Prompt) -> None:
+        async def text(prompt: Prompt) -> None:
             assert prompt.deck == stored.name, "they say so, and nobody goes to the machine"
 
-        house.people._remove = said  # type: ignore[method-assign]
+        house.people._remove = text  # type: ignore[method-assign]
         house.machines["shuffler.1"].inject("unplug:seconds=20")
         await house.wait(2.0)
         house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=stored.name))
@@ -91,8 +93,8 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
         assert house.inside("shuffler.1", stored.name)
         await house.wait(25.0)
         await house.rest()
-        found = [d.trigger for _, decisions in house.log for d in decisions if isinstance(d, Found)]
-        assert found == ["removal_ordered", "unknown_cards"]
+        irregularities = [d.trigger for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        assert irregularities == ["removal_ordered", "unknown_cards"]
         assert not house.inside("shuffler.1", stored.name)
         assert state.slots["shuffler.1"].state == "in_service"
         assert not state.holds
@@ -107,7 +109,7 @@ _REPLAYED: dict[tuple[str, int], Replay] = {}
 
 
 async def replayed(name: str, seed: int) -> Replay:
-    """Replay an incident, once for all who ask."""
+    """Replay an incident once and cache the result."""
     if (name, seed) not in _REPLAYED:
         _REPLAYED[name, seed] = await REPLAYS[name][1](seed)
     return _REPLAYED[name, seed]
@@ -115,33 +117,33 @@ async def replayed(name: str, seed: int) -> Replay:
 
 @pytest.mark.parametrize("name", [incident.id for incident in INCIDENTS])
 async def test_no_hand_is_dealt_from_bad_cards_after_the_first_check_that_can_see_it(seed: int, name: str) -> None:
-    found = await replayed(name, seed)
-    assert found.noticed
-    assert found.after == ()
-    assert found.listed == found.truth, "the rounds listed are not those dealt since the last good check"
-    assert set(found.before) <= {number for _, rounds in found.listed for number in rounds}
-    assert found.clauses
-    assert found.good
+    outcome = await replayed(name, seed)
+    assert outcome.noticed
+    assert outcome.after == ()
+    assert outcome.listed == outcome.truth, "the rounds listed are not those dealt since the last good check"
+    assert set(outcome.before) <= {number for _, rounds in outcome.listed for number in rounds}
+    assert outcome.clauses
+    assert outcome.good
 
 
 async def test_what_stays_inside_is_told_in_cards_and_every_round_since_the_last_count_is_listed(seed: int) -> None:
-    found = await replayed("cards_left_inside", seed)
-    decks = dict(found.listed)
+    outcome = await replayed("cards_left_inside", seed)
+    decks = dict(outcome.listed)
     assert list(decks) == ["blue"]
-    assert decks["blue"] == tuple(range(1, found.rounds + 1)), "a shoe is counted when it is shuffled, not before"
-    assert found.rounds > 10
+    assert decks["blue"] == tuple(range(1, outcome.rounds + 1)), "a shoe is counted when it is shuffled, not before"
+    assert outcome.rounds > 10
 
 
 async def test_a_card_that_migrates_is_caught_in_both_sets_and_the_findings_are_linked(seed: int) -> None:
-    found = await replayed("card_migrates", seed)
-    assert len(dict(found.listed)) == 2
-    assert found.linked == tuple(sorted(dict(found.listed)))
+    outcome = await replayed("card_migrates", seed)
+    assert len(dict(outcome.listed)) == 2
+    assert outcome.linked == tuple(sorted(dict(outcome.listed)))
 
 
 async def test_staff_who_ignore_a_light_can_send_what_they_like(seed: int) -> None:
-    found = await replayed("ignored_light", seed)
-    assert found.attempts > 100
-    assert found.passed == 0
+    outcome = await replayed("ignored_light", seed)
+    assert outcome.attempts > 100
+    assert outcome.passed == 0
 
 
 async def test_a_face_that_no_count_can_see_is_found_when_faces_are_looked_at(seed: int) -> None:
@@ -156,16 +158,16 @@ async def test_a_face_that_no_count_can_see_is_found_when_faces_are_looked_at(se
 
 
 async def test_chips_collected_are_bets_accepted_whenever_they_land(seed: int) -> None:
-    found = await replayed("late_bet", seed)
-    assert found.good
-    assert found.attempts == len(LANDINGS)
-    assert found.rounds == 1
+    outcome = await replayed("late_bet", seed)
+    assert outcome.good
+    assert outcome.attempts == len(LANDINGS)
+    assert outcome.rounds == 1
 
 
 async def test_a_device_that_is_not_what_it_says_never_serves(seed: int) -> None:
-    found = await replayed("rogue_shuffler", seed)
-    assert found.good
-    assert found.told == "wrong key: never in service (PB-311); wrong firmware: never in service (PB-313)"
+    outcome = await replayed("rogue_shuffler", seed)
+    assert outcome.good
+    assert outcome.told == "wrong key: never in service (PB-311); wrong firmware: never in service (PB-313)"
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Tables on several cores: the same outcome as one after the other, and no process that stays behind."""
+"""Tables on several cores: the same result as one after the other, and no process stays behind."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from simulators.house.table import House
 from table_controller.cli import INTERRUPTED, USAGE
 from tests.support.processes import LIMIT, pitbox
 
-# From Python 3.12 on, forking beside the threads of a test runner is warned of; commands fork before there are any.
+# From Python 3.12 on, forking with a test runner's threads gives a warning; commands fork before they start any.
 pytestmark = [pytest.mark.realtime, pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")]
 
-# Ctrl-C must reach it even where whoever started the tests ignores it.
+# Ctrl-C must reach it even if the parent of the tests ignores it.
 _BEGIN = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); from table_controller import cli"
 )
 
 
 def told(sittings: list[Sitting], jobs: int) -> tuple[dict[str, Any], int, list[int]]:
-    """Play; return everything that does not depend on the computer, the rounds told of, the tables told of."""
-    rounds, heard = [0], list[int]()
+    """Play; return all figures that do not depend on the computer, and the rounds and tables reported as done."""
+    rounds, received = [0], list[int]()
 
     def another() -> None:
         rounds[0] += 1
 
-    played = play_all(sittings, jobs, another, heard.append)
+    played = play_all(sittings, jobs, another, received.append)
     assert played.failure is None
     assert played.cores == min(jobs, len(sittings))
     assert played.seconds > 0
     assert played.day.seconds > 0
     day = {name: getattr(played.day, name) for name in Day.__struct_fields__ if name != "seconds"}
-    return day, rounds[0], heard
+    return day, rounds[0], received
 
 
 def test_the_same_seeds_play_the_same_tables_however_many_at_once() -> None:
@@ -56,7 +56,7 @@ def test_the_same_seeds_play_the_same_tables_however_many_at_once() -> None:
 
 
 class Breaks(House):
-    """A house in which the first round breaks a promise."""
+    """A table whose first round breaks an invariant."""
 
     async def round(self, bets: tuple[int, ...] = (), **_: Any) -> NoReturn:
         raise Broken("planted", f"with {len(bets)} bets")
@@ -72,12 +72,12 @@ def test_the_first_that_fails_in_their_order_is_told_whoever_fails_first(monkeyp
     # The second fails at once, and so do all after it; the first is still played.
     sittings = [Sitting("over_under", seed, rounds, []) for seed, rounds in ((1, 4), (2, 1), (3, 1), (4, 1), (5, 1))]
     for jobs in (1, 2, 3):
-        heard: list[int] = []
-        played = play_all(sittings, jobs, on_table=heard.append)
+        received: list[int] = []
+        played = play_all(sittings, jobs, on_table=received.append)
         assert played.failure is not None
         assert (played.failure.seed, played.failure.promise) == (2, "planted")
         assert played.day.rounds == 4
-        assert heard == [0]
+        assert received == [0]
 
 
 def test_what_is_raised_in_a_process_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,15 +99,15 @@ def test_what_is_raised_in_a_process_is_raised_here(monkeypatch: pytest.MonkeyPa
 def _children(process: subprocess.Popen[str]) -> list[int]:
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + LIMIT
-    while len(found := listed.read_text().split()) < 2:
+    while len(result := listed.read_text().split()) < 2:
         assert process.poll() is None, "it ended before it played"
         assert time.monotonic() < until, "it never played with two processes"
         time.sleep(0.02)
-    return [int(each) for each in found]
+    return [int(each) for each in result]
 
 
 def _gone(child: int) -> bool:
-    """Tell whether a process has ended; one that nobody has taken note of yet has ended, too."""
+    """Return whether a process has ended; a zombie has ended, too."""
     try:
         return Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Rulings at whole tables, through simulators, wire, drivers and controller: people try to get around them."""
+"""Rulings at whole tables, through simulators, wire, drivers and controller: people try to bypass them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 def decided(house: House) -> list[Decision]:
-    """Everything that the box has decided."""
+    """Return every decision of the box."""
     return [decision for _, decisions in house.log for decision in decisions]
 
 
 def found(house: House) -> list[str]:
-    """The irregularities that the box has found, in their order."""
+    """Return the irregularities that the box has found, in order."""
     return [decision.trigger for decision in decided(house) if isinstance(decision, Found)]
 
 
 async def begun(house: House, until: str, bets: tuple[int, ...] = ()) -> None:
-    """A round has come to a phase."""
+    """Play until a round is in a phase."""
     await house.open("blue", "red")
     house.controller.submit(ev.OpenRound(DEALER))
     await house.wait(1.0)
@@ -45,7 +45,7 @@ async def begun(house: House, until: str, bets: tuple[int, ...] = ()) -> None:
 
 @asynccontextmanager
 async def at_table(game: str, seed: int) -> AsyncIterator[House]:
-    """A house that is closed when the test is over."""
+    """Yield a table and close it at the end of the test."""
     house = House(game, seed=seed, choices=progressive(game, 0))
     try:
         yield house
@@ -130,7 +130,7 @@ async def test_complete_hands_are_settled_in_a_void_round_until_a_wrong_count_en
         assert asked == list(house.seats), "the floorperson confirms every hand"
         house.controller.submit(ev.Declared("wrong_card_count", FLOOR, seat=1))
         await house.rest()
-        # The shoe that the void round has stopped says so, and takes nothing away.
+        # The shoe that the void round stopped reports it, and no wager is taken away.
         assert sorted(found(house)) == ["player_card_exposed", "shoe_fault", "wrong_card_count"]
         assert {one.seat for one in decided(house) if isinstance(one, BetReturned)} == {1, 4}
         assert house.controller.table.state.round.state == mc.IDLE

@@ -1,4 +1,4 @@
-"""Soaks of whole tables: every promise holds whatever goes wrong, and the checkers see mistakes that were planted."""
+"""Soaks of whole tables: every invariant holds under any faults, and the checkers detect planted mistakes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.table.decisions import Decision
 
-# `make test` plays 500 rounds; `make proof` so many more, at tables that workers share: each is one test, named by its
+# `make test` plays 500 rounds; `make proof` plays more, at tables that workers share: each is one test, named by its
 # game and its seed, and games take turns, so that workers get as many long ones as short ones. More rounds are more
 # tables after these. `pitbox sim soak --rounds 100000` plays what there is time for.
 SHORT = 100
@@ -36,7 +36,7 @@ TABLES = [(game, PROOF_SEED * (row + 1)) for row in counts.draw(0, PROOF // DAY 
 
 
 def clean(game: str, rounds: int, seed: int) -> Day:
-    """Play tables in a storm; fail with the shortest list of mishaps and the command that plays it again."""
+    """Play tables with random faults; fail with the shortest list of mishaps and the command that repeats them."""
     whole = Day()
     for each, length, mishaps in tables(game, rounds, seed, "storm"):
         day, failure = run_table(game, each, length, mishaps)
@@ -65,7 +65,7 @@ def test_many_rounds_in_a_storm_are_clean(game: str, seed: int) -> None:
     print(f"{game}, seed {seed}: " + "; ".join(summary(day)))
 
 
-# What long soaks found, cut down: game, seed, rounds, mishaps. Each is mended where it was wrong.
+# Defects that long soaks found, reduced: game, seed, rounds, mishaps. Each is fixed.
 FOUND: dict[str, tuple[str, int, int, tuple[str, ...]]] = {
     "a shuffler refuses a batch, and cannot give out what it never drew in": (
         "over_under", 1000, 3, ("1@19.176 shoe.1 jam:segment=exit", "1@35.21 shuffler.1 door:to=open")),
@@ -130,7 +130,7 @@ def test_a_shaker_that_feels_no_shake_costs_no_round() -> None:
 
 
 class CountsNothing(House):
-    """A dealer who says what the last stub had, and leaves this one in the shoe's slot."""
+    """A dealer who reports the last stub's count and leaves this stub in the shoe's slot."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -157,11 +157,11 @@ class HearsNoReading(House):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        told = self.people.told
+        reported = self.people.told
 
         def unheard(slot: str, event: Any) -> None:
             if not isinstance(event, Reading):
-                told(slot, event)
+                reported(slot, event)
 
         self.people.told = unheard  # type: ignore[method-assign]
 
@@ -210,7 +210,7 @@ def test_a_soak_is_a_row_of_tables_with_seeds_of_their_own() -> None:
 
 
 class Planted(House):
-    """A house with a mistake in it: `changed` gives another event to the box, `after` does something after a step."""
+    """A table with a mistake: `changed` replaces an event for the box, `after` runs after a step."""
 
     def _attach(self, box: Box) -> None:
         super()._attach(box)
@@ -232,11 +232,11 @@ class Planted(House):
         self.after(decisions)
 
     def after(self, decisions: list[Decision]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class IgnoresCounts(Planted):
-    """Whatever a machine counts, the box takes a whole deck."""
+    """The box reads every machine count as a whole deck."""
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
         if isinstance(event, ev.ShuffleEnded | ev.ShoeLoaded):
@@ -245,7 +245,7 @@ class IgnoresCounts(Planted):
 
 
 class LosesACard(Planted):
-    """A card is gone from its place, and nobody moved it."""
+    """A card disappears from its place."""
 
     def after(self, decisions: list[Decision]) -> None:
         if Moved("round", "complete") in decisions:
@@ -263,7 +263,7 @@ class OffByOne(Planted):
 
 
 class TakesEveryBet(Planted):
-    """Every latch is taken for one with a bet, after a change that nobody heard of: else the core would doubt it."""
+    """Every latch is read as a bet, with a change number that hides the contradiction from the core."""
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
         if not isinstance(event, ev.SeatLatched) or event.bet:
@@ -272,7 +272,7 @@ class TakesEveryBet(Planted):
 
 
 class PaysForNothing(Planted):
-    """Every bet wins the least award, and nobody looks at the hand."""
+    """Every bet wins the least award without a check of the hand."""
 
     def changed(self, event: ev.Event) -> list[ev.Event]:
         wrong = {"no_win": "three_of_a_kind", "not_winning": "winning"}
@@ -282,7 +282,7 @@ class PaysForNothing(Planted):
 
 
 class KeepsWagers(Planted):
-    """The wagers of a void round stay where they are."""
+    """The wagers of a void round are not returned."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
@@ -309,7 +309,7 @@ class ListsNothing(Planted):
 
 
 class FumblesTheLid(Planted):
-    """Whoever works at the shaker raises where nobody waits for it: the table only stands still."""
+    """The task of the shaker raises where nobody awaits it: the table only stops."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)

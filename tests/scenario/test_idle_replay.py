@@ -22,12 +22,12 @@ from table_controller.table.core import Table
 if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
-# DESIGN.md: replay after any idle time reads at most so many records.
+# Replay after any idle time reads at most this many records.
 BUDGET = 1000
 
 
 def since_snapshot(house: House) -> list[Record]:
-    """What a start would have to replay: every record after the newest snapshot's own state."""
+    """Return what a start would replay: every record after the newest snapshot's state."""
     newest = house.disk.snapshots[-1].seq if house.disk.snapshots else 0
     return [record for record in house.disk.records if record.seq > newest]
 
@@ -37,13 +37,13 @@ def recovered(house: House) -> tuple[Recovered, Table]:
     slots = {place.name: place.kind for place in house.plan.places}
     table = Table(house.edition, house.submission, slots)  # type: ignore[arg-type]
     store = house.disk.open(version=VERSION, digests=house.box.digests)
-    found = recover(store, table, house.box.digests)
+    recovery = recover(store, table, house.box.digests)
     house.disk.release(store)
-    return found, table
+    return recovery, table
 
 
 async def idle(house: House, hours: int, *, refused: int = 0, flaps: str = "") -> None:
-    """Let hours pass: `refused` requests of the dealer a minute, and a cable that falls once a minute."""
+    """Let hours pass: `refused` requests of the dealer a minute, and a link that drops once a minute."""
     for _ in range(hours * 60):
         for _ in range(refused):
             house.controller.submit(ev.OpenRound(DEALER) if _busy(house) else ev.NoMoreBets(DEALER))
@@ -62,9 +62,9 @@ async def killed_and_compared(house: House) -> None:
     before = house.controller.table.snapshot()
     house.disk.cut()
     length = len(since_snapshot(house))
-    found, table = recovered(house)
+    recovery, table = recovered(house)
     assert table.snapshot() == before, "the state is not the one that the killed box had"
-    assert found.steps <= length <= BUDGET, f"{length} records to replay"
+    assert recovery.steps <= length <= BUDGET, f"{length} records to replay"
     await house.power_up()
     assert house.box.cause is None
 
@@ -80,7 +80,7 @@ async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int
             await house.wait(1.0)
             assert house.controller.table.state.round.state == mc.BETTING
         if place == "with a hold open":
-            house.people.ignoring = True  # nobody does what is asked
+            house.people.ignoring = True  # nobody answers the questions
             house.controller.submit(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
             assert house.controller.table.state.holds
         await idle(house, 5, refused=12, flaps="bet_sensor.3")
@@ -90,15 +90,15 @@ async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int
 
 
 def changes(house: House, slot: str) -> list[str]:
-    """Every change of one slot's link and report that was recorded."""
+    """Return every recorded change of one slot's link and report."""
     steps = [decode_step(record.body).event for record in house.disk.records if record.kind == STEP]
     return [event.trigger for event in steps if isinstance(event, ev.SlotChanged) and event.slot == slot]
 
 
 def notes(house: House) -> list[str]:
-    """What was noted of links."""
-    found = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
-    return [note.text for note in found if note.kind == "link"]
+    """Return the recorded notes about links."""
+    results = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
+    return [note.text for note in results if note.kind == "link"]
 
 
 async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: int) -> None:
@@ -185,7 +185,7 @@ async def test_a_machine_that_may_still_move_cards_is_met_at_once_however_its_li
 
 
 async def test_a_link_that_cannot_be_made_for_ever_other_causes_is_recorded_once(seed: int) -> None:
-    """A device that is not there, whose port is now missing and now busy, wrote a record at each turn of the cause."""
+    """An absent device whose port alternates between missing and busy once wrote a record at each change."""
     house = House("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")

@@ -1,4 +1,4 @@
-"""`pitbox fault` on dossiers of simulated machines: the rule first, then place, cards, causes and steps."""
+"""`pitbox fault` on fault reports of simulated machines: the rule first, then place, cards, causes and steps."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def folder(tmp_path: Path) -> Path:
 
 def jam(capsys: pytest.CaptureFixture[str], folder: Path, *words: str, code: int = OK) -> str:
     assert main(["fault", *words, "--folder", str(folder)]) == code
-    told = capsys.readouterr()
-    return told.out + told.err
+    output = capsys.readouterr()
+    return output.out + output.err
 
 
 def test_the_rule_comes_first_then_place_cards_causes_and_steps(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = jam(capsys, folder, "1")
+    output = jam(capsys, folder, "1")
     order = [
         "the dealer waits",
         "ordered: reshuffle [688a.13(l)]",
@@ -50,21 +50,21 @@ def test_the_rule_comes_first_then_place_cards_causes_and_steps(
         "a card sticks",
         "▶ clear",
     ]
-    places = [told.index(words) for words in order]
+    places = [output.index(words) for words in order]
     assert places == sorted(places)
-    assert "last sensor passed: bridge; first not reached: lift" in told
-    assert "37 in the intake + 15 at rest inside + 1 on the path + 0 out = 53 expected" in told
-    assert "table staff may clear it" in told
+    assert "last sensor passed: bridge; first not reached: lift" in output
+    assert "37 in the intake + 15 at rest inside + 1 on the path + 0 out = 53 expected" in output
+    assert "table staff may clear it" in output
 
 
 def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = jam(capsys, folder, "2")
-    assert "?stack?●?drop?" in told
-    assert "13 to 14 inside" in told
-    assert "a technician must clear it" in told
-    assert "full deck" in told
+    output = jam(capsys, folder, "2")
+    assert "?stack?●?drop?" in output
+    assert "13 to 14 inside" in output
+    assert "a technician must clear it" in output
+    assert "full deck" in output
 
 
 def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,15 +83,15 @@ def test_ticked_steps_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     began = st.begin(1, "shuffler.1", "T1", service=False, expected=53, has_door=True)
     for event in (began, st.Ticked(1, st.Step.CLEAR, "T1", st.Emptied())):
         kept.note(1, event)
-    told = jam(capsys, folder, "1")
-    assert "☑ clear" in told
-    assert "▶ path empty" in told
+    output = jam(capsys, folder, "1")
+    assert "☑ clear" in output
+    assert "▶ path empty" in output
 
 
 def test_the_diagnosis_as_data(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(jam(capsys, folder, "1", "--json"))
-    assert told["diagnosis"]["where"]["segments"] == ["lift"]
-    assert told["diagnosis"]["causes"][0]["why"] == "a card sticks"
+    output = json.loads(jam(capsys, folder, "1", "--json"))
+    assert output["diagnosis"]["where"]["segments"] == ["lift"]
+    assert output["diagnosis"]["causes"][0]["why"] == "a card sticks"
 
 
 def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,8 +100,8 @@ def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFix
     assert "--order" in jam(capsys, folder, "--slot", "shuffler.1", "--as", "T1", code=USAGE)
     order = ("--slot", "shuffler.1", "--order", "begin_test", "--as", "T1", "--socket", str(folder / "none.sock"))
     assert jam(capsys, folder, *order, code=BOX)
-    told = jam(capsys, folder, "1", "--step", "begin", "--as", "T1", "--socket", str(folder / "none.sock"), code=BOX)
-    assert "PB-811" in told
+    output = jam(capsys, folder, "1", "--step", "begin", "--as", "T1", "--socket", str(folder / "none.sock"), code=BOX)
+    assert "PB-811" in output
 
 
 def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""One motor turned by itself: told with its current, refused to older firmware, and found out when it is held."""
+"""One motor turned by itself: reported with its current, not sent to older firmware, detected when it is held."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ async def test_a_held_motor_stalls_fails_the_self_test_and_jams_what_it_moves(se
         with pytest.raises(CommandFailed) as stalled:
             await b.driver.jog(b.next_id(), motor)
         assert stalled.value.reason == m.Reason.MOTOR_STALLED
-        told = b.told(m.Jogged)[-1]
-        assert (told.motor, told.turned, b.view.jogged[-1]) == (motor, False, told)
-        assert told.current > 1000
+        events = b.told(m.Jogged)[-1]
+        assert (events.motor, events.turned, b.view.jogged[-1]) == (motor, False, events)
+        assert events.current > 1000
         assert b.service.state == "faulted"
         with pytest.raises(CommandFailed):
             await b.driver.self_test(b.next_id())

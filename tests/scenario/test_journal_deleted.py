@@ -28,7 +28,7 @@ def cause_of(box: Box) -> str:
 
 
 def deed(name: str, newest: Path) -> None:
-    """Do to the newest segment what an intruder, or a tired administrator, does."""
+    """Delete or replace the newest segment, or delete its log."""
     if name == "deleted":
         newest.unlink()
     elif name == "log deleted":

@@ -1,4 +1,4 @@
-"""The dealer's keypad against what fingers really did: every press once, none too old, a lock-out always."""
+"""The dealer's keypad against the real presses: every press once, none too old, a lock-out always."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ async def test_every_press_is_told_once_in_order_and_nothing_else_is(seed: int, 
             s.inject("press:key=lock_out")
             await asyncio.sleep(0.3)
         await all_heard(s)
-        told = acts(s)
-        assert [act.press for act in told] == list(range(1, 21))
-        assert [act.key for act in told if isinstance(act, m.Pressed)] == s.machine.mechanics.pressed
+        reported = acts(s)
+        assert [act.press for act in reported] == list(range(1, 21))
+        assert [act.key for act in reported if isinstance(act, m.Pressed)] == s.machine.mechanics.pressed
         assert s.view.lost == 0
 
 

@@ -1,4 +1,4 @@
-"""Keypad and meter sign, joined to a running table: keys are the dealer's word, amounts are what is on disk."""
+"""Keypad and meter sign, joined to a running table: keys give answers, the sign shows amounts on disk."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 PAD, SIGN = "keypad.1", "meter_sign.1"
-# What the keypad's fingers enter; everything else is answered at the screen.
+# The questions answered at the keypad; all others are answered at the screen.
 _ENTERED = ("seats", "stub", "chips", "start_game")
 
 
@@ -34,7 +34,7 @@ class Joined(House):
 
     @property
     def pad(self) -> Keypad:
-        """The keypad's part of the box."""
+        """Return the keypad's part of the box."""
         (pad,) = (joined for joined in self.box._joined if isinstance(joined, Keypad))
         return pad
 
@@ -47,7 +47,7 @@ class Joined(House):
             self.machines[PAD].inject(f"press:key={key}")
 
     async def enter(self, prompt: Prompt) -> None:
-        """Fingers do at the keypad what people would do at the screen."""
+        """Answer a question at the keypad instead of the screen."""
         self.by_keys.append(prompt.kind)
         if prompt.kind != "start_game":  # a lamp; the others are entered when the keypad asks them, one after the other
             await self.until(lambda: self.pad._asked.get(PAD, (0, 0))[0] == prompt.id)
@@ -85,8 +85,8 @@ async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_met
         await house.round((1, 4))
         assert house.controller.table.state.round.state == mc.IDLE
         assert {"seats", "stub", "chips"} <= set(house.by_keys)
-        said = [event for event, _ in house.log if isinstance(event, ev.Answer)]
-        assert all(event.who.role in ("dealer", "floorperson") for event in said)
+        entries = [event for event, _ in house.log if isinstance(event, ev.Answer)]
+        assert all(event.who.role in ("dealer", "floorperson") for event in entries)
         shown = amounts(house.controller).value
         assert shown == house.controller.table.state.money.book.meters.current // CENT == before + 56
         assert _glass(house) == (shown, 0, 0)

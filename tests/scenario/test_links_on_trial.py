@@ -34,7 +34,7 @@ async def on_trial(supervisor: Supervisor) -> None:
 
 
 async def fall(house: House, slot: str) -> None:
-    """Have a link fall as often as makes it unsteady."""
+    """Drop a link until it counts as unsteady."""
     for _ in range(LOUD):
         house.machines[slot].inject("unplug:seconds=1")
         await house.wait(15.0)

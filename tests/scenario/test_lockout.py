@@ -1,4 +1,4 @@
-"""No more bets at six seats over real links and the shipped controller: what counts, and what really lay there."""
+"""No more bets at six seats over real links and the shipped controller: which bets count, against the real chips."""
 
 from __future__ import annotations
 
@@ -155,8 +155,8 @@ async def test_five_of_six_answering_leaves_the_sixth_undecided_by_name(
             assert ended.bets == list(BETTING)
         assert ended.findings[4].startswith("PB-480: seat 4, round 1: ")
         assert t.accepted() == [], "nothing is booked while a seat is undecided"
-        against = {reason.key for reason in t.house.controller.table.permit("arm_dice", "shaker.1", t.state.round.deck)}
-        assert "bets_not_verified" in against
+        reasons = {reason.key for reason in t.house.controller.table.permit("arm_dice", "shaker.1", t.state.round.deck)}
+        assert "bets_not_verified" in reasons
 
 
 async def test_a_lock_of_a_wrong_round_is_refused_by_every_sensor_and_nothing_is_assumed(seed: int) -> None:
@@ -292,14 +292,14 @@ async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -
         await asyncio.sleep(0)
         locked = await seat.driver.lock(7, seat.next_id())
         done = await asyncio.gather(*lights, return_exceptions=True)
-        assert sum(isinstance(found, Revoked) for found in done) >= 8
+        assert sum(isinstance(result, Revoked) for result in done) >= 8
         assert isinstance(locked, m.Locked)
         assert (locked.latch.lies, locked.latch.last) == (m.Lies.CHIP, seat.view.sequence)
 
 
 # --- every order over the real link ------------------------------------------------------------------------------
 
-# What happens to the frames between sensor and host, from just before the first event on.
+# What the line does to frames between sensor and host, from just before the first event on.
 FATES: Final = {
     "clean": (),
     "the next frame is lost": ("drop:frames=1",),
@@ -323,15 +323,15 @@ Play = tuple[tuple[str, ...], str]  # an order and a fate
 
 def _rounds() -> list[tuple[int, float, list[Play]]]:
     """Every order with every fate and pause, six at a time: each seat has its own, and one call locks all."""
-    found = []
+    results = []
     for pause, place in product(PAUSES, range(5)):
         plays = [(o, f) for o, f in product(ORDERS, FATES) if o.index("lock") == place]
-        found += [(place, pause, plays[at : at + len(SEATS)]) for at in range(0, len(plays), len(SEATS))]
-    return found
+        results += [(place, pause, plays[at : at + len(SEATS)]) for at in range(0, len(plays), len(SEATS))]
+    return results
 
 
 async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) -> LockedOut:
-    """Let the events of every seat happen in its order, the lock at the same place of each; compare with the truth."""
+    """Play the events of every seat in its order, the lock at the same index; compare with the simulator."""
     for seat, (_, fate) in zip(SEATS, plays, strict=False):
         for fault in FATES[fate]:
             t.machine(seat).inject(fault)
@@ -351,7 +351,7 @@ async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) ->
 
 
 async def _the_latch_stands(t: LockingHouse) -> None:
-    """Whatever follows, the sensors report the same of their latches, and nothing more is taken."""
+    """Check that later events change no latch and no accepted bet."""
     for seat in SEATS:
         for fault in ("calm", "take_bet", "place_bet", "place_bet"):
             t.machine(seat).inject(fault)
@@ -365,7 +365,7 @@ async def _the_latch_stands(t: LockingHouse) -> None:
 
 
 async def _every_order(seed: int) -> dict[str, int]:
-    found: dict[str, int] = {}
+    results: dict[str, int] = {}
     async with locking(seed) as t:
         t.people.choices["seats"] = "nobody"
         rounds = _rounds()
@@ -375,21 +375,21 @@ async def _every_order(seed: int) -> dict[str, int]:
             for seat, (order, fate) in zip(SEATS, plays, strict=False):
                 if fate in HARMLESS and "reboot" not in order and ended.seats[seat] == UNDECIDED:
                     assert "neither clearly one chip" in ended.findings[seat], (order, fate, ended.findings[seat])
-                found[ended.seats[seat]] = found.get(ended.seats[seat], 0) + 1
+                results[ended.seats[seat]] = results.get(ended.seats[seat], 0) + 1
             for seat in SEATS:
                 t.machine(seat).inject("collect")
             await t.finish()
             t.sell_chips()
             if number + 1 < len(rounds):
                 await t.open_round()
-    print(f"{sum(found.values())} orders over the real link:", found)
-    return found
+    print(f"{sum(results.values())} orders over the real link:", results)
+    return results
 
 
 async def test_every_order_and_every_fate_over_the_real_link_agrees_with_the_truth(seed: int) -> None:
-    found = await _every_order(seed)
-    assert sum(found.values()) == 72 * 8 * 3
-    assert min(found[kind] for kind in (BET, NO_BET, UNDECIDED)) > 100, "the orders met too few ends"
+    result = await _every_order(seed)
+    assert sum(result.values()) == 72 * 8 * 3
+    assert min(result[kind] for kind in (BET, NO_BET, UNDECIDED)) > 100, "the orders met too few ends"
 
 
 async def test_a_host_that_counts_by_arrival_is_found_over_the_real_link(

@@ -19,14 +19,14 @@ from tests.support.shoes import ManualShoe, back_in_service, beliefs_hold, manua
 
 
 async def draw(b: ManualShoe, cards: int, until: type[Any] | None = None) -> None:
-    """Let hands draw so many pieces and wait until the counter has told all of them, and what is to follow."""
+    """Draw that many pieces by hand and wait until the counter has reported them and the expected event."""
 
-    def told() -> int:
+    def reported() -> int:
         return len(b.told(m.Drawn)) + len(b.told(m.CoverCard))
 
-    last = told() + cards
+    last = reported() + cards
     b.inject(f"draw:cards={cards}")
-    while told() < last or (until is not None and not b.told(until)):
+    while reported() < last or (until is not None and not b.told(until)):
         await b.until(lambda _: True)
 
 
@@ -57,7 +57,7 @@ async def test_seven_cards_to_seven_places_leave_a_stub_of_four(seed: int, rung:
 
 @over_the_ladder
 async def test_rounds_of_a_batch_are_counted_one_by_one_until_the_cover_card_comes(seed: int, rung: str) -> None:
-    """686a.7, 686a.8: six decks, the first card burnt, the cover card told when it is reached."""
+    """686a.7, 686a.8: six decks, the first card burnt, the cover card reported when it is reached."""
     async with manual_shoe(seed, rung, decks=6, loaded=False) as b:
         b.inject("cover_card:depth=30")
         await carried_out(b, b.driver.load)
@@ -163,7 +163,7 @@ async def test_a_stub_that_is_lifted_out_is_not_counted(seed: int, rung: str) ->
 
 @over_the_ladder
 async def test_a_stub_lifted_out_by_the_dealer_without_an_order_is_no_fault(seed: int, rung: str) -> None:
-    """575.8(d): the dealer removes the stub and spreads it; nobody asked the counter."""
+    """575.8(d): the dealer removes the stub and spreads it; the counter has no command for it."""
     async with manual_shoe(seed, rung) as b:
         await carried_out(b, b.driver.start_round)
         await draw(b, 49)
@@ -187,8 +187,8 @@ async def test_what_is_not_one_whole_card_ends_the_counting(seed: int, rung: str
         b.inject(fault)
         b.inject("draw")
         await b.until(lambda event: isinstance(event, m.Fault))
-        (told,) = b.told(m.Fault)
-        assert (told.command, told.reason, told.card) == (None, reason, 5)
+        (reported,) = b.told(m.Fault)
+        assert (reported.command, reported.reason, reported.card) == (None, reason, 5)
         assert b.service.state == "faulted"
         status = await beliefs_hold(b)
         assert (status.state, status.sure, status.drawn) == (m.State.HALTED, False, None)
@@ -211,7 +211,7 @@ async def test_a_card_that_is_left_in_the_throat_is_a_jam(seed: int, rung: str, 
 
 
 async def cleared(b: ManualShoe) -> None:
-    """Empty the shoe by hand, have it begin anew, and bring it back into service."""
+    """Empty the shoe by hand, clear it, and return it to service."""
     b.inject("clear_path")
     with pytest.raises(CommandRefused) as refusal:
         await carried_out(b, b.driver.clear_jam)
@@ -324,7 +324,7 @@ async def test_what_a_manual_shoe_does_not_have_cannot_go_wrong(seed: int, fault
 
 
 async def test_a_person_who_clears_without_looking_is_believed(seed: int) -> None:
-    """The stated limit: no sensor sees a card between two sensors; who orders the clearing vouches for the look."""
+    """The stated limit: no sensor detects a card between two sensors; ordering the clearing confirms the inspection."""
     async with manual_shoe(seed) as b:
         b.inject("jam:segment=exit")
         b.inject("draw")

@@ -1,4 +1,4 @@
-"""Players see the meter, or no round opens: on a live table, with real frames to a simulated sign and a real page."""
+"""The meter is visible or no round opens: a live table with real frames to a simulated sign and a real page."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def opened(seed: int, **options: Any) -> AsyncIterator[House]:
 
 
 async def try_to_open(house: House) -> set[str]:
-    """Have the dealer open a round; return the reasons against it."""
+    """Try to open a round as dealer; return the reasons against it."""
     before = len(house.log)
     house.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(0.5)

@@ -1,4 +1,4 @@
-"""The meter sign against what can really be read on its glass: never an old value, never a wrong one unnoticed."""
+"""The meter sign against the real display: never an old value, never a wrong one unnoticed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ async def show(s: Sign, sequence: int, value: int, pending: int = 0, won: int = 
 
 
 async def readback_is_true(s: Sign) -> m.Shown:
-    """Read the glass through the sign and with our own eyes; fail unless both see the same."""
+    """Fail unless the sign's readback equals the simulated display."""
     shown = await ask(s, s.driver.shown)
     for row in m.Row:
         seen = s.machine.glass.read(row).lstrip()
-        said = getattr(shown, row.name.lower())
-        assert said == (int(seen) if seen.isdecimal() and len(seen) >= 3 else None)
+        text = getattr(shown, row.name.lower())
+        assert text == (int(seen) if seen.isdecimal() and len(seen) >= 3 else None)
     assert shown.stale is s.machine.glass.stale
     return shown
 
@@ -103,8 +103,8 @@ async def test_the_limit_is_the_hosts_and_counts_from_the_last_show(seed: int) -
         await carried_out(s, lambda command: s.driver.set_limit(command, 100))
         await asyncio.sleep(0.1)
         assert s.machine.glass.stale
-        (told,) = s.told(m.Stale)
-        assert told.age_ms >= 4500
+        (event,) = s.told(m.Stale)
+        assert event.age_ms >= 4500
 
 
 async def test_other_messages_do_not_keep_an_amount_fresh(seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Models of one kind: the hello tells them apart, and a driver sends none of them what it does not understand."""
+"""Models of one kind: the hello names the model, and a driver sends it only what it understands."""
 
 from __future__ import annotations
 

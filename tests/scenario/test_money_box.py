@@ -1,6 +1,6 @@
-"""The shipped Box, its power cut and its meter touched by hand: its journal holds what is owed, by a second book.
+"""The shipped Box, its power cut and its meter touched by hand: its journal matches the reference ledger.
 
-The book is written from docs/money.md (`tests/support/second_book.py`); `test_money_adversary` plays the core harder,
+The ledger follows docs/money.md (`tests/support/second_book.py`); `test_money_adversary` attacks the core harder,
 and `test_power_cuts` more of these.
 """
 

@@ -60,7 +60,7 @@ def server(command: list[str], number: int, log: Path) -> Iterator[subprocess.Po
 
 
 def _listens(number: int) -> bool:
-    """Tell whether somebody listens, without connecting: the servers take one client at a time."""
+    """Return whether a server listens, without connecting: the servers accept one client at a time."""
     with open("/proc/net/tcp", encoding="ascii") as table:  # noqa: PTH123 - a kernel table, not a file
         return any(f":{number:04X} 00000000:0000 0A" in line for line in table)
 

@@ -1,4 +1,4 @@
-"""There is one Box: what the soak, the power cuts and the simulated panel run is the class that ships."""
+"""There is one Box: soak, power cuts and simulated panel run the shipped class."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _last_step(records: list[Record]) -> ev.Event:
 
 
 async def _led_on(house: House) -> None:
-    """Power comes back, as often as it is gone, and people bring the table to rest."""
+    """Restore power after every cut and play until the table is idle."""
     while house.dark:
         await house.power_up()
         await house.rest()
@@ -55,7 +55,7 @@ async def _led_on(house: House) -> None:
 
 
 def _sources(*folders: Path, word: str) -> Iterator[tuple[str, ast.AST]]:
-    """Every piece of source text below these folders, of files that have this word."""
+    """Return the source files below these folders that contain this word."""
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             text = path.read_text("utf-8")
@@ -112,14 +112,14 @@ async def test_nothing_of_a_box_runs_once_its_power_is_gone(seed: int) -> None:
         await house.open("blue", "red")
         house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
         await house.wait(1.0)
-        box, told = house.box, len(house.log)
+        box, reported = house.box, len(house.log)
         house.disk.cut()
         writes, records, seen = house.mains.writes, list(house.disk.records), []
         box.on_told.append(lambda slot, event: seen.append((slot, event)))
         box.running().submit(ev.NoMoreBets(ev.Person("dealer", "dealer-1")))
         box.note(rec.Note("died", "nobody writes this down"))
         await house.wait(ESCALATE_AFTER * 3)
-        assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, told, [])
+        assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, reported, [])
         assert all(task.done() for task in box.tasks._tasks.values())
         assert house.machines["bet_sensor.1"].firmware.memory.open, "no machine was made safe by a box without power"  # type: ignore[attr-defined]
         await box.stop()

@@ -1,4 +1,4 @@
-"""How often machines tell how far they are: a phase's first card, then at a pace, and never a wrong last word."""
+"""Rate of progress reports: a phase's first card, then at limited intervals, and always the last card."""
 
 from __future__ import annotations
 
@@ -31,39 +31,39 @@ Told = list[tuple[float, Any]]
 
 @asynccontextmanager
 async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], Told]]:
-    """A machine on its stand, and what it tells of its work, each with the second in which it came."""
-    told: Told = []
+    """Connect a machine; yield it with its progress events and their times (s)."""
+    reported: Told = []
     loop = asyncio.get_running_loop()
 
-    def take(event: Any) -> None:
+    def original(event: Any) -> None:
         if getattr(event, "command", None) is not None:
-            told.append((loop.time(), event))
+            reported.append((loop.time(), event))
 
     kind = SHUFFLER if machine.kind == "shuffler" else SHOE
-    stand: Stand[Any, Any, Any] = Stand(machine, kind, MemoryHost(machine).open, on_event=take)
-    stand.supervisor.start()
-    await stand.until_reported()
+    bench: Stand[Any, Any, Any] = Stand(machine, kind, MemoryHost(machine).open, on_event=original)
+    bench.supervisor.start()
+    await bench.until_reported()
     try:
-        yield stand, told
+        yield bench, reported
     finally:
-        await stand.close()
+        await bench.close()
 
 
-def phases(told: Told) -> list[Told]:
-    """Return Progress phase by phase."""
-    progress = [(at, event) for at, event in told if isinstance(event, m.Progress | sh.Progress)]
+def phases(reported: Told) -> list[Told]:
+    """Return the Progress events phase by phase."""
+    progress = [(at, event) for at, event in reported if isinstance(event, m.Progress | sh.Progress)]
     return [list(group) for _, group in groupby(progress, key=lambda each: (each[1].command, each[1].phase))]
 
 
 def at_a_pace(phase: Told) -> None:
-    """All but the last word, which comes before the end, keep the pace."""
+    """Check the intervals of all reports except the last, which comes before the end."""
     assert all(later - earlier >= PACE - 0.01 for (earlier, _), (later, _) in pairwise(phase[:-1]))
 
 
 async def test_a_cycle_is_told_at_a_pace_from_its_first_card_to_its_last(seed: int) -> None:
-    async with on_stand(SimulatedShuffler(seed=seed)) as (stand, told):
-        await stand.driver.shuffle(stand.next_id())
-        feeding, unloading = phases(told)
+    async with on_stand(SimulatedShuffler(seed=seed)) as (bench, reported):
+        await bench.driver.shuffle(bench.next_id())
+        feeding, unloading = phases(reported)
         assert [(each[0][1].entered, each[0][1].left) for each in (feeding, unloading)] == [(1, 0), (53, 1)]
         assert [(each[-1][1].entered, each[-1][1].left) for each in (feeding, unloading)] == [(53, 0), (53, 53)]
         assert 5 < len(feeding) < 40
@@ -73,12 +73,12 @@ async def test_a_cycle_is_told_at_a_pace_from_its_first_card_to_its_last(seed: i
 
 
 async def test_a_shoe_keeps_the_pace_in_every_phase(seed: int) -> None:
-    async with on_stand(SimulatedShoe(seed=seed)) as (stand, told):
-        await stand.driver.load(stand.next_id())
-        await stand.driver.dispense(stand.next_id(), 7)
-        stand.inject("take")
-        await stand.driver.count_stub(stand.next_id())
-        loading, stack, stub = phases(told)
+    async with on_stand(SimulatedShoe(seed=seed)) as (bench, reported):
+        await bench.driver.load(bench.next_id())
+        await bench.driver.dispense(bench.next_id(), 7)
+        bench.inject("take")
+        await bench.driver.count_stub(bench.next_id())
+        loading, stack, stub = phases(reported)
         assert [each[0][1].moved for each in (loading, stack, stub)] == [1, 1, 1]
         assert [(each[-1][1].moved, each[-1][1].left) for each in (loading, stack, stub)] == [
             (53, 53),
@@ -91,14 +91,18 @@ async def test_a_shoe_keeps_the_pace_in_every_phase(seed: int) -> None:
 
 
 async def test_a_delivery_and_a_count_keep_the_pace(seed: int) -> None:
-    async with on_stand(SimulatedContinuous(seed=seed)) as (stand, told):
-        await stand.driver.count_all(stand.next_id())
-        assert [each[-1][1].phase for each in phases(told)] == [m.Phase.FEEDING, m.Phase.UNLOADING, m.Phase.FEEDING]
-        assert [(each[-1][1].entered, each[-1][1].left) for each in phases(told)] == [(312, 0), (312, 312), (312, 0)]
-        await stand.driver.deliver(stand.next_id(), 20)
-        delivery = phases(told)[-1]
+    async with on_stand(SimulatedContinuous(seed=seed)) as (bench, reported):
+        await bench.driver.count_all(bench.next_id())
+        assert [each[-1][1].phase for each in phases(reported)] == [m.Phase.FEEDING, m.Phase.UNLOADING, m.Phase.FEEDING]
+        assert [(each[-1][1].entered, each[-1][1].left) for each in phases(reported)] == [
+            (312, 0),
+            (312, 312),
+            (312, 0),
+        ]
+        await bench.driver.deliver(bench.next_id(), 20)
+        delivery = phases(reported)[-1]
         assert (delivery[0][1].left, delivery[-1][1].left) == (1, 20)
-        for phase in phases(told):
+        for phase in phases(reported):
             at_a_pace(phase)
 
 
@@ -106,39 +110,39 @@ async def test_a_delivery_and_a_count_keep_the_pace(seed: int) -> None:
     "fault", ["jam:segment=stack,card=30", "double_feed:card=30", "torn_card:segment=lift,card=30"]
 )
 async def test_what_breaks_off_comes_after_every_card_was_told(seed: int, fault: str) -> None:
-    async with on_stand(SimulatedShuffler(seed=seed)) as (stand, told):
-        stand.inject(fault)
+    async with on_stand(SimulatedShuffler(seed=seed)) as (bench, reported):
+        bench.inject(fault)
         with pytest.raises(CommandFailed):
-            await stand.driver.shuffle(stand.next_id())
-        end = next(event for _, event in told if isinstance(event, m.Jam | m.Fault))
-        last = phases(told)[-1][-1][1]
-        before = [event for _, event in told][: [event for _, event in told].index(end)]
+            await bench.driver.shuffle(bench.next_id())
+        end = next(event for _, event in reported if isinstance(event, m.Jam | m.Fault))
+        last = phases(reported)[-1][-1][1]
+        before = [event for _, event in reported][: [event for _, event in reported].index(end)]
         assert before[-1] is last, "nothing but its end comes after the last word"
         arrived = 29
         assert last.left == arrived if last.phase is m.Phase.UNLOADING else last.entered - 1 <= arrived <= last.entered
 
 
 async def test_a_shoe_that_stops_has_told_the_stack_as_far_as_it_came(seed: int) -> None:
-    async with on_stand(SimulatedShoe(seed=seed)) as (stand, told):
-        await stand.driver.load(stand.next_id())
-        stack = asyncio.ensure_future(stand.driver.dispense(stand.next_id(), 10))
+    async with on_stand(SimulatedShoe(seed=seed)) as (bench, reported):
+        await bench.driver.load(bench.next_id())
+        stack = asyncio.ensure_future(bench.driver.dispense(bench.next_id(), 10))
         await asyncio.sleep(0.9)
-        stand.inject("door:to=open")
+        bench.inject("door:to=open")
         with pytest.raises(CommandFailed):
             await stack
-        stopped = next(event for _, event in told if isinstance(event, sh.Stopped))
+        stopped = next(event for _, event in reported if isinstance(event, sh.Stopped))
         assert 1 < stopped.moved < 10
-        assert phases(told)[-1][-1][1].moved == stopped.moved
+        assert phases(reported)[-1][-1][1].moved == stopped.moved
 
 
 async def test_every_card_that_a_hand_draws_is_told(seed: int) -> None:
-    async with on_stand(SimulatedManualShoe(seed=seed)) as (stand, _):
-        stand.inject("load")
-        await stand.driver.load(stand.next_id())
-        await stand.driver.start_round(stand.next_id())
-        stand.inject("draw:cards=9")
-        await stand.until(lambda event: isinstance(event, sh.Drawn) and event.moved == 9)
-        assert [event.moved for event in stand.told(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
+    async with on_stand(SimulatedManualShoe(seed=seed)) as (bench, _):
+        bench.inject("load")
+        await bench.driver.load(bench.next_id())
+        await bench.driver.start_round(bench.next_id())
+        bench.inject("draw:cards=9")
+        await bench.until(lambda event: isinstance(event, sh.Drawn) and event.moved == 9)
+        assert [event.moved for event in bench.told(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
 
 
 @pytest.mark.parametrize("model", ["shuffler", "shoe"])

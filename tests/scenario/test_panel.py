@@ -1,4 +1,4 @@
-"""The panel without a browser: what pages are shown, who may act, and what keeps everybody else out."""
+"""The panel without a browser: page content, permissions, and protection against everybody else."""
 
 from __future__ import annotations
 
@@ -412,8 +412,8 @@ async def test_the_cover_card_is_said_by_the_dealer_and_written_down_with_who(tm
         dealer, technician = await stage.person("dealer-1"), await stage.person("tech-1")
         assert (await technician.say("cover_card")).status == 403
         assert (await dealer.say("cover_card", seat=3)).status == 200
-        said = stage.house.log[-1][0]
-        assert said == ev.CoverCardOut(seat=3, who=ev.Person("dealer", "dealer-1"))
+        text = stage.house.log[-1][0]
+        assert text == ev.CoverCardOut(seat=3, who=ev.Person("dealer", "dealer-1"))
 
 
 async def test_what_speaks_against_an_answer_over_the_socket_speaks_against_it_here_too(

@@ -1,4 +1,4 @@
-"""The panel beside the program's own box: who deals, dossiers and their way back, and one page of metrics."""
+"""The panel of a running box: who deals, fault reports, return to service, and one page of metrics."""
 
 from __future__ import annotations
 
@@ -145,10 +145,10 @@ async def test_the_history_of_machines_is_for_who_may_look_at_it(tmp_path: Path)
     async with beside(tmp_path) as stage:
         technician, dealer = await stage.person("T1"), await stage.person("D1")
         await fault(stage.bench, "jam:segment=lift,card=9")
-        told = (await technician.get("/api/history")).json
-        assert [wait["slot"] for wait in told["waits"]] == [SLOT]
-        assert sum(sum(row["hours"]) for row in told["heat"]) == 1
-        assert {link["slot"] for link in told["links"]} == set(stage.bench.box.slots)
+        reported = (await technician.get("/api/history")).json
+        assert [wait["slot"] for wait in reported["waits"]] == [SLOT]
+        assert sum(sum(row["hours"]) for row in reported["heat"]) == 1
+        assert {link["slot"] for link in reported["links"]} == set(stage.bench.box.slots)
         assert (await dealer.get("/api/history")).status == 403
         assert (await Browser(stage.app).get("/api/history")).status == 401
 

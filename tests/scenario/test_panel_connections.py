@@ -1,4 +1,4 @@
-"""The panel's connections on a real port: each has a deadline, and gives its place back however it ends."""
+"""The panel's connections on a real port: each has a deadline and releases its place however it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the panel tells of the past: a round's story, findings from before the start. From the journal, bounded."""
+"""The panel's review of past rounds and findings from before the start, read from the journal with limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> None:
-    """Have people play rounds without anybody at a page."""
+    """Play rounds without a page."""
     stage.hands.silent = False
     for _ in range(rounds):
         await stage.house.round(bets)
@@ -34,7 +34,7 @@ async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> No
 
 @asynccontextmanager
 async def another(stage: Any, folder: Path) -> AsyncIterator[Browser]:
-    """A panel that is started anew beside the same table, and a floorperson at it."""
+    """Start another panel at the same table and sign a floorperson on."""
     checker = inline(Checker(folder / "people.json"))
     panel = Panel(stage.house.box, checker, name="again", in_thread=here)
     try:
@@ -85,15 +85,15 @@ async def test_a_panel_that_is_started_anew_knows_what_was_before(tmp_path: Path
             first = (await floor.get("/api/round/1")).json
             assert first["end"].endswith("played to its end")
             seen = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
-            assert any(found["text"].startswith("refused") for found in seen[-1]["data"]["findings"])
+            assert any(finding["text"].startswith("refused") for finding in seen[-1]["data"]["findings"])
 
 
 async def test_an_affected_round_says_so(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await _played(stage, 2)
         archive: Any = stage.panel.live.archive
-        found = [Finding("affected", "a card was missing", "blue", (1,))]
-        archive._marks += past.marks_of(stage.house.controller.durable, 0, found)
+        results = [Finding("affected", "a card was missing", "blue", (1,))]
+        archive._marks += past.marks_of(stage.house.controller.durable, 0, results)
         floor = await stage.person("floor-1")
         listed = (await floor.get("/api/rounds")).json["rounds"]
         assert [(one["number"], one["affected"]) for one in listed] == [(2, False), (1, True)]
@@ -149,19 +149,19 @@ async def test_reading_goes_by_pieces_and_waits_while_sensors_lock(
         held = [True, True, False]
         pieces: list[tuple[int, int]] = []
 
-        async def thread(work: Any, store: Any, first: int, last: int, take: Any) -> Any:
+        async def thread(work: Any, store: Any, first: int, last: int, original: Any) -> Any:
             pieces.append((first, last))
             assert not held, "nothing is read while sensors lock"
-            return work(store, first, last, take)
+            return work(store, first, last, original)
 
         slow = reading.Reading(lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True)))
         records: list[int] = []
 
-        def take(taken: Any) -> bool:
+        def original(taken: Any) -> bool:
             records.extend(record.seq for record in taken)
             return False
 
-        await slow.forward(3, 20, take)
+        await slow.forward(3, 20, original)
         assert records == list(range(3, 21))
         assert pieces == [(3, 9), (10, 16), (17, 20)]
         assert whole["number"] == 3

@@ -65,8 +65,8 @@ async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_p
     with pytest.raises(PanelNotServed, match=rf"panel.listen 127.0.0.1, panel.port {port}: .* in use"):
         await show(house, port=port)
     assert house.controller.followers == followed
-    said = await asyncio.to_thread(pitbox, "panel", "--port", str(port), expect=2)
-    assert "PB-818" in said
+    output = await asyncio.to_thread(pitbox, "panel", "--port", str(port), expect=2)
+    assert "PB-818" in output
     taken.close()
     await taken.wait_closed()
     await house.close()

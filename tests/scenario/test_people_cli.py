@@ -60,11 +60,11 @@ def test_people_are_added_listed_and_revoked_and_a_configuration_names_their_fil
     assert "F17: floorperson, added" in pitbox("people", "add", "F17", "--role", "floorperson", *where, *pins)
     pitbox("people", "add", "D4", "--role", "dealer", "--person", "4711", *where, *pins)
     assert "never used twice" in pitbox("people", "add", "f17", "--role", "dealer", *where, *pins, expect=2)
-    found = json.loads(pitbox("people", "list", "--json", *where))
-    assert [(each["id"], each["person"], each["role"]) for each in found] == [
+    parsed = json.loads(pitbox("people", "list", "--json", *where))
+    assert [(each["id"], each["person"], each["role"]) for each in parsed] == [
         ("F17", "F17", "floorperson"), ("D4", "4711", "dealer"),
     ]  # fmt: skip
-    assert not any("pin" in key or "hash" in key for each in found for key in each)
+    assert not any("pin" in key or "hash" in key for each in parsed for key in each)
     pitbox("people", "revoke", "D4", *where)
     listed = pitbox("people", "list", "--people", str(tmp_path / "data/people.json")).splitlines()
     assert listed[0].split() == ["credential", "person", "role", "added", "revoked"]
@@ -107,11 +107,11 @@ def test_a_pin_comes_from_no_pipe_and_no_file_that_others_can_read(tmp_path: Pat
 
 def test_a_key_is_made_once_for_its_owner_alone_and_never_shown(tmp_path: Path) -> None:
     file = tmp_path / "shuffler.1.key"
-    made = pitbox("keys", "new", "shuffler", "S-20417", "--out", str(file))
+    created = pitbox("keys", "new", "shuffler", "S-20417", "--out", str(file))
     key = load_key(file)
     assert (key.kind, key.serial, key.enrolled) == ("shuffler", "S-20417", "")
     assert file.stat().st_mode & 0o777 == 0o600
-    assert key.key.hex() not in made + pitbox("keys", "show", str(file))
+    assert key.key.hex() not in created + pitbox("keys", "show", str(file))
     assert "never overwritten" in pitbox("keys", "new", "shuffler", "S-1", "--out", str(file), expect=2)
     assert load_key(file) == key
     assert "No such file" in pitbox("keys", "new", "shuffler", "S-1", "--out", str(tmp_path / "no/a.key"), expect=2)

@@ -1,4 +1,4 @@
-"""Credentials and the journal: who changed one, what was edited by hand, and wrong PINs as numbers."""
+"""Credentials and the journal: who changed one, edits by hand, and counts of wrong PINs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _edited(file: Path, id_: str, **values: str) -> None:
 
 
 class Table:
-    """A configured table, and the commands that a person types there."""
+    """A configured table with its `pitbox people` commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.data = folder, folder / "data"
@@ -139,9 +139,9 @@ def test_a_file_edited_by_hand_is_a_finding_of_the_next_start_and_of_the_next_si
         assert not table.noted("edited by hand")
     _edited(file, DEALER, role="floorperson")
     with process(table.config) as box:
-        found = box.status()["state"]["findings"][0]
+        finding = box.status()["state"]["findings"][0]
         words = f"edited by hand: {DEALER}: the role was dealer and is floorperson"
-        assert (found["severity"], words in found["text"]) == ("important", True)
+        assert (finding["severity"], words in finding["text"]) == ("important", True)
         shown = [line for line in pitbox("status", "--config", str(table.config)).splitlines() if words in line]
         assert shown[0].startswith("FINDING ")
         _edited(file, DEALER, role="dealer", person="7")
@@ -188,8 +188,8 @@ def test_every_start_journals_which_configuration_and_keys_it_runs_with(tmp_path
 
 
 async def _tried(box: Any, credential: str, pin: str) -> None:
-    told = await Talk(box).ask("sign_on", credential=credential, pin=pin)
-    assert isinstance(told, str), told
+    answer = await Talk(box).ask("sign_on", credential=credential, pin=pin)
+    assert isinstance(answer, str), answer
 
 
 async def test_wrong_pins_are_one_note_at_once_and_then_one_a_minute(tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ async def test_counted_wrong_pins_are_journaled_when_the_box_stops(tmp_path: Pat
 async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     try:
-        await bench.start()  # nobody settles here: every change stays in the file, as after a power cut
+        await bench.start()  # changes are not settled here: every one stays in the file, as after a power cut
         first = [note.text for note in bench.notes("people")]
         assert len(first) == len(people.load_file(tmp_path / "people.json").changes)
         bench.box.lose_power()
@@ -291,12 +291,12 @@ async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_th
     async with running(tmp_path) as (bench, _, talk):
         for id_ in ("A1", "A9"):
             people.revoke(tmp_path / "people.json", id_)
-        told = await talk.ask("people", change="add", credential="D9", role="dealer", pin="739164")
-        assert told.startswith("PB-633"), "the talk is another user's"
+        answer = await talk.ask("people", change="add", credential="D9", role="dealer", pin="739164")
+        assert answer.startswith("PB-633"), "the talk is another user's"
         root = Talk(bench.box)
         root.session._uid = 0
-        told = await root.ask("people", change="add", credential="D9", role="dealer", pin="739164")
-        assert (told["credential"], told["role"]) == ("D9", "dealer")
+        answer = await root.ask("people", change="add", credential="D9", role="dealer", pin="739164")
+        assert (answer["credential"], answer["role"]) == ("D9", "dealer")
         assert "D9 was added as dealer; nobody signed for it" in bench.notes("people")[-1].text
 
 
@@ -317,8 +317,8 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one_
         with pytest.raises(ChangeNotAuthorized, match="has no auditor"):
             await change_people(box, asked, signer, 31337)
         assert "evil" not in people.load_people(file)
-        made = await change_people(box, asked, None, os.geteuid())
-        assert made["role"] == "auditor"
+        created = await change_people(box, asked, None, os.geteuid())
+        assert created["role"] == "auditor"
     finally:
         await box.stop()
         bench.close()

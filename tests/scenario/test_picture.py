@@ -22,15 +22,15 @@ def _drawn(house: House) -> str:
 
 
 class Album:
-    """Takes a picture at every step and keeps the first of each phase of the round."""
+    """Draws the table at every step and keeps the first picture of each phase."""
 
     def __init__(self, house: House) -> None:
         self.of: dict[str, str] = {}
         self.locked: list[str] = []
         self._house = house
-        house.controller.followers.append(self._take)
+        house.controller.followers.append(self._keep_first)
 
-    def _take(self, _: object) -> None:
+    def _keep_first(self, _: object) -> None:
         text = _drawn(self._house)
         assert {len(line) for line in text.splitlines()} == {WIDTH}
         self.of.setdefault(self._house.controller.table.state.round.state, text)

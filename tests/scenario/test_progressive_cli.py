@@ -1,4 +1,4 @@
-"""Bet sensor, keypad and sign as a person at the bench meets them: real processes, real ptys."""
+"""Bet sensor, keypad and sign by commands at the bench: real processes, real ptys."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_p
         assert "PB-497" in pitbox(*device, "limit", "--ms", "0", expect=1)
         assert "PB-495" in pitbox(*device, "show", "--value", "100000000.00", expect=1)
         inject(tmp_path, "meter_sign.1", "dead_digit:row=value,digit=0")
-        said = pitbox(*device, "show", "--value", "5.55", expect=1)
-        assert "PB-498" in said
-        assert "value 0" in said
+        output = pitbox(*device, "show", "--value", "5.55", expect=1)
+        assert "PB-498" in output
+        assert "value 0" in output
         for wrong in ("12.3", "-1", "1e3", "12,50"):
             assert "PB-856" in pitbox(*device, "show", f"--value={wrong}", expect=2)
 
@@ -122,5 +122,5 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_opened(words: tuple[
 
 def test_a_fault_of_another_kind_names_the_kinds_that_have_it(tmp_path: Path) -> None:
     with simulator(tmp_path, model="keypad", name="keypad.1"):
-        said = pitbox("sim", "inject", "keypad.1", "place_bet", "--folder", str(tmp_path), expect=2)
-        assert "it happens to: bet_sensor" in said
+        output = pitbox("sim", "inject", "keypad.1", "place_bet", "--folder", str(tmp_path), expect=2)
+        assert "it happens to: bet_sensor" in output

@@ -1,4 +1,4 @@
-"""Bet sensor, keypad and sign: replies that never come, ids that come again, machines that go away in between."""
+"""Bet sensor, keypad and sign: missing replies, repeated ids, and machines that disconnect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.support.bench import over_the_ladder
 from tests.support.kinds import ACTUATIONS, CASES, QUESTIONS
 
 LASTING: Final = [(kind, method) for kind, method in ACTUATIONS if method != "reset"]
-# What is in every driver and is no question or actuation of its own; a lock is tried in test_lockout.py.
+# Members of every driver that are neither query nor actuation; the lock is tested in test_lockout.py.
 NOT_ON_THE_WIRE: Final = {"link_up", "link_down", "ready", "need_link", "ask", "actuate", "lock", "age_of"}
 
 

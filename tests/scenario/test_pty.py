@@ -1,4 +1,4 @@
-"""Real ptys and real pyserial: a cycle, the cable pulled and put back, and ports that are not what they should be."""
+"""Real ptys and real pyserial: a cycle, the cable pulled and put back, and wrong ports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.realtime
 
 
 async def inject(folder: Path, fault: str) -> None:
-    """Ask the simulator itself: a process for it would start, on a loaded computer, when the cycle is over."""
+    """Inject directly: on a loaded computer another process would start after the cycle is over."""
     await asyncio.to_thread(ask, folder, "shuffler.1", {"do": "inject", "fault": fault})
 
 
@@ -164,8 +164,8 @@ async def test_bytes_that_wait_for_a_slow_reader_arrive_whole_and_in_order() -> 
 
 async def test_a_simulator_that_is_killed_releases_everybody(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "2") as port:
-        told = await asyncio.to_thread(pitbox, "sim", "list", "--folder", str(tmp_path))
-        pid = int(told.split("pid ")[1])
+        answer = await asyncio.to_thread(pitbox, "sim", "list", "--folder", str(tmp_path))
+        pid = int(answer.split("pid ")[1])
         async with connected(str(port), tmp_path) as c:
             running = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)

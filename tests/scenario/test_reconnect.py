@@ -1,4 +1,4 @@
-"""Links and machines that go in mid-cycle and come back: a report first, the truth if asked, no return by itself."""
+"""Links and machines lost in mid-cycle: after reconnect a report, then the outcome, and no automatic return."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.support.bench import Bench, bench, over_the_ladder
 if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
 
-# What goes away, and whether the firmware has booted anew when it is back.
+# What is lost, and whether the firmware has rebooted when it is back.
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
 REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seconds=0.5"]
 # Feeding, between the halves, unloading (s after the motors began to turn).
@@ -35,16 +35,16 @@ INSTANTS: Final = [0.05, 6.0, 14.0, 20.0]
 
 
 async def lose(b: Bench, fault: str, after: float) -> int:
-    """Start a cycle, let something happen in its midst; return its command when link and outcome are lost."""
+    """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
     cycle = asyncio.create_task(b.driver.shuffle(command))
     await moving(b)
     await asyncio.sleep(after)
-    told = len(b.events)
+    reported = len(b.events)
     b.inject(fault)
     with pytest.raises(OutcomeUnknown) as unknown:
         await cycle
-    if not any(isinstance(event, LinkDown) for event in b.events[told:]):
+    if not any(isinstance(event, LinkDown) for event in b.events[reported:]):
         await b.until(lambda event: isinstance(event, LinkDown))
     assert unknown.value.command == command
     assert b.told(Misread) == [Misread(command)]
@@ -65,7 +65,7 @@ async def stays_out_of_service(b: Bench, seconds: float) -> None:
 
 
 def a_report_comes_first(b: Bench) -> bool:
-    """Tell whether after every link's beginning the machine's report was the first thing that was told."""
+    """Return whether the machine's report was the first event after every connect."""
     follows = [after for event, after in pairwise(b.events) if isinstance(event, LinkUp)]
     return all(isinstance(event, Reported | LinkDown) for event in follows) and len(follows) > 1
 

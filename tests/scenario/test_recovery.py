@@ -1,4 +1,4 @@
-"""The way back after a jam: hands, clearing, giving out. Every card comes home, and doubt stays where it belongs."""
+"""Recovery after a jam: hands, clearing, ejecting. Every card comes out, and uncertain counts stay uncertain."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ async def test_after_a_jam_hands_and_machine_bring_every_card_out_and_a_look_end
         jammed = await jam(b, segment)
         inside = b.machine.mechanics.inside()
         assert jammed.inside == inside
-        said = b.inject("clear_path")
-        assert said.endswith("1 card taken off the path by hand")
+        text = b.inject("clear_path")
+        assert text.endswith("1 card taken off the path by hand")
         assert (await beliefs_hold(b)).inside is b.view.inside is None, "hands were in the machine"
         await carried_out(b, b.driver.clear_jam)
         (cleared,) = b.told(m.Cleared)
         assert cleared.emptied == inside - 1
         assert cleared.behind_gate == behind_gate(b) == jammed.left + cleared.emptied
         assert (await beliefs_hold(b)).inside is None, "what hands took from the path, nobody counted"
-        b.inject("clear_path")  # opened, looked at, closed
+        b.inject("clear_path")  # opened, inspected, closed
         await carried_out(b, b.driver.self_test)
         assert (await beliefs_hold(b)).inside == 0
         if behind_gate(b):
@@ -206,7 +206,7 @@ async def test_a_door_that_was_opened_is_no_proof_that_hands_took_the_card(seed:
         await jam(b, segment)
         b.inject("door:to=open")
         b.inject("door:to=closed")
-        with suppress(CommandRefused):  # the card may lie under a sensor and be seen
+        with suppress(CommandRefused):  # the card may be under a sensor and be detected
             await carried_out(b, b.driver.clear_jam)
         assert b.machine.mechanics.inside() > 0
         assert (await beliefs_hold(b)).inside is None

@@ -1,4 +1,4 @@
-"""`pitbox replay`: what a driver makes of a recording is what it made of the machine, to the last field."""
+"""`pitbox replay`: a recording gives the driver the same state as the machine did, to the last field."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DAY = 1_931_544_000_000_000_000
 
 
 class Recording:
-    """A shuffler that is played with while everything is captured."""
+    """A shuffler in use while everything is captured."""
 
     def __init__(self, path: Path, seed: int) -> None:
         loop = asyncio.get_running_loop()
@@ -104,26 +104,26 @@ def bad_day(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[Any, 
 
 
 async def test_a_recording_leaves_the_driver_where_the_machine_left_it(bad_day: Any) -> None:
-    path, (view, state, told, _) = bad_day
-    heard: list[Any] = []
-    (played,) = await replay(list(read_capture(path)), lambda _at, _slot, event: heard.append(event))
+    path, (view, state, reported, _) = bad_day
+    received: list[Any] = []
+    (played,) = await replay(list(read_capture(path)), lambda _at, _slot, event: received.append(event))
     assert (played.slot, played.kind, played.linked, played.service) == ("shuffler.1", "shuffler", True, state)
     assert played.view == view
     assert played.unanswered == ()
-    again = [type(event).__name__ for event in heard if not isinstance(event, PitboxError)]
-    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own words, at the same instant as the machine's
-    assert [name for name in again if name not in own] == [name for name in told if name not in own]
-    assert again.count("GivenOut") == told.count("GivenOut") == 2
+    again = [type(event).__name__ for event in received if not isinstance(event, PitboxError)]
+    own = ("LinkDown", "Settled", "GivenOut")  # the driver's own events, at the same instant as the machine's
+    assert [name for name in again if name not in own] == [name for name in reported if name not in own]
+    assert again.count("GivenOut") == reported.count("GivenOut") == 2
 
 
 def test_virtual_time_keeps_the_times_of_the_recording(bad_day: Any) -> None:
     path, _ = bad_day
     times: dict[str, float] = {}
 
-    def tell(at: float, _slot: str, event: Any) -> None:
+    def notify(at: float, _slot: str, event: Any) -> None:
         times.setdefault(type(event).__name__, at)
 
-    run_virtual(replay(list(read_capture(path)), tell))
+    run_virtual(replay(list(read_capture(path)), notify))
     packets = list(read_capture(path))
     length = (packets[-1].time_ns - packets[0].time_ns) / 1e9
     assert 20 < times["Completed"] < times["Jam"] <= length + 1
@@ -145,7 +145,7 @@ def test_the_command_prints_events_and_the_state_at_the_end(bad_day: Any, capsys
 
 
 def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The frames of a dossier are the last 30 s: here without a handshake, as they are after an evening of play."""
+    """A fault report holds the frames of the last 30 s: after an evening of play, without a handshake."""
     _, (view, _, _, frames) = bad_day
     after = [each for each in frames if each.before_ms < 8_000]
     dossier = Dossier(
@@ -163,19 +163,19 @@ def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.Ca
 
 
 async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, str]:
-    """A machine that plays for minutes and then jams: its dossier, and what the driver knew in that instant."""
+    """Use a machine for minutes until it jams; return its fault report and the driver's state then."""
     machine: Any = make(kind, f"{kind}.1", seed=seed)
     name = machine.kind
     trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved(name)}))
     ring = FrameRing(asyncio.get_running_loop().time)
     known: list[Any] = []
 
-    def take(event: Any) -> None:
+    def original(event: Any) -> None:
         freezer.take(event)
         if freezer.busy and not known:
             known.extend((slot.view, slot.service.state))
 
-    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, take, capture=ring)
+    slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
     freezer = Freezer(f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY)
     slot.start()
     driver: Any = slot.driver
@@ -218,11 +218,11 @@ def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
     assert not any(read_message(each.data[fr.HEADER_SIZE :]).__class__ is DeviceHello for each in dossier.frames)
     assert max(each.before_ms for each in dossier.frames) <= 30_000
     assert len(dossier.opening) <= 6
-    heard: list[tuple[float, Any]] = []
-    (played,) = run_virtual(replay(packets_of(dossier), lambda at, _slot, event: heard.append((at, event))))
+    received: list[tuple[float, Any]] = []
+    (played,) = run_virtual(replay(packets_of(dossier), lambda at, _slot, event: received.append((at, event))))
     assert (played.linked, played.service, played.unanswered) == (True, service, ())
     assert played.view == view
-    jams = [at for at, event in heard if type(event).__name__ == "Jam"]
+    jams = [at for at, event in received if type(event).__name__ == "Jam"]
     began = max(each.before_ms for each in dossier.frames) / 1000
     assert [round(at, 1) for at in jams] == [round(began, 1)], "in its own time"
     path = tmp_path / "000001.json"
@@ -231,8 +231,12 @@ def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
     assert "through its driver" in capsys.readouterr().out
     nobody = msgspec.structs.replace(dossier, opening=(), machine=Machine(dossier.machine.slot, dossier.machine.kind))
     assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
-    told = [each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)]
-    (again,) = run_virtual(replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(told))), lambda *_: None))
+    reported = [
+        each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
+    ]
+    (again,) = run_virtual(
+        replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
+    )
     assert (again.linked, again.view) == (True, view), "a dossier names its machine"
 
 
@@ -243,9 +247,9 @@ def test_what_is_no_recording_is_one_sentence(bad_day: Any, tmp_path: Path, caps
     (tmp_path / "x.json").write_text("{}")
     for words in ([str(other)], [str(tmp_path / "x.json")], [str(tmp_path / "none")], [str(path), "--slot", "shoe.1"]):
         assert main(["replay", *words]) == USAGE
-        said = capsys.readouterr().err
-        assert said.startswith("pitbox: PB-")
-        assert "Traceback" not in said
+        output = capsys.readouterr().err
+        assert output.startswith("pitbox: PB-")
+        assert "Traceback" not in output
 
 
 @pytest.mark.realtime

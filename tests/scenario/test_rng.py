@@ -1,4 +1,4 @@
-"""Draws over every rung of the ladder: one number for a draw, the same everywhere, and none from noise that is ill."""
+"""Draws over every rung of the ladder: one number per draw, the same everywhere, and none from failed noise."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ async def test_biased_noise_is_found_out_after_a_few_draws(seed: int, rung: str)
         b.inject("noise_biased:sample=9,percent=35")
 
         async def many_draws() -> None:
-            for _ in range(150):  # a window is 6 draws, and every third one begins with the favoured sample
+            for _ in range(150):  # a window is 6 draws, and every third one begins with the biased sample
                 await carried_out(b, b.driver.draw)
                 await carried_out(b, b.driver.clear)
 

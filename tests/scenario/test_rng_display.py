@@ -1,4 +1,4 @@
-"""A table whose starting position is drawn: the last number leaves the display before the next is drawn."""
+"""A table whose starting position is drawn: the last number is cleared from the display before the next draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rolls of dice over every rung of the ladder: what is read is what lies there, or it is no roll and says why."""
+"""Rolls of dice over every rung of the ladder: the reading is right, or it is no roll with a reason."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ async def test_a_roll_is_read_as_the_dice_lie_and_told_once(seed: int, rung: str
             assert roll.shakes == 3
             assert b.view.values == tuple(roll.values or ())
             assert 1 <= number_of_dice(b.view.values) <= 7
-            if rung != "lossy":  # where a link may be lost, a reading may be told by a report instead
+            if rung != "lossy":  # where a link may be lost, a report may give the reading instead
                 assert [event.command for event in b.told(m.Reading)].count(roll.command) == 1
             assert (await ask(b, b.driver.status)).rolls == number
             seen.add(b.view.values)
@@ -183,14 +183,14 @@ def test_every_reason_for_no_roll_is_tried() -> None:
 
 @over_the_ladder
 async def test_dice_that_are_told_apart_by_weight_and_sight(seed: int, rung: str) -> None:
-    """A stacked die weighs and is not seen, a spilled one neither; the numbers in NoRoll say which."""
+    """A stacked die is weighed and not seen, a spilled one neither; the numbers in NoRoll show which."""
     async with shaker_stand(seed, rung) as b:
         for fault, dice, flat in (("stack", 3, 2), ("lean", 3, 2), ("spill", 2, 2)):
             b.inject(fault)
             command = await uncover(b)
             await ended(b, command)
-            told = [event for event in b.told(m.NoRoll) if event.command == command]
-            assert [(event.dice, event.flat) for event in told] == [(dice, flat)] or (rung == "lossy" and not told)
+            events = [event for event in b.told(m.NoRoll) if event.command == command]
+            assert [(event.dice, event.flat) for event in events] == [(dice, flat)] or (rung == "lossy" and not events)
             assert len(b.machine.mechanics.in_shaker) == dice
 
 
@@ -299,7 +299,7 @@ async def test_shaken_without_its_lid_the_dice_fly_out(seed: int) -> None:
 
 
 async def test_the_stated_limits_a_loaded_die_and_a_reader_that_errs_steadily(seed: int) -> None:
-    """Neither is seen by the device; the dealer's announced total and the statistics are."""
+    """The device detects neither; the dealer's announced total and the statistics do."""
     async with shaker_stand(seed) as b:
         b.inject("swap_die:die=1,loaded=6")
         for _ in range(3):

@@ -1,4 +1,4 @@
-"""What a shaker says that cannot be true is not believed, and of dice under the lid it says nothing."""
+"""Impossible events of a shaker are not accepted, and it reports nothing about dice under the lid."""
 
 from __future__ import annotations
 
@@ -94,13 +94,13 @@ async def test_a_shaker_that_tells_of_dice_under_the_lid_is_not_believed(
 
 
 async def _bytes_until_the_lid_comes_off(seed: int) -> tuple[list[bytes], Any]:
-    heard: list[bytes] = []
+    received: list[bytes] = []
     async with shaker_stand(seed) as b:
         transport: Transport = b.machine.board.line
         write = transport.write
 
         def noted(data: bytes) -> None:
-            heard.append(data)
+            received.append(data)
             write(data)
 
         transport.write = noted  # type: ignore[method-assign]
@@ -112,13 +112,13 @@ async def _bytes_until_the_lid_comes_off(seed: int) -> tuple[list[bytes], Any]:
             await b.driver.sensors()
         await b.driver.report()
         lying = b.machine.mechanics.lying()
-    return heard, lying
+    return received, lying
 
 
 async def test_no_byte_depends_on_the_dice_until_the_lid_comes_off(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dice that fall otherwise by the same chance: everything that the device says is the same."""
+    """Different dice under the lid with the same noise: the device sends the same bytes."""
     seed_the_host(monkeypatch)
-    heard, lying = await _bytes_until_the_lid_comes_off(seed)
+    received, lying = await _bytes_until_the_lid_comes_off(seed)
     tumble = Die.tumble
 
     def otherwise(die: Die, rng: Any) -> None:
@@ -128,7 +128,7 @@ async def test_no_byte_depends_on_the_dice_until_the_lid_comes_off(seed: int, mo
     monkeypatch.setattr(Die, "tumble", otherwise)
     again, other = await _bytes_until_the_lid_comes_off(seed)
     assert other == tuple(7 - value for value in lying)
-    assert again == heard
+    assert again == received
 
 
 async def test_the_state_after_a_session_is_read_anew(seed: int) -> None:

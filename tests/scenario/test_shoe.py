@@ -1,4 +1,4 @@
-"""Stacks from an automated shoe, over every rung of the ladder, compared with the world's truth."""
+"""Stacks from an automated shoe, over every rung of the ladder, compared with the simulator's truth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_seven_stacks_of_seven_leave_a_stub_of_four(seed: int, rung: str) 
 @over_the_ladder
 @pytest.mark.parametrize("players", [1, 6])
 async def test_stacks_of_five_leave_what_was_not_dealt(seed: int, rung: str, players: int) -> None:
-    """680a.10, 687a.10: five cards to each player and the dealer; the rest is the stub."""
+    """680a.10, 687a.10: five cards to each player and the dealer; the stub is what remains."""
     async with shoe(seed, rung) as b:
         for _ in range(players + 1):
             await dispensed(b, 5)

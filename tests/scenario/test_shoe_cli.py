@@ -23,12 +23,12 @@ def sim(folder: Path, *words: str) -> str:
 def test_a_deal_of_stacks_and_its_stub(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", name="shoe.1", model="shoe") as port:
         assert "PB-444 shoe empty" in device(port, "dispense", "--cards", "7", expect=1)
-        said = device(port, "load")
-        assert "─store─▕53▏─draw─" in said
-        assert "the cards are in the shoe" in said
-        said = device(port, "dispense", "--cards", "7")
-        assert "▕46▏─draw─○─exit─○─drop─ ▕ 7▏ slot" in said
-        assert "the stack that was ordered" in said
+        output = device(port, "load")
+        assert "─store─▕53▏─draw─" in output
+        assert "the cards are in the shoe" in output
+        output = device(port, "dispense", "--cards", "7")
+        assert "▕46▏─draw─○─exit─○─drop─ ▕ 7▏ slot" in output
+        assert "the stack that was ordered" in output
         assert "PB-442 slot occupied" in device(port, "dispense", "--cards", "7", expect=1)
         assert "7 cards taken from the slot" in sim(tmp_path, "inject", "take")
         assert "46 cards; 0 left" in device(port, "stub")
@@ -42,14 +42,14 @@ def test_a_jam_is_shown_cleared_and_looked_for(tmp_path: Path) -> None:
         tmp_path, "--speed", "40", "--fault", "jam:segment=exit,card=3", name="shoe.1", model="shoe"
     ) as port:
         device(port, "load")
-        said = device(port, "dispense", "--cards", "7", expect=1)
-        assert "✖exit✖" in said
-        assert "PB-430: jammed in segment exit at card 3, 1 on the path, 50 left" in said
-        assert re.search(r"strained motor +transport", said)
+        output = device(port, "dispense", "--cards", "7", expect=1)
+        assert "✖exit✖" in output
+        assert "PB-430: jammed in segment exit at card 3, 1 on the path, 50 left" in output
+        assert re.search(r"strained motor +transport", output)
         assert "PB-423 needs clearing" in device(port, "dispense", "--cards", "7", expect=1)
         assert "1 card taken off the path" in sim(tmp_path, "inject", "clear_path")
         assert "50 cards came out of the well" in device(port, "clear")
-        sim(tmp_path, "inject", "clear_path")  # a look inside, with nothing to take
+        sim(tmp_path, "inject", "clear_path")  # an inspection with nothing to take out
         assert "every sensor and motor passed" in device(port, "selftest")
         assert re.search(r"sure +yes", device(port, "status"))
 
@@ -68,9 +68,9 @@ def test_a_round_and_a_stub_drawn_by_hand(tmp_path: Path) -> None:
                     if "draw" in line or "run the remaining cards" in line:
                         break
                 sim(tmp_path, "inject", f"draw:cards={cards}")
-                said = doing.stdout.read()
-                assert doing.wait(20) == 0, said
-            assert end in said
+                output = doing.stdout.read()
+                assert doing.wait(20) == 0, output
+            assert end in output
         status = device(port, "status")
         assert re.search(r"drawn since loading +53", status)
         assert "motor" not in device(port, "identify")
@@ -101,7 +101,7 @@ def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
         with background("device", "shoe", "--port", str(port), "load") as load:
             in_state(tmp_path, "shoe.1", "loading")
             load.send_signal(signal.SIGINT)
-            said, _ = load.communicate(timeout=LIMIT)
+            output, _ = load.communicate(timeout=LIMIT)
         assert load.returncode == 130
-        assert "Stopped" in said
+        assert "Stopped" in output
         assert "halted" in device(port, "status")

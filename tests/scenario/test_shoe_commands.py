@@ -1,4 +1,4 @@
-"""A shoe whose replies never come, whose power, cable or firmware goes in the middle: done once, asked about, known."""
+"""A shoe that sends no reply or loses power, cable or firmware: commands are done once, queried and known."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ ACTUATIONS: Final = {
 BY_HAND: Final = {"start_round": "StartRound"}
 NOT_ON_THE_WIRE: Final = {"link", "link_up", "link_down", "ready", "need_link", "ask", "actuate"}
 MOVES: Final = ["load", "dispense", "count_stub", "clear_jam"]
-# What goes away in the middle, and whether the firmware has booted anew when it is back.
+# What is lost during a command, and whether the firmware has rebooted when it is back.
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
 REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6", "hang:seconds=0.5"]
 
 
 def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
-    """Call a method of the driver by name, with what it needs."""
+    """Call a method of the driver by name, with its arguments."""
     if method in ("status", "sensors", "transits", "trail", "report", "look"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
     extra = {"dispense": (7,), "jog": (m.Motor.TRANSPORT,)}.get(method, ())
@@ -98,7 +98,7 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
 
 
 def times_done(b: Shoe, method: str) -> list[float]:
-    """How often the machine did what the method asks for: counted in the world, in its events, or both."""
+    """Return how often the machine did the command: by the simulated mechanics, its events, or both."""
     mechanics = b.machine.mechanics
     return {
         "load": [mechanics.left() / 53, len(b.told(m.Loaded))],
@@ -221,7 +221,7 @@ async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_k
 
 
 async def lose(b: Shoe, method: str, fault: str, after: float) -> int:
-    """Begin something, let a fault happen in its midst; return the command when its outcome is lost."""
+    """Inject a fault during a command; return the command when its outcome is lost."""
     command = b.next_id()
     doing = asyncio.ensure_future(call(b, method, command))
     await moving(b)

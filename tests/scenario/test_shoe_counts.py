@@ -1,4 +1,4 @@
-"""Cards that hide, stick together or are too many in an automated shoe: found when the well is empty at the latest."""
+"""Hidden, stuck or extra cards in an automated shoe are found when the well is empty at the latest."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ async def deal(b: Shoe, *stacks: int) -> None:
 
 
 async def stub_disagrees(b: Shoe) -> None:
-    """Count the stub, and find that not as many cards came out as went in."""
+    """Count the stub; fewer cards come out than went in."""
     with pytest.raises(CommandFailed) as failed:
         await carried_out(b, b.driver.count_stub)
     assert failed.value.reason == m.Reason.COUNTS_DISAGREE
 
 
 def unbalanced(b: Shoe) -> list[tuple[int, int]]:
-    """What the machine told of cards in and cards out."""
+    """Return the machine's reported counts of cards in and out."""
     return [(event.loaded, event.drawn) for event in b.told(m.Unbalanced)]
 
 
@@ -118,7 +118,7 @@ async def test_two_cards_as_one_are_noticed_by_how_long_they_take(
 
 @over_the_ladder
 async def test_two_cards_exactly_on_each_other_are_found_by_the_stub_at_the_latest(seed: int, rung: str) -> None:
-    """The stated limit: the stack has eight cards and no sensor can tell; the stub is one short."""
+    """The stated limit: the stack has eight cards and no sensor detects it; the stub is one short."""
     async with shoe(seed, rung) as b:
         b.inject("double_feed:segment=draw,card=4,offset=0")
         await dispensed(b, 7)

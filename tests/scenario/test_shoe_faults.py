@@ -1,4 +1,4 @@
-"""What sticks, tears, wears and is stopped in an automated shoe, against the world's truth. Unknown is allowed."""
+"""Jams, torn cards, wear and stops in an automated shoe, against the simulator's truth. Unknown is allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INWARD = (m.Segment.FEED, m.Segment.STORE)
 
 
 async def fails(b: Shoe, segment: m.Segment, reason: m.Reason) -> None:
-    """Load or dispense, whichever goes through the segment, and have it fail for this reason."""
+    """Load or dispense through the segment; it must fail for this reason."""
     with pytest.raises(CommandFailed) as failed:
         await (carried_out(b, b.driver.load) if segment in INWARD else dispensed(b, 7))
     assert failed.value.reason == reason

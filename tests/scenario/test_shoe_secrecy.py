@@ -1,4 +1,4 @@
-"""No card's value leaves a shoe, not even of one that lies face up: worlds that differ in it send the same bytes."""
+"""No card's value leaves a shoe, even of a card face up: decks that differ in values give the same bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _same_challenges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[int]:
-    """Lay the deck in one of many orders; return its faces."""
+    """Put the deck in one of many orders; return its faces."""
     world, entry = machine.world, machine._entry
     cards = world.at(entry)
     Random(order).shuffle(cards)
@@ -39,40 +39,40 @@ def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[in
 
 
 async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[Heard], list[int], Any]:
-    """Run a whole session with everything that a host can ask; return the wire's bytes and how the cards lay."""
+    """Run a session with every query of a host; return the wire's bytes and the card order."""
     machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
     faces = arrange(machine, order)
-    host, heard = MemoryHost(machine), list[Heard]()
+    host, received = MemoryHost(machine), list[Heard]()
 
     async def opened() -> Transport:
-        return Tap(await host.open(), heard)
+        return Tap(await host.open(), received)
 
-    stand = Stand(machine, SHOE, opened)
+    bench = Stand(machine, SHOE, opened)
     for fault in faults:
-        stand.inject(fault)
-    stand.supervisor.start()
-    driver = stand.driver
+        bench.inject(fault)
+    bench.supervisor.start()
+    driver = bench.driver
     try:
         await driver.ready()
-        await driver.load(stand.next_id())
+        await driver.load(bench.next_id())
         try:
             if by_hand:
-                await driver.start_round(stand.next_id())
-                stand.inject("draw:cards=20")
+                await driver.start_round(bench.next_id())
+                bench.inject("draw:cards=20")
                 await asyncio.sleep(30)
             else:
                 for _ in range(3):
-                    await driver.dispense(stand.next_id(), 7)
-                    stand.inject("take")
-                await driver.count_stub(stand.next_id())
+                    await driver.dispense(bench.next_id(), 7)
+                    bench.inject("take")
+                await driver.count_stub(bench.next_id())
         except CommandFailed:
-            stand.inject("clear_path")
-            await driver.clear_jam(stand.next_id())
+            bench.inject("clear_path")
+            await driver.clear_jam(bench.next_id())
         for question in (driver.status, driver.sensors, driver.transits, driver.report):
             await question()
     finally:
-        await stand.close()
-    return heard, faces, stand
+        await bench.close()
+    return received, faces, bench
 
 
 @pytest.mark.parametrize("by_hand", [False, True], ids=["automated", "manual"])
@@ -82,20 +82,20 @@ async def session(seed: int, order: int, *faults: str, by_hand: bool = False) ->
     ids=["deal", "face up", "cover card", "jam"],
 )
 async def test_no_byte_depends_on_what_the_cards_are(seed: int, faults: tuple[str, ...], by_hand: bool) -> None:
-    heard, faces, stand = await session(seed, 1, *faults, by_hand=by_hand)
-    assert {way for way, _, _ in heard} == {"to the machine", "from the machine"}
-    assert bool(stand.told(m.FaceUp)) is ("face_up:depth=3" in faults)
+    received, faces, bench = await session(seed, 1, *faults, by_hand=by_hand)
+    assert {direction for direction, _, _ in received} == {"to the machine", "from the machine"}
+    assert bool(bench.told(m.FaceUp)) is ("face_up:depth=3" in faults)
     for order in range(2, 5):
         again, others, _ = await session(seed, order, *faults, by_hand=by_hand)
         assert others != faces
-        assert again == heard
+        assert again == received
 
 
 async def test_the_comparison_would_see_a_difference(seed: int) -> None:
-    heard = (await session(seed, 1))[0]
-    assert (await session(seed, 1))[0] == heard
-    assert (await session(seed, 1, "missing_card"))[0] != heard
-    assert (await session(seed, 1, "face_up:depth=3"))[0] != heard
+    received = (await session(seed, 1))[0]
+    assert (await session(seed, 1))[0] == received
+    assert (await session(seed, 1, "missing_card"))[0] != received
+    assert (await session(seed, 1, "face_up:depth=3"))[0] != received
 
 
 def test_no_message_of_a_shoe_carries_cards() -> None:

@@ -1,4 +1,4 @@
-"""Hundreds of blocks with random faults: beliefs are true or unknown, no wrong stack is called right, no deck whole."""
+"""Hundreds of blocks with random faults: counts are right or unknown, and no wrong stack or deck is called right."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _always(*_: Any, **__: Any) -> bool:
     return True
 
 
-def _believe_that_all_came_out(counts: ShoeCounts, _: int) -> None:
+def _assume_all_came_out(counts: ShoeCounts, _: int) -> None:
     counts.begin_load()
 
 
@@ -109,7 +109,7 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (ShoeCounts, "draw", _never, 0),
     "counts and well are not compared": (ShoeCounts, "agree", _always, 3),
     "doubt never arises": (ShoeCounts, "doubt", _never, 0),
-    "emptying is not compared with what was stored": (ShoeCounts, "emptied", _believe_that_all_came_out, 1),
+    "emptying is not compared with what was stored": (ShoeCounts, "emptied", _assume_all_came_out, 1),
     "what hands draw is not counted": (ShoeTwin, "_hand_ended", _never, 0),
     "an empty slot is not noticed": (ShoeTwin, "hands_moved", _never, 0),
     "cards in the well after a restart are thought to be all there": (ShoeTwin, "boot", None, 0),
@@ -117,7 +117,7 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
 
 
 def _boot_without_doubt(twin: ShoeTwin) -> None:
-    """Start as if nobody could have drawn a card meanwhile."""
+    """Start as if no card could have been drawn meanwhile."""
     doubt, twin._counts.doubt = twin._counts.doubt, lambda: None  # type: ignore[method-assign]
     _BOOT(twin)
     twin._counts.doubt = doubt  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Hands in the throat of an automated shoe: drawn without a command, told, measured, counted. Never a wrong count."""
+"""Cards drawn by hand from an automated shoe without a command: reported, measured, counted, never wrongly."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_a_hand_that_draws_every_card_leaves_an_empty_shoe(seed: int) -> N
 
 
 async def test_hands_are_measured_however_slow_or_quick_they_are(seed: int) -> None:
-    """A hundred draws of single cards: none is taken for two cards or for part of one."""
+    """A hundred draws of single cards: none is read as two cards or as a part of one."""
     for other in range(2):
         async with shoe(seed + other) as b:
             b.inject("draw:cards=53")
@@ -57,8 +57,8 @@ async def test_what_a_hand_draws_is_measured_too(seed: int, rung: str, fault: st
         b.inject(fault)
         b.inject("draw")
         await b.until(lambda event: isinstance(event, m.Fault))
-        (told,) = b.told(m.Fault)
-        assert (told.command, told.phase, told.reason) == (None, m.Phase.DRAWING, reason)
+        (reported,) = b.told(m.Fault)
+        assert (reported.command, reported.phase, reported.reason) == (None, m.Phase.DRAWING, reason)
         assert b.service.state == "faulted"
         status = await beliefs_hold(b)
         assert status.state is m.State.HALTED

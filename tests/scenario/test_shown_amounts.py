@@ -24,29 +24,29 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
 
-# Amounts (micro-dollars) that are each added once, so that every sum tells which entries it has.
+# Amounts (micro-dollars) that are each added once, so that every sum identifies its entries.
 ADDED = [1_000_000 << n for n in range(12)]
 
 
 def on_disk(bench: Bench) -> set[int]:
-    """Every amount that the meter has had, as far as the disk knows."""
+    """Return every amount that the meter has had on disk."""
     return {d.entry.meter_after for d in decided(bench.records()) if isinstance(d, Booked)}
 
 
 def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
-    """What people, players and other systems can read at this moment, in micro-dollars."""
+    """Return the amounts shown to people, players and other systems now, in micro-dollars."""
     state = status_of(box).state
     assert state is not None
     assert state.meters is not None
-    told = describe_meters(box.running().shown_money, 1, "now")
-    assert told is not None
-    found = {
-        "status": state.meters.current, "uplink": told.current,
+    reported = describe_meters(box.running().shown_money, 1, "now")
+    assert reported is not None
+    results = {
+        "status": state.meters.current, "uplink": reported.current,
         "sign page": live.picture(SIGN)["meter"]["current"],
         "floor page": live.picture("floorperson")["meter"]["current"],
     }  # fmt: skip
     glass = cast("Any", bench.machines["meter_sign.1"]).glass.read(Row.VALUE).lstrip()
-    return found | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})
+    return results | ({"sign": int(glass) * CENT} if glass.isdecimal() else {})
 
 
 @pytest.mark.parametrize("seed", range(4))

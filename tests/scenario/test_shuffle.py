@@ -1,4 +1,4 @@
-"""A cycle from start to gate, over every rung of the ladder, compared with the world's truth."""
+"""A cycle from start to gate, over every rung of the ladder, compared with the simulator's truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hundreds of random cycles with random faults: what is believed is true or unknown, and no bad deck is called good."""
+"""Hundreds of random cycles with random faults: counts are right or unknown, and no bad deck is called good."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _never(*_: Any, **__: Any) -> bool:
     return False
 
 
-def _believe_that_all_came_out(counts: Counts) -> int:
+def _assume_all_came_out(counts: Counts) -> int:
     brought = counts.left
     counts.forget()
     return brought
@@ -100,7 +100,7 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "a card being drawn is not counted": (Counts, "draw", _never, 0),
     "hands are not thought of": (Counts, "door_opened", _never, 0),
     "doubt never arises": (Counts, "doubt", _never, 0),
-    "emptying is not compared with what was stored": (Counts, "emptied", _believe_that_all_came_out, 1),
+    "emptying is not compared with what was stored": (Counts, "emptied", _assume_all_came_out, 1),
     "faces are read and not judged": (ShufflerTwin, "_judge_faces", _never, 4),
 }
 
@@ -118,6 +118,6 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
 
 
 async def _soaks(seed: int, run: int, cycles: int, *, batch: bool) -> None:
-    """The first run, and the one where a mistake shows that is rarely made."""
+    """Return the first run, and the one where a rare mistake shows."""
     for each in dict.fromkeys((0, run)):
         await soak(seed, each, cycles, batch=batch)

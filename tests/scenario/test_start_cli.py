@@ -1,4 +1,4 @@
-"""Dice, number and button as a person at the bench types them: simulators in processes of their own, real ptys."""
+"""Shaker, generator and button by commands at the bench: simulators in their own processes, real ptys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
-    """Run `pitbox` here, to its end; return what it printed, both streams. It starts sooner than a process does."""
+    """Run `pitbox` in this process; return its output of both streams. Faster than another process."""
 
     def run(*arguments: Any, expect: int = 0) -> str:
         try:
@@ -51,12 +51,12 @@ def test_a_roll_by_hand_is_shown_as_the_dice_lie(tmp_path: Path, typed: Typed) -
                     break
             time.sleep(0.5)
             typed("sim", "inject", "shaker.1", "lid", *folder)
-            said = roll.stdout.read()
+            output = roll.stdout.read()
             assert roll.wait(10) == 0
         truth = typed("sim", "world", "shaker.1", *folder)
         values = re.findall(r"die \d: (\d) up, flat", truth)
-        assert f"{' + '.join(values)} = {sum(map(int, values))}: position number" in said
-        assert said.count("●") == 1
+        assert f"{' + '.join(values)} = {sum(map(int, values))}: position number" in output
+        assert output.count("●") == 1
         assert f"{' + '.join(values)} =" in typed(*device, "rolled")
         assert f"{' + '.join(values)} =" in typed(*device, "status")
         assert "clearness 220" in typed(*device, "sensors")
@@ -102,12 +102,12 @@ def test_a_number_is_drawn_shown_remembered_and_cleared(tmp_path: Path, typed: T
     with simulator(tmp_path, "--speed", "4", "--live-entropy", name="rng.1", model="rng") as port:
         device = ("device", "rng", "--port", port)
         assert "nothing has been drawn" in typed(*device, "drawn", expect=1)
-        found = re.search(r"position number (\d), (.*)\n", typed(*device, "draw"))
-        assert found
-        assert f"the display shows {found[1]} " in typed("sim", "world", "rng.1", *folder)
+        match = re.search(r"position number (\d), (.*)\n", typed(*device, "draw"))
+        assert match
+        assert f"the display shows {match[1]} " in typed("sim", "world", "rng.1", *folder)
         assert "PB-472 number shown" in typed(*device, "draw", expect=1)
-        assert f"position number {found[1]}, {found[2]}" in typed(*device, "drawn")
-        assert f"position number {found[1]}, {found[2]}" in typed(*device, "status")
+        assert f"position number {match[1]}, {match[2]}" in typed(*device, "drawn")
+        assert f"position number {match[1]}, {match[2]}" in typed(*device, "status")
         assert "no number" in typed(*device, "drawn", "--command", 3, expect=1)
         assert re.search(r"equal samples in a row +\d +11", typed(*device, "health"))
         typed(*device, "clear")
@@ -150,12 +150,12 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_opened(tmp_path: Pat
 
 def test_a_report_of_live_entropy_has_every_test_with_its_limits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rng", "report", "--draws", "50000"]) in (0, 1)  # of fair runs one in a hundred fails
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for test in ("frequency", "pairs", "runs", "gaps", "correlation"):
-        assert re.search(rf"^{test} +-?[\d.]+ +[\d.]+ +[\d.]+ +[\d.< ]+ +\w+ +\w+", said, re.MULTILINE), said
-    assert "12.59       16.81" in said
-    assert "a laboratory requires 1000000 draws or more" in said
-    assert re.search(r"health: \d+ samples tested", said)
+        assert re.search(rf"^{test} +-?[\d.]+ +[\d.]+ +[\d.]+ +[\d.< ]+ +\w+ +\w+", output, re.MULTILINE), output
+    assert "12.59       16.81" in output
+    assert "a laboratory requires 1000000 draws or more" in output
+    assert re.search(r"health: \d+ samples tested", output)
 
 
 def test_a_report_from_a_seed_can_be_repeated_and_read_by_programs(typed: Typed) -> None:
@@ -175,17 +175,17 @@ def test_a_report_from_a_seed_can_be_repeated_and_read_by_programs(typed: Typed)
 
 
 def test_a_biased_source_fails_and_dice_pass_as_dice(typed: Typed) -> None:
-    said = typed("rng", "report", "--source", "biased", "--seed", 7, expect=1)
-    assert re.search(r"^frequency .*< 0.0001 +FAIL +FAIL", said, re.MULTILINE)
-    assert "all tests together at 99%: fail" in said
+    output = typed("rng", "report", "--source", "biased", "--seed", 7, expect=1)
+    assert re.search(r"^frequency .*< 0.0001 +FAIL +FAIL", output, re.MULTILINE)
+    assert "all tests together at 99%: fail" in output
     dice = typed("rng", "report", "--source", "dice", "--seed", 7, "--draws", 100_000)
     assert "all tests together at 99%: pass" in dice
 
 
 def test_noise_that_fails_in_the_middle_of_a_report_is_told(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("table_controller.cli.rng.Random", lambda _: _Stuck())
-    said = typed("rng", "report", "--source", "seed", "--seed", 1, "--draws", 10_000, expect=1)
-    assert "the noise failed: the same sample too often in a row" in said
+    output = typed("rng", "report", "--source", "seed", "--seed", 1, "--draws", 10_000, expect=1)
+    assert "the noise failed: the same sample too often in a row" in output
     report = json.loads(typed("rng", "report", "--source", "seed", "--seed", 1, "--draws", 10_000, "--json", expect=1))
     assert report["health"]["failure"] == "stuck"
     assert not report["passes_99"]

@@ -35,18 +35,18 @@ ACTUATIONS: Final[dict[str, dict[str, str]]] = {
 }
 ASKED: Final = [(kind, method) for kind in QUESTIONS for method in QUESTIONS[kind] | EVERY]
 DONE: Final = [(kind, method) for kind in ACTUATIONS for method in ACTUATIONS[kind]]
-# Methods that take a command's id although they ask.
+# Queries that take a command's id.
 BY_ID: Final = ("roll", "drawn", "outcome")
 
 
 def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:
     question = method in QUESTIONS[b.machine.kind] | EVERY and method not in BY_ID
-    found: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
-    return found
+    result: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
+    return result
 
 
 def times_done(b: AnyStand, method: str, command: int) -> int:
-    """How often the machine did what the method asks for, by its own memory and what can be seen of it."""
+    """Return how often the machine did the command, by its memory and its visible state."""
     twin = b.machine.firmware
     match method:
         case "arm":
@@ -79,7 +79,7 @@ def count_tests(b: AnyStand) -> None:
 
 
 async def get_ready_for(b: AnyStand, method: str) -> None:
-    """Bring the machine to where the actuation does something."""
+    """Bring the machine into a state in which the actuation has an effect."""
     if method == "disarm":
         await carried_out(b, b.driver.arm)
     elif method == "clear":

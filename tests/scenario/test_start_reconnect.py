@@ -1,4 +1,4 @@
-"""Links and machines that go in the middle of a roll, a draw or a test: one end for each, learned by asking."""
+"""Links and machines lost during a roll, a draw or a test: each has one result, learned by a query."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 UNPLUGGED: Final = ["unplug:seconds=2", "unplug:seconds=40"]
 REBOOTED: Final = ["reboot", "power_cut:seconds=2", "hang:seconds=6"]
-# In the middle of what: armed and untouched, being shaken, uncovered with the dice still rolling.
+# Moments of a roll: armed and untouched, being shaken, uncovered with the dice still rolling.
 MOMENTS: Final = ["armed", "shaking", "settling"]
 
 
 async def lost(b: AnyStand, fault: str) -> None:
-    """Let the link go, and wait until that is known."""
-    told = len(b.events)
+    """Drop the link and wait until the host knows it."""
+    received = len(b.events)
     b.inject(fault)
-    if not any(isinstance(event, LinkDown) for event in b.events[told:]):
+    if not any(isinstance(event, LinkDown) for event in b.events[received:]):
         await b.until(lambda event: isinstance(event, LinkDown))
     assert not b.service.serves
 
@@ -63,7 +63,7 @@ async def open_roll(b: ShakerStand, moment: str) -> int:
 
 
 async def finish_by_hand(b: ShakerStand, moment: str) -> None:
-    """Hands go on whatever happened to the cable."""
+    """Finish the roll by hand, with or without a cable."""
     if moment == "armed":
         b.inject("shake:times=4")
     if moment != "settling":
@@ -73,7 +73,7 @@ async def finish_by_hand(b: ShakerStand, moment: str) -> None:
 
 
 async def rolled_meanwhile(b: ShakerStand, fault: str, moment: str) -> tuple[int, shaker.Roll]:
-    """Open a roll, lose the link in its middle, finish it by hand; return its command and how it ended."""
+    """Open a roll, lose the link, finish it by hand; return its command and result."""
     command = await open_roll(b, moment)
     await lost(b, fault)
     await finish_by_hand(b, moment)
@@ -190,7 +190,7 @@ async def test_nothing_was_under_way_and_so_a_good_report_is_enough(
         assert b.service.state == "in_service"
 
 
-# A first report that cannot be read, and one that can and cannot be true.
+# A first report that cannot be read, and one that can be read but is impossible.
 IMPOSSIBLE: Final[dict[str, Message]] = {
     "a die of seven": shaker.Status(
         shaker.State.RESTING, True, False, 3, 3, 5, [7, 1, 1], False, 0, 1, shaker.Reason.NONE
@@ -207,9 +207,9 @@ IMPOSSIBLE: Final[dict[str, Message]] = {
 async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_is_assumed(
     seed: int, rung: str, what: str
 ) -> None:
-    said = IMPOSSIBLE[what]
-    async with STANDS[type(said).__module__.split(".")[1]](seed, rung) as b:
-        b.machine.board._handle = lambda _: said
+    text = IMPOSSIBLE[what]
+    async with STANDS[type(text).__module__.split(".")[1]](seed, rung) as b:
+        b.machine.board._handle = lambda _: text
         b.inject("reboot")
         await b.until(lambda _: isinstance(b.slot.cause, BadMessage))
         assert b.slot.cause.code == "PB-211"
@@ -227,7 +227,7 @@ async def test_a_first_report_that_cannot_be_true_is_a_coded_fault_and_nothing_i
 async def test_a_board_that_is_changed_at_run_time_never_reports_again(
     seed: int, rung: str, kind: str, fault: str, cause: type[PitboxError]
 ) -> None:
-    """For the generator the text says so: what is not approved is not used."""
+    """For the generator the text requires it: a device that is not approved is not used."""
     async with STANDS[kind](seed, rung) as b:
         b.inject(fault)
         await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, cause))

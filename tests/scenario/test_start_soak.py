@@ -1,4 +1,4 @@
-"""Thousands of random hands and faults: what is told was so when it was told, and no roll or draw has two ends."""
+"""Thousands of random actions and faults: every report is right at its time, and no roll or draw has two results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random rounds with a continuous shuffler and random faults: every number that is believed is true or unknown."""
+"""Random rounds with a continuous shuffler and random faults: every count is right or unknown."""
 
 from __future__ import annotations
 
@@ -130,6 +130,6 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
 
 
 async def _four_soaks(seed: int, first: int) -> None:
-    """Most mistakes are seen in the first one."""
+    """Run four soaks; the first shows most mistakes."""
     for run in sorted(range(4), key=lambda run: run != first):
         await soak(seed, run, 3 * ROUNDS)

@@ -1,4 +1,4 @@
-"""A whole simulated table as real processes on real ptys, and what `pitbox devices` says of it, good and bad."""
+"""A whole simulated table as real processes on real ptys, and the output of `pitbox devices`, good and bad."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def table(folder: Path, game: str, *options: str) -> Iterator[Path]:
 
 
 def states(printed: str) -> dict[str, str]:
-    """Return what each slot was found to be."""
+    """Return the state of each slot."""
     return dict(re.findall(r"^([a-z_]+\.\d) +([a-z_]+)", printed, re.MULTILINE))
 
 
@@ -36,30 +36,30 @@ def states(printed: str) -> dict[str, str]:
 def test_every_device_of_every_games_table_comes_into_service(tmp_path: Path, game: str) -> None:
     with table(tmp_path, game) as config:
         assert load_config(config).game == game
-        found = states(pitbox("devices", "--config", str(config)))
-    assert found == dict.fromkeys(layout(game), "in_service")
+        listed = states(pitbox("devices", "--config", str(config)))
+    assert listed == dict.fromkeys(layout(game), "in_service")
 
 
 @pytest.mark.parametrize("start", list(STARTS))
 def test_the_device_for_the_starting_position_can_be_chosen(tmp_path: Path, start: str) -> None:
     with table(tmp_path, "asia_poker", "--start", start) as config:
-        found = states(pitbox("devices", "--config", str(config)))
-    assert set(STARTS[start]) <= set(found)
-    assert set(found.values()) == {"in_service"}
+        listed = states(pitbox("devices", "--config", str(config)))
+    assert set(STARTS[start]) <= set(listed)
+    assert set(listed.values()) == {"in_service"}
 
 
 def test_the_button_is_not_for_every_game(tmp_path: Path) -> None:
-    said = pitbox("sim", "up", "table", "--start", "button", "--folder", str(tmp_path), expect=2)
-    assert "--start button is not for face_up_pai_gow: it takes dice or rng" in said
+    output = pitbox("sim", "up", "table", "--start", "button", "--folder", str(tmp_path), expect=2)
+    assert "--start button is not for face_up_pai_gow: it takes dice or rng" in output
 
 
 def test_five_sensors_of_six_are_named_and_nothing_is_assumed(tmp_path: Path) -> None:
     with table(tmp_path, "dj_wild") as config:
         pitbox("sim", "inject", "bet_sensor.4", "unplug:seconds=0", "--folder", str(tmp_path))
         printed = pitbox("devices", "--config", str(config), expect=3)
-    found = states(printed)
-    assert found.pop("bet_sensor.4") == "absent"
-    assert set(found.values()) == {"in_service"}
+    listed = states(printed)
+    assert listed.pop("bet_sensor.4") == "absent"
+    assert set(listed.values()) == {"in_service"}
     assert "PB-111" in printed
     assert "5 of 6 bet_sensor devices serve; not bet_sensor.4" in printed
 
@@ -78,9 +78,9 @@ def test_another_device_at_a_configured_port_never_serves(tmp_path: Path) -> Non
         text = config.read_text("utf-8").replace(two, "TWO").replace(three, two).replace("TWO", three)
         (tmp_path / "swapped.toml").write_text(text, "utf-8")
         printed = pitbox("devices", "--config", str(tmp_path / "swapped.toml"), expect=4)
-    found = states(printed)
-    assert found.pop("bet_sensor.2") == found.pop("bet_sensor.3") == "absent"
-    assert set(found.values()) == {"in_service"}
+    listed = states(printed)
+    assert listed.pop("bet_sensor.2") == listed.pop("bet_sensor.3") == "absent"
+    assert set(listed.values()) == {"in_service"}
     assert printed.count("PB-312") == 2
 
 
@@ -98,9 +98,9 @@ def test_two_slots_with_one_serial_number_are_refused_before_a_port_is_opened(tm
     with table(tmp_path, "dj_wild") as config:
         text = config.read_text("utf-8").replace('"bet_sensor.5.key"', '"bet_sensor.6.key"')
         (tmp_path / "twice.toml").write_text(text, "utf-8")
-        said = pitbox("devices", "--config", str(tmp_path / "twice.toml"), expect=2)
-    assert "PB-618" in said
-    assert "bet_sensor.5 and bet_sensor.6 both name serial number" in said
+        output = pitbox("devices", "--config", str(tmp_path / "twice.toml"), expect=2)
+    assert "PB-618" in output
+    assert "bet_sensor.5 and bet_sensor.6 both name serial number" in output
 
 
 def test_a_halted_machine_is_told_with_its_state(tmp_path: Path) -> None:
@@ -116,5 +116,5 @@ def test_a_halted_machine_is_told_with_its_state(tmp_path: Path) -> None:
 def test_a_table_over_usb(tmp_path: Path) -> None:
     with table(tmp_path, "face_up_pai_gow", "--usb", "0") as config:
         assert config.read_text("utf-8").count("usbip://127.0.0.1:") == len(layout("face_up_pai_gow"))
-        found = states(pitbox("devices", "--config", str(config), "--seconds", "20"))
-    assert set(found.values()) == {"in_service"}
+        listed = states(pitbox("devices", "--config", str(config), "--seconds", "20"))
+    assert set(listed.values()) == {"in_service"}

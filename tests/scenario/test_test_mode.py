@@ -1,4 +1,4 @@
-"""Test mode of a machine that serves: begun where the permits allow it, told everywhere, left as the machine was."""
+"""Test mode of a machine in service: begun where the permits allow it, shown everywhere, ended as before."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _state(bench: Bench) -> str:
 
 
 async def _begin(bench: Bench, talk: Talk) -> None:
-    """Take what lies in the machine out of it, and begin."""
+    """Take the cards out of the machine and begin test mode."""
     assert "cards are in its intake" in await order(talk, "begin_test")
-    _take(bench)
+    _remove_cards(bench)
     assert await order(talk, "begin_test") is None
 
 
@@ -44,7 +44,7 @@ def _lay(bench: Bench, cards: int) -> None:
     machine.firmware.hands_moved()
 
 
-def _take(bench: Bench) -> None:
+def _remove_cards(bench: Bench) -> None:
     machine: Any = bench.machines[SLOT]
     for place in (machine.mechanics.place("presented"), machine.mechanics.intake):
         machine.world.move_all(place, TRAY)
@@ -57,8 +57,8 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         box, controller = bench.box, bench.box.running()
         panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
 
-        def told() -> set[bool]:
-            """Whether each that tells of the table says that the machine is in test mode."""
+        def reported() -> set[bool]:
+            """Return whether each of status, uplink and pages shows test mode."""
             pictures = [panel.live.picture(role) for role in ("dealer", "floorperson", "technician", "sign")]
             return {
                 next(slot.testing for slot in status_of(box).slots if slot.name == SLOT) == 0,
@@ -68,11 +68,11 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
             }
 
         status = await talk.ask("status")
-        assert told() == {False}
+        assert reported() == {False}
         assert (await order(talk, "shuffle")).startswith("PB-814"), "a machine that serves moves no card for anybody"
         await _begin(bench, talk)
         status = await talk.ask("status")
-        assert told() == {True}
+        assert reported() == {True}
         assert _state(bench) == UNVERIFIED
         assert "slot_not_in_service" in [r.key for r in controller.table.permit("shuffle", SLOT)]
         assert (await order(talk, "begin_test")).startswith("PB-813"), "it is tested already"
@@ -84,21 +84,21 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         _lay(bench, 5)
         assert await order(talk, "set_mode", mode="sort") is not None
         assert not isinstance(await order(talk, "shuffle"), str)
-        await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck lies behind the gate
+        await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck is behind the gate
         await asyncio.sleep(10.0)
         assert controller.table.state.decks == known, "no deck came of it"
         assert not controller.table.state.holds, "and no irregularity"
         assert "behind its gate" in await order(talk, "leave_test")
         await order(talk, "eject")
-        _take(bench)
+        _remove_cards(bench)
         assert await order(talk, "leave_test") is None
         assert (await box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE, "what was is restored"
         assert _state(bench) == IN_SERVICE
         status = await talk.ask("status")
-        assert told() == {False}
-        said = [(note.text, note.who and note.who.credential) for note in bench.notes("service")]
-        assert [text for text, _ in said if text.endswith("_test: done")] == ["begin_test: done", "leave_test: done"]
-        assert {who for _, who in said} == {"T1"}
+        assert reported() == {False}
+        entries = [(note.text, note.who and note.who.credential) for note in bench.notes("service")]
+        assert [text for text, _ in entries if text.endswith("_test: done")] == ["begin_test: done", "leave_test: done"]
+        assert {who for _, who in entries} == {"T1"}
         panel.close()
 
 
@@ -132,9 +132,9 @@ async def test_a_fault_in_the_middle_latches_and_has_its_own_way_back(tmp_path: 
         bench.machines[SLOT].inject("dust:sensor=lift,percent=70")
         assert (await order(talk, "shuffle")).startswith("PB-")
         await asyncio.sleep(2.0)
-        way = bench.box.running().table.state.slots[SLOT].way
-        assert way is not None
-        assert (way.dossier, way.testing, _state(bench)) == (1, False, FAULTED)
+        procedure = bench.box.running().table.state.slots[SLOT].way
+        assert procedure is not None
+        assert (procedure.dossier, procedure.testing, _state(bench)) == (1, False, FAULTED)
         assert bench.box.testing == {}
         assert (await order(talk, "leave_test")).startswith("PB-813")
 

@@ -1,4 +1,4 @@
-"""What the uplink tells of whole tables: as described, the same live and from the journal, and no secret among it."""
+"""Uplink events of whole tables: as described, the same live and from the journal, and without secrets."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from tests.support.uplinks import PREFIX
 if TYPE_CHECKING:
     from table_controller.controller.loop import Step
 
-# Decisions that are no news by themselves: they go to devices and people at the table, or are told otherwise.
+# Decisions without their own event: they go to devices and people at the table, or are part of another event.
 QUIET = {d.Command, d.Prompt, d.PromptClosed, d.Deadline, d.BetSettled}
-# Told by what they book.
+# Published with their bookings.
 MONEY = {d.Booked, d.BetAccepted, d.BetReturned, d.HitClaimed}
 
 
-def message(telling: Any) -> dict[str, Any]:
-    """Return a telling as it is sent."""
-    told = Told(
-        journal="ab", seq=1, head="cd", at="2031-01-01T00:00:00.000000+00:00", round=telling.round,
-        event=telling.event, by=telling.by, items=telling.items,
+def message(published: Any) -> dict[str, Any]:
+    """Return an event as it is sent."""
+    recorded = Told(
+        journal="ab", seq=1, head="cd", at="2031-01-01T00:00:00.000000+00:00", round=published.round,
+        event=published.event, by=published.by, items=published.items,
     )  # fmt: skip
-    found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(told))
-    return found
+    results: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(recorded))
+    return results
 
 
 @pytest.mark.parametrize("game", list(CHOICES))
@@ -60,23 +60,25 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
         await house.round()
         number, from_journal, sent = 0, {}, []
         for record in house.disk.records:
-            telling = tell_record(record, number)
-            number = telling.round
-            from_journal[record.seq] = telling
-            if telling.items:
-                sent.append(message(telling))
+            published = tell_record(record, number)
+            number = published.round
+            from_journal[record.seq] = published
+            if published.items:
+                sent.append(message(published))
         assert number == house.controller.table.state.round.number
         number = from_journal[live[0].seq - 1].round
         for step in live:
-            telling = tell_step(step.event, step.decisions, number)
-            number = telling.round
-            assert telling == from_journal[step.seq]
+            published = tell_step(step.event, step.decisions, number)
+            number = published.round
+            assert published == from_journal[step.seq]
         table = house.controller.table
         state = msgspec.to_builtins(describe_state(table, None, 1, "now"), str_keys=True)
         meters = describe_meters(house.controller.shown_money, 1, "now")
         assert (meters is not None) is table.context.progressive
-        heard = [(f"{PREFIX}/events", False, body) for body in sent]
-        assert undescribed([*heard, (f"{PREFIX}/state", True, msgspec.json.decode(msgspec.json.encode(state)))]) == []
+        received = [(f"{PREFIX}/events", False, body) for body in sent]
+        assert (
+            undescribed([*received, (f"{PREFIX}/state", True, msgspec.json.decode(msgspec.json.encode(state)))]) == []
+        )
         items = [item for body in sent for item in body["items"]]
         kinds = {item["item"] for item in items}
         assert {"round", "service"} <= kinds
@@ -93,9 +95,9 @@ async def test_every_game_is_told_as_described_live_as_from_the_journal(seed: in
 
 
 def test_every_decision_is_told_or_known_to_be_no_news() -> None:
-    told = {*_MAPPERS, *MONEY, d.Moved}
-    assert told | QUIET == set(DECISIONS)
-    assert not told & QUIET
+    reported = {*_MAPPERS, *MONEY, d.Moved}
+    assert reported | QUIET == set(DECISIONS)
+    assert not reported & QUIET
 
 
 def test_people_appear_by_their_role_and_what_they_wrote_does_not_appear() -> None:
@@ -121,9 +123,9 @@ def test_people_appear_by_their_role_and_what_they_wrote_does_not_appear() -> No
 
 @pytest.mark.parametrize("kind", ["step", "start", "clock", "note", "restored", "of the future"])
 def test_a_record_that_cannot_be_read_is_told_as_one(kind: str) -> None:
-    telling = tell_record(Record(9, kind, 0, 0, 1, b"\xff not JSON", b""), 5)
-    assert message(telling)["items"] == [{"item": "recorded", "kind": kind}]
-    assert telling.round == 5
+    published = tell_record(Record(9, kind, 0, 0, 1, b"\xff not JSON", b""), 5)
+    assert message(published)["items"] == [{"item": "recorded", "kind": kind}]
+    assert published.round == 5
 
 
 def test_a_hit_and_a_command_in_doubt_are_told() -> None:

@@ -1,4 +1,4 @@
-"""New software at a table, the whole stack in virtual time: between rounds it goes on from the snapshot, else not."""
+"""New software at a table, the whole stack in virtual time: it continues from a snapshot between rounds only."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         await house.power_up()
         since = house.disk.records[stopped:]
         assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
-        told = rec.decode_migration(since[1].body)
-        assert (told.name, told.old["software"], told.new["software"]) == ("same_state", old, "1" * 64)
+        reported = rec.decode_migration(since[1].body)
+        assert (reported.name, reported.old["software"], reported.new["software"]) == ("same_state", old, "1" * 64)
         assert "software changed between rounds" in wording.line(since[1])
         assert house.disk.snapshots[-1].seq == since[1].seq
         assert isinstance(rec.decode_step(since[4].body).event, ev.BoxStarted)
         kept = house.disk.snapshots[-1].body
         assert before in kept, "the state is taken as it was"
         await house.round((1, 2, 6))
-        house.disk.cut()  # no order this time: the same software replays what it wrote
+        house.disk.cut()  # no orderly stop this time: the same software replays its records
         await house.power_up()
         await house.rest()
         bets = [d for step in _steps(house.disk.records) for d in step.decisions if isinstance(d, BetAccepted)]

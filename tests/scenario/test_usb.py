@@ -33,7 +33,7 @@ pytestmark = pytest.mark.realtime
 
 
 async def lose(b: UsbBench, fault: str) -> int:
-    """Start a cycle and let something happen in its midst; return its command when link and outcome are lost."""
+    """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
     cycle = asyncio.create_task(b.driver.shuffle(command))
     await moving(b)
@@ -203,31 +203,31 @@ async def test_two_devices_with_one_serial_number_are_both_left_alone(seed: int)
         down = await one.until(lambda event: isinstance(event, LinkDown))
         assert isinstance(down.cause, DuplicateSerial)
         assert down.cause.code == "PB-121"
-        assert [stand.usb.device.attached for stand in (one, other)] == [False, False]
+        assert [bench.usb.device.attached for bench in (one, other)] == [False, False]
         assert one.service.state == "absent"
         other.usb.unplug()
         await one.until_reported()
         assert one.service.state == "in_service"
         await one.close()
-        for stand in (one, other):
-            stand.usb.close()
+        for bench in (one, other):
+            bench.usb.close()
 
 
 async def test_six_devices_on_one_bus_are_opened_at_once_and_none_is_in_anothers_way(seed: int) -> None:
     async with usb_server() as server:
-        stands = [UsbBench(SimulatedShuffler(f"shuffler.{n}", seed=seed, speed=50), server) for n in range(1, 7)]
-        for stand in stands:
-            stand.supervisor.start()
-        await asyncio.gather(*(stand.driver.ready() for stand in stands))
+        benches = [UsbBench(SimulatedShuffler(f"shuffler.{n}", seed=seed, speed=50), server) for n in range(1, 7)]
+        for bench in benches:
+            bench.supervisor.start()
+        await asyncio.gather(*(bench.driver.ready() for bench in benches))
         assert [device.busid for device in server.exported()] == [f"1-{n}" for n in range(1, 7)]
-        for stand in stands:
-            assert not stand.told(LinkDown)
-            assert stand.told(Reported)[0].hello.serial == stand.machine.key.serial
-        await asyncio.gather(*(stand.driver.shuffle(1) for stand in stands))
-        for stand in stands:
-            assert stand.machine.truth() == {f"{stand.machine.slot}/gate": 53}
-            await stand.close()
-            stand.usb.close()
+        for bench in benches:
+            assert not bench.told(LinkDown)
+            assert bench.told(Reported)[0].hello.serial == bench.machine.key.serial
+        await asyncio.gather(*(bench.driver.shuffle(1) for bench in benches))
+        for bench in benches:
+            assert bench.machine.truth() == {f"{bench.machine.slot}/gate": 53}
+            await bench.close()
+            bench.usb.close()
 
 
 async def test_another_kind_of_machine_at_the_port_never_serves(seed: int) -> None:
@@ -252,5 +252,5 @@ async def test_a_port_has_one_holder_and_is_free_when_he_has_gone(seed: int) -> 
         with pytest.raises(PortBusy, match="held by another program"):
             await open_port(b.usb.port)
         await b.supervisor.close()
-        for _ in range(3):  # at once again: who opens waits for his own giving back
+        for _ in range(3):  # reopened at once: it waits for the release of the port
             (await open_port(b.usb.port)).close()

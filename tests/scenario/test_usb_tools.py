@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 @contextmanager
 def exported(folder: Path, *options: str) -> Iterator[str]:
-    """Run `pitbox sim up shuffler --usb 0` and yield its port once it says it."""
+    """Run `pitbox sim up shuffler --usb 0` and yield its port once it is printed."""
     with background("sim", "up", "shuffler", "--usb", "0", "--folder", str(folder), *options) as process:
         assert process.stdout is not None
         port = ""
@@ -35,9 +35,9 @@ def exported(folder: Path, *options: str) -> Iterator[str]:
 
 
 def number(port: str) -> str:
-    found = re.fullmatch(r"usbip://127\.0\.0\.1:(\d+)/1209:0001:SIM-0000-1", port)
-    assert found, port
-    return found[1]
+    match = re.fullmatch(r"usbip://127\.0\.0\.1:(\d+)/1209:0001:SIM-0000-1", port)
+    assert match, port
+    return match[1]
 
 
 def test_a_shuffle_a_second_host_and_an_unplugged_cable(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_a_shuffle_a_second_host_and_an_unplugged_cable(tmp_path: Path) -> None:
 def test_a_whole_table_on_one_bus(tmp_path: Path) -> None:
     with background("sim", "up", "table", "--usb", "0", "--folder", str(tmp_path)) as process:
         assert process.stdout is not None
-        said = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
+        output = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
         config = tmp_path / "table.toml"
         ports = re.findall(r'^port = "(usbip://.*)"$', config.read_text("utf-8"), re.MULTILINE)
-        assert f"# {len(ports)} machines" in said
+        assert f"# {len(ports)} machines" in output
         assert len(ports) > 6
         asked = pitbox("devices", "--config", str(config))  # all at once, each by its own serial number
         assert asked.count(" in_service ") == len(ports)
@@ -88,8 +88,8 @@ def test_faults_of_usb_happen_on_usb_only(tmp_path: Path) -> None:
             assert "PB-613" in refused
             assert f"{fault} does not happen to the port" in refused
     with exported(tmp_path):
-        said = pitbox("sim", "inject", "shuffler.1", "usb_stall:endpoint=out", "--folder", str(tmp_path))
-        assert "usb_stall:endpoint=out,times=1" in said
+        output = pitbox("sim", "inject", "shuffler.1", "usb_stall:endpoint=out", "--folder", str(tmp_path))
+        assert "usb_stall:endpoint=out,times=1" in output
         assert "PB-613" in pitbox(
             "sim", "inject", "shuffler.1", "usb_stall:endpoint=up", "--folder", str(tmp_path), expect=2
         )
@@ -107,12 +107,12 @@ def test_the_stock_tool_lists_the_device(tmp_path: Path) -> None:
 
 
 def test_the_real_libusb_answers_on_any_computer(tmp_path: Path) -> None:
-    """Without any USB, too: a sentence with a code, not a traceback."""
+    """Also without any USB: an error with a code, not a traceback."""
     with exported(tmp_path):
         key = str(tmp_path / "shuffler.1.key")
-        said = pitbox("device", "shuffler", "--port", "usb:1209:0001:no such one", "--key", key, "status", expect=3)
-        assert "PB-111" in said
-        assert "no such device is plugged in" in said
+        output = pitbox("device", "shuffler", "--port", "usb:1209:0001:no such one", "--key", key, "status", expect=3)
+        assert "PB-111" in output
+        assert "no such device is plugged in" in output
     assert "usb" in pitbox("usb").lower()
 
 

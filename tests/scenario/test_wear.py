@@ -1,4 +1,4 @@
-"""Wear as a box sees it over the wire: machines that age, asked after every deck, warned of before they jam."""
+"""Wear over the wire: aging machines are queried after every deck, and warnings come before they jam."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 class Configured(NamedTuple):
-    """Of a table's configuration, what the wear history needs."""
+    """The part of a configuration that the wear history needs."""
 
     data: Path
 
 
 class Bench:
-    """One machine with its slot, its wear followed into a folder."""
+    """One machine with its slot and its wear history in a folder."""
 
     def __init__(self, folder: Path, seed: int, kind: str = "shuffler") -> None:
         self.name = f"{kind}.1"
@@ -49,11 +49,13 @@ class Bench:
         self.warnings: list[WearWarning] = []
         self.told: list[Any] = []
         self.book = WearBook(folder)
-        self.slot: Slot[Any, Any] = Slot(self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._take)
+        self.slot: Slot[Any, Any] = Slot(
+            self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event
+        )
         self.watch = WearWatch({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
-    def _take(self, event: Any) -> None:
+    def _on_event(self, event: Any) -> None:
         self.told.append(event)
         self.watch.take(self.name, event)
 
@@ -129,7 +131,7 @@ async def test_a_worn_roller_of_a_shoe_is_announced_before_it_jams(tmp_path: Pat
 async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_segment_alone(
     tmp_path: Path, seed: int
 ) -> None:
-    """The retries that succeed: no message counts them, the deviation of the transit times does."""
+    """Successful retries have no counter; the deviation of the transit times shows them."""
     bench = Bench(tmp_path / "wear", seed)
     bench.slot.start()
     try:
@@ -245,7 +247,7 @@ def test_every_warning_is_a_sentence_with_the_part_and_what_to_do(slot: str) -> 
 async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_journal(
     tmp_path: Path, seed: int
 ) -> None:
-    """Beside the table: a technician's hands shuffle, the box asks, and what drifts becomes a note."""
+    """Next to the table a technician shuffles, the box queries, and drift becomes a note."""
     table = BoxBench(tmp_path, seed=seed)
     box = await table.start()
     config: Any = Configured(tmp_path)
@@ -296,8 +298,8 @@ async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_
         history = History(dossiers(tmp_path))
         for record in table.records():
             if record.kind == rec.STEP:
-                said = content(record)
-                history.take(Row(record.seq, record.wall_ns, said["event"], said["decisions"]))
+                text = content(record)
+                history.take(Row(record.seq, record.wall_ns, text["event"], text["decisions"]))
         (fault,) = history.finish().faults
         assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
         assert fault.cause != UNKNOWN

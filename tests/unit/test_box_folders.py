@@ -28,8 +28,8 @@ def shown() -> dict[str, str]:
 @pytest.fixture
 def config(tmp_path: Path) -> TableConfig:
     more = '[journal]\ncopy = "/mnt/copy"\narchive = "/srv/old"\nkeep_days = 9\n'
-    found = load_config(saigon(tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more=more))
-    return replace(found, data=Path("/var/lib/pitbox"), people=Path("/var/lib/pitbox/people.json"))
+    result = load_config(saigon(tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more=more))
+    return replace(result, data=Path("/var/lib/pitbox"), people=Path("/var/lib/pitbox/people.json"))
 
 
 def test_the_shipped_unit_opens_its_own_folders_and_nothing_else() -> None:

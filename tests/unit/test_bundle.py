@@ -108,8 +108,8 @@ def _config(folder: Path, secrets: Planted) -> None:
 
 
 def _people(path: Path, secrets: Planted) -> None:
-    made = people.add(path, "T1", "technician", secrets.pin, cost=people.Cost(n=2, r=1, p=1))
-    secrets.hashes += [made.hash, made.salt]
+    created = people.add(path, "T1", "technician", secrets.pin, cost=people.Cost(n=2, r=1, p=1))
+    secrets.hashes += [created.hash, created.salt]
 
 
 def _journal(folder: Path, secrets: Planted) -> None:
@@ -156,9 +156,9 @@ def _payloads(secrets: Planted) -> list[bytes]:
 
 
 def tag(message: type) -> int:
-    found = message.__struct_config__.tag  # type: ignore[attr-defined]
-    assert isinstance(found, int)
-    return found
+    result = message.__struct_config__.tag  # type: ignore[attr-defined]
+    assert isinstance(result, int)
+    return result
 
 
 def _captures(data: Path, secrets: Planted) -> None:

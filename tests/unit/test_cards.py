@@ -32,7 +32,7 @@ def test_capitals_and_spaces_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("As Ks Qs Js 1s", "'1s' is no card"),
         ("As Ks Qs Js 10s", "'10s' is no card; a ten is written T, as Ts"),
@@ -49,8 +49,8 @@ def test_capitals_and_spaces_do_not_matter() -> None:
         ("As As Ks", "As lies there 2 times, there is 1; 3 cards, and a hand has 5"),
     ],
 )
-def test_what_is_wrong_with_a_hand_is_said(text: str, said: str) -> None:
-    assert refused(text) == said
+def test_what_is_wrong_with_a_hand_is_said(text: str, message: str) -> None:
+    assert refused(text) == message
 
 
 def test_a_game_without_jokers_has_none() -> None:

@@ -11,7 +11,7 @@ from table_controller.catalogue import catalogue
 
 def tree(root: type[PitboxError]) -> list[type[PitboxError]]:
     own = [root] if root.__module__ == errors.__name__ else []
-    return own + [found for child in root.__subclasses__() for found in tree(child)]
+    return own + [result for child in root.__subclasses__() for result in tree(child)]
 
 
 def test_every_error_and_every_reason_has_an_entry_and_every_entry_has_one_of_them() -> None:

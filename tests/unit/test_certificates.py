@@ -95,7 +95,7 @@ def test_a_certificate_is_mentioned_from_thirty_days_before_its_end() -> None:
 
 def test_what_ends_first_comes_first() -> None:
     late, early = Certificate("a", "a.pem", 0, 200), Certificate("b", "b.pem", 0, 100)
-    assert [found.what for found in notices_of([late, early], 150)] == ["b", "a"]
+    assert [result.what for result in notices_of([late, early], 150)] == ["b", "a"]
 
 
 def test_a_notice_is_logged_once_a_day_and_at_once_when_it_becomes_another(caplog: pytest.LogCaptureFixture) -> None:

@@ -49,7 +49,7 @@ def test_every_duty_cites_clauses_of_its_own_chapter_or_a_reading(game: str) -> 
 
 
 def test_every_duty_in_the_code_has_a_clause_in_some_chapter() -> None:
-    found = {
+    results = {
         duty
         for duty in duties_in_code()
         for game in rulebook.GAMES
@@ -57,7 +57,7 @@ def test_every_duty_in_the_code_has_a_clause_in_some_chapter() -> None:
         for start in (None, *(each.name for each in edition(game).starts))
         if clauses_of(edition(game), duty, method.name, start)
     }
-    assert duties_in_code() - found == set()
+    assert duties_in_code() - results == set()
 
 
 def test_a_duty_that_a_chapter_does_not_have_has_no_clause_there() -> None:

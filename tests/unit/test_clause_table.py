@@ -176,8 +176,8 @@ def test_the_witness_is_the_test_that_shows_most(monkeypatch: pytest.MonkeyPatch
         {"test": "b", "shown": {"575.3(a)": evidence.REFUSED}},
         {"test": "c", "shown": {"575.3(a)": evidence.REFUSED, "575.3(b)": evidence.COMPUTED}},
     ])  # fmt: skip
-    found = tomllib.loads(written[0])
-    assert json.loads(json.dumps(found)) == {
+    result = tomllib.loads(written[0])
+    assert json.loads(json.dumps(result)) == {
         "575.3(a)": {"shows": "refused", "test": "b"},
         "575.3(b)": {"shows": "computed", "test": "c"},
     }

@@ -43,7 +43,7 @@ def test_people_are_found_by_the_configuration_that_the_environment_names(
 
 
 @pytest.mark.parametrize(
-    ("typed", "wanted"),
+    ("typed", "expected"),
     [
         (("fault", "3", "--step", "open"), "--step and --order need --as"),
         (("trace", "--seconds", "1"), "use --port for a device on the bench"),
@@ -59,13 +59,13 @@ def test_people_are_found_by_the_configuration_that_the_environment_names(
     ],
 )
 def test_a_usage_mistake_shows_the_usage_and_is_no_configuration_error(
-    typed: tuple[str, ...], wanted: str, capsys: pytest.CaptureFixture[str]
+    typed: tuple[str, ...], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*typed]) == USAGE
     printed = capsys.readouterr().err
     assert printed.startswith("pitbox: PB-856 usage error: "), printed
     assert f"\nusage: pitbox {typed[0]} " in printed, printed
-    assert wanted in printed, printed
+    assert expected in printed, printed
     assert "PB-610" not in printed
 
 

@@ -20,26 +20,26 @@ def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_heard_a_server(
     tmp_path: Path, kept: bool | None, file: bool
 ) -> None:
     """A box under chrony has no file of systemd's; the kernel's flag is what it has."""
-    heard = tmp_path / "synchronized"
+    received = tmp_path / "synchronized"
     if file:
-        heard.touch()
-    told = None if kept is None else Discipline(kept=kept, at_most_us=1_000)
-    assert BoxClock(ask=lambda: told, heard=heard).synchronised() is (bool(kept) or file)
+        received.touch()
+    reported = None if kept is None else Discipline(kept=kept, at_most_us=1_000)
+    assert BoxClock(ask=lambda: reported, heard=received).synchronised() is (bool(kept) or file)
 
 
 def test_the_kernel_is_asked_and_its_clock_is_left_alone() -> None:
     """A second opinion reads the same bytes at the places that the manual gives, through libc's other name for it."""
-    told = discipline()
+    reported = discipline()
     room = ctypes.create_string_buffer(512)
     state = ctypes.CDLL(None).ntp_adjtime(room)
     if state < 0:
-        assert told is None
+        assert reported is None
         return
-    assert told is not None
+    assert reported is not None
     word = struct.calcsize("l")
     (status,) = struct.unpack_from("i", room.raw, 5 * word)
-    assert told.kept is (state != 5 and not status & STA_UNSYNC)
-    assert told.at_most_us >= 0
+    assert reported.kept is (state != 5 and not status & STA_UNSYNC)
+    assert reported.at_most_us >= 0
     again = discipline()
     assert again is not None
-    assert again.kept is told.kept
+    assert again.kept is reported.kept

@@ -88,7 +88,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "error", "said"),
+    ("old", "new", "error", "message"),
     [
         ("name =", "nmae =", BadConfiguration, "unknown key table.nmae; did you mean table.name?"),
         ("[table]", "[tabel]", BadConfiguration, "unknown key tabel; did you mean table?"),
@@ -131,12 +131,12 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named_with_its_place(
-    folder: Path, old: str, new: str, error: type[ConfigurationError], said: str
+    folder: Path, old: str, new: str, error: type[ConfigurationError], message: str
 ) -> None:
     assert old in GOOD
     with pytest.raises(error) as raised:
         load_config(_write(folder, GOOD.replace(old, new)))
-    assert said in str(raised.value)
+    assert message in str(raised.value)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
@@ -249,9 +249,9 @@ def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) ->
     text = PAI_GOW.replace('dealing = "automated_shoe"', 'dealing = "by_drone"').replace("two_decks", "too_decks")
     text = text.replace("#[panel]\n", "[panel]\nport = 0\nlisen = 1\n").replace("[device.keypad.1]", "[device.kepad.1]")
     text = text.replace("#[mqtt]\n", '[mqtt]\nprefix = "a/#"\n')
-    said = [str(problem).removeprefix(f"{tmp_path / 'table.toml'}: ") for problem in _refused(tmp_path, text)]
-    assert len(said) == 7, said
-    for wanted in (
+    entries = [str(problem).removeprefix(f"{tmp_path / 'table.toml'}: ") for problem in _refused(tmp_path, text)]
+    assert len(entries) == 7, entries
+    for expected in (
         "unknown key rules.too_decks; did you mean rules.two_decks?",
         "unknown key panel.lisen; did you mean panel.listen?",
         "panel.port = 0: must be a whole number from 1 to 65535",
@@ -259,14 +259,16 @@ def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) ->
         "mqtt.host is missing: the name or address of the broker",
         "unknown key device.kepad; did you mean device.keypad?",
     ):
-        assert wanted in said
-    assert any(each.startswith('rules.dealing = "by_drone": must be manual_shoe or hand or') for each in said), said
+        assert expected in entries
+    assert any(each.startswith('rules.dealing = "by_drone": must be manual_shoe or hand or') for each in entries), (
+        entries
+    )
     with pytest.raises(BadConfiguration, match="7 problems: "):
         load_config(tmp_path / "table.toml")
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('dealing = "automated_shoe"', 'dealing = "hand"', "rules.dealing = hand needs an automated shuffler (688a"),
         ("adjacent_boxes = 1", "adjacent_boxes = 3", "rules.adjacent_boxes = 3 must be 1 to 2 (688a.7(f))"),
@@ -285,7 +287,7 @@ def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) ->
     ],
 )
 def test_a_choice_that_the_edition_does_not_permit_cites_clause_and_key(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     if old == 'dealing = "automated_shoe"':
         text = PAI_GOW.replace('shuffler = "deck"\n', "").replace("shuffler_counts = true\n", "")
@@ -296,11 +298,11 @@ def test_a_choice_that_the_edition_does_not_permit_cites_clause_and_key(
         text = PAI_GOW.replace(old, new)
     assert text != PAI_GOW
     problems = _refused(tmp_path, text)
-    assert any(said in str(problem) for problem in problems), problems
+    assert any(message in str(problem) for problem in problems), problems
 
 
 @pytest.mark.parametrize(
-    ("slot", "said"),
+    ("slot", "message"),
     [
         ("bet_sensor.4", 'device.bet_sensor.4 missing: rules.wagers has "progressive", and every seat is sensed (688a'),
         ("shuffler.1", 'device.shuffler.1 is missing: rules.shuffler = "deck" (688a'),
@@ -308,11 +310,11 @@ def test_a_choice_that_the_edition_does_not_permit_cites_clause_and_key(
         ("shaker.1", 'device.shaker.1 is missing: rules.start = "shaker" (688a'),
     ],
 )
-def test_a_device_that_the_rules_submission_needs_is_missed(tmp_path: Path, slot: str, said: str) -> None:
+def test_a_device_that_the_rules_submission_needs_is_missed(tmp_path: Path, slot: str, message: str) -> None:
     before, _, after = PAI_GOW.partition(f"[device.{slot}]")
     (problem,) = _refused(tmp_path, before + after.partition("\n\n")[2])
     assert isinstance(problem, BadConfiguration)
-    assert said in str(problem)
+    assert message in str(problem)
 
 
 def test_devices_that_people_can_do_without_are_not_missed(tmp_path: Path) -> None:
@@ -343,8 +345,8 @@ def test_a_progressive_without_any_sign_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_progressive_whose_only_sign_is_the_page_is_mentioned(tmp_path: Path) -> None:
-    (said,) = load_config(lay_out(tmp_path, _without("meter_sign.1"))).warnings
-    assert "no round opens unless a display shows the panel's /sign page" in said
+    (text,) = load_config(lay_out(tmp_path, _without("meter_sign.1"))).warnings
+    assert "no round opens unless a display shows the panel's /sign page" in text
     with_device = PAI_GOW + "\n[panel]\nenabled = false\n"
     (tmp_path / "other").mkdir()
     assert load_config(lay_out(tmp_path / "other", with_device)).warnings == ()
@@ -371,7 +373,7 @@ def test_an_edition_of_another_day_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "lines", "said"),
+    ("section", "lines", "message"),
     [
         ("panel", 'listen = "0.0.0.0"', "PINs would cross the network unencrypted"),
         ("panel", 'cert = "approved.toml"', "panel.cert and panel.key need each other"),
@@ -388,15 +390,15 @@ def test_an_edition_of_another_day_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_would_be_open_to_others_or_cannot_work_is_refused(
-    tmp_path: Path, section: str, lines: str, said: str
+    tmp_path: Path, section: str, lines: str, message: str
 ) -> None:
     for name, mode in (("open.key", 0o644), ("secret", 0o600), ("empty", 0o600)):
         (tmp_path / name).write_text("" if name == "empty" else "word\n")
         (tmp_path / name).chmod(mode)
     problems = _refused(tmp_path, PAI_GOW.replace(f"#[{section}]\n", f"[{section}]\n{lines}\n"))
     assert len(problems) == 1, problems
-    assert said in str(problems[0])
-    assert isinstance(problems[0], BadKeyFile if "others can" in said else BadConfiguration)
+    assert message in str(problems[0])
+    assert isinstance(problems[0], BadKeyFile if "others can" in message else BadConfiguration)
 
 
 def test_the_systems_own_certificates_can_be_trusted(tmp_path: Path) -> None:

@@ -55,26 +55,26 @@ def test_an_example_with_every_choice_made_is_a_configuration_too(game: str, tmp
 
 @EVERY_GAME
 def test_every_key_appears_in_every_example(game: str) -> None:
-    said: dict[str, Any] = tomllib.loads(everything_on(example(game)))
-    assert tuple(said) == KNOWN
+    text: dict[str, Any] = tomllib.loads(everything_on(example(game)))
+    assert tuple(text) == KNOWN
     for name, section in SECTIONS.items():
-        assert tuple(said[name]) == section.__struct_fields__, name
-    for numbers in said["device"].values():
+        assert tuple(text[name]) == section.__struct_fields__, name
+    for numbers in text["device"].values():
         for device in numbers.values():
             assert tuple(device) == Device.__struct_fields__
     nowhere = example(game).partition("# No choice in this game: ")[2].partition(".\n")[0].replace("\n# ", " ")
-    assert {*said["rules"], *nowhere.replace(" ", "").split(",")} - {""} == set(RULE_KEYS)
+    assert {*text["rules"], *nowhere.replace(" ", "").split(",")} - {""} == set(RULE_KEYS)
 
 
 @EVERY_GAME
 def test_what_is_no_choice_in_a_game_is_objected_to_by_its_edition(game: str) -> None:
     rules = edition(game)
-    chosen, besides = choices(rules)
-    check_submission(rules, chosen | besides)
+    chosen, further = choices(rules)
+    check_submission(rules, chosen | further)
     odd = {"start": "rng", "approved_procedure": "x", "progressive_rate_bp": 1, "payout_limit_cents": 10**9,
            "mid_shoe_entry_ban": True, "start_marker": True, "wheel_lowest_straight_flush": True,
            "wheel_lowest_straight": True, "folded_progressive": True, "house_way": "x"}  # fmt: skip
-    for key in set(RULE_KEYS) - {*chosen, *besides, "house_way_ranks"}:
+    for key in set(RULE_KEYS) - {*chosen, *further, "house_way_ranks"}:
         with pytest.raises(BadSubmission, match=key):
             check_submission(rules, chosen | {key: odd[key]})
 
@@ -88,25 +88,25 @@ def test_the_rules_have_every_key_of_a_submission_that_a_person_states() -> None
 
 @EVERY_GAME
 def test_examples_and_simulated_tables_fit_the_schema(game: str) -> None:
-    made = json.loads(json.dumps(schema()))
+    created = json.loads(json.dumps(schema()))
     starts = {"asia_poker": tuple(STARTS), "face_up_pai_gow": ("dice", "rng")}.get(game, (None,))
     ports = {start: dict.fromkeys(layout(game, start), "/dev/null") for start in starts}
     for text in (example(game), everything_on(example(game)), *(table_toml(game, ports[s], s) for s in starts)):
-        assert objections(tomllib.loads(text), made) == []
+        assert objections(tomllib.loads(text), created) == []
 
 
 def test_the_schema_names_every_key_and_says_what_each_means() -> None:
-    made = json.loads(json.dumps(schema()))
-    assert tuple(made["properties"]) == KNOWN
-    assert tuple(made["required"]) == REQUIRED
-    assert tuple(made["properties"]["device"]["properties"]) == tuple(KINDS)
-    assert set(made["properties"]["rules"]["properties"]) == set(RULE_KEYS)
+    created = json.loads(json.dumps(schema()))
+    assert tuple(created["properties"]) == KNOWN
+    assert tuple(created["required"]) == REQUIRED
+    assert tuple(created["properties"]["device"]["properties"]) == tuple(KINDS)
+    assert set(created["properties"]["rules"]["properties"]) == set(RULE_KEYS)
     for section in SECTIONS.values():
-        known = made["$defs"][section.__name__]
+        known = created["$defs"][section.__name__]
         assert set(known["properties"]) == set(section.__struct_fields__)
         assert known["additionalProperties"] is False
         assert all(key.get("description") for key in known["properties"].values()), section
-    assert "null" not in json.dumps(made)
+    assert "null" not in json.dumps(created)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def report(*verdicts: Verdict, **more: Any) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "output"),
     [
         ([P, P], "conforms"),
         ([P, F], "does not conform"),
@@ -52,8 +52,8 @@ def report(*verdicts: Verdict, **more: Any) -> Report:
         ([], "not fully checked"),
     ],
 )
-def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], said: str) -> None:
-    assert report(*verdicts).verdict == said
+def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], output: str) -> None:
+    assert report(*verdicts).verdict == output
 
 
 def test_a_part_of_the_requirements_is_never_conformance() -> None:
@@ -69,13 +69,13 @@ def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_
         *(Line(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts") for n in range(6)),
         Line("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
     ]
-    found = report(requirements=lines, listed=15, only=["XX"])
-    assert found.summary == (
+    requirement = report(requirements=lines, listed=15, only=["XX"])
+    assert requirement.summary == (
         "not fully checked: 1 of 15 requirements passed, 2 not checked because it needs an operator (XX-02, XX-03), "
         "6 not applicable because its hello does not list the capability counts (XX-10, XX-11, XX-12, XX-13 "
         "and 2 more), 1 skipped because it needs XX-19 (XX-20), 5 not requested because --only names others"
     )
-    assert "5 not requested because --only names others" in page(found)
+    assert "5 not requested because --only names others" in page(requirement)
     assert waits_for_hands(lines) == {"XX-02", "XX-03"}
 
 
@@ -91,14 +91,14 @@ def test_what_builds_on_what_waits_for_hands_waits_for_them_too() -> None:
 
 def test_the_file_for_programs_says_what_the_report_says(tmp_path: Path) -> None:
     write(report(P, F, lost="why"), tmp_path)
-    told = msgspec.json.decode((tmp_path / "conformance.json").read_bytes())
-    assert told["verdict"] == "does not conform"
-    assert told["counts"] == {"pass": 1, "fail": 1, "not checked": 0, "skipped": 0, "not applicable": 0}
-    assert told["summary"] == "does not conform: 1 of 2 requirements passed, 1 failed"
-    assert told["left_out"] == []
-    assert [line["verdict"] for line in told["requirements"]] == ["pass", "fail"]
+    data = msgspec.json.decode((tmp_path / "conformance.json").read_bytes())
+    assert data["verdict"] == "does not conform"
+    assert data["counts"] == {"pass": 1, "fail": 1, "not checked": 0, "skipped": 0, "not applicable": 0}
+    assert data["summary"] == "does not conform: 1 of 2 requirements passed, 1 failed"
+    assert data["left_out"] == []
+    assert [line["verdict"] for line in data["requirements"]] == ["pass", "fail"]
     derived = ("verdict", "summary", "counts", "left_out")
-    assert msgspec.convert({k: v for k, v in told.items() if k not in derived}, Report) == report(P, F, lost="why")
+    assert msgspec.convert({k: v for k, v in data.items() if k not in derived}, Report) == report(P, F, lost="why")
 
 
 class _Page(HTMLParser):
@@ -173,8 +173,8 @@ def test_every_requirement_names_a_section_that_exists(kind: str) -> None:
 def test_requirements_are_chosen_by_id_and_by_chapter() -> None:
     every = requirements_of("shuffler")
     assert chosen(every, []) == every
-    assert [found.id for found in chosen(every, ["lk-07", "HS-01"])] == ["HS-01", "LK-07"]
-    assert {found.id[:2] for found in chosen(every, ["HB"])} == {"HB"}
+    assert [requirement.id for requirement in chosen(every, ["lk-07", "HS-01"])] == ["HS-01", "LK-07"]
+    assert {requirement.id[:2] for requirement in chosen(every, ["HB"])} == {"HB"}
     with pytest.raises(ConfigurationError, match="no requirement LK-99"):
         chosen(every, ["LK-99"])
 

@@ -88,25 +88,25 @@ def test_key_files_lists_and_configurations_that_are_no_text_are_named(tmp_path:
     file = tmp_path / "a.toml"
     file.write_bytes(data)
     file.chmod(0o600)
-    wanted: list[tuple[type[PitboxError], object]] = [
+    expected: list[tuple[type[PitboxError], object]] = [
         (BadKeyFile, load_key), (BadApprovedList, load_approved), (BadConfiguration, load_config),
     ]  # fmt: skip
-    for error, load in wanted:
+    for error, load in expected:
         with pytest.raises(error, match=r"a\.toml"):
             load(file)  # type: ignore[operator]
 
 
 def caught(tree: ast.AST) -> list[tuple[int, str]]:
     """Every exception of msgspec or tomllib that an `except` names by itself, with its line."""
-    found = []
+    results = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
-            found += [
+            results += [
                 (node.lineno, ast.unparse(part))
                 for part in ast.walk(node.type)
                 if isinstance(part, ast.Attribute) and ast.unparse(part).startswith(("msgspec.", "tomllib."))
             ]
-    return found
+    return results
 
 
 def test_nobody_catches_only_some_of_what_a_decoder_raises() -> None:

@@ -15,12 +15,12 @@ UNIT = DEPLOY / "pitbox@.service"
 
 
 def settings() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    results: dict[str, list[str]] = {}
     for line in UNIT.read_text("utf-8").splitlines():
         if line and not line.startswith(("#", "[")):
             key, _, value = line.partition("=")
-            found.setdefault(key, []).append(value)
-    return found
+            results.setdefault(key, []).append(value)
+    return results
 
 
 def test_the_unit_starts_a_command_that_is_ours_and_waits_for_its_word() -> None:
@@ -65,8 +65,8 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
         [analyze, "verify", "--man=no", str(tmp_path / "pitbox@table.service")],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    said = [line for line in (done.stdout + done.stderr).splitlines() if "pitbox@table" in line]
-    assert not said, "\n".join(said)
+    entries = [line for line in (done.stdout + done.stderr).splitlines() if "pitbox@table" in line]
+    assert not entries, "\n".join(entries)
 
 
 def test_the_brokers_acl_has_a_block_for_the_user_that_the_example_logs_in_as() -> None:

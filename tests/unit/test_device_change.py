@@ -56,11 +56,11 @@ def test_accepted_devices_are_in_the_record_and_the_table_plays_on_with_its_mone
     other = run.digests | {CONFIGURATION: "1" * 64}
     floor = Floor(GAME, WITH_KEYPAD)
     store = run.disk.open(version=rec.VERSION, digests=other)
-    found = recover(store, floor.table, other, (TECH, FLOOR))
-    assert found.migration is not None
-    assert found.migration.name == "devices_accepted"
-    assert (found.migration.who, found.migration.second) == (TECH, FLOOR)
-    assert found.migration.changes == ("added: keypad.1 (keypad)", "added: meter_sign.1 (meter_sign)")
+    recovered = recover(store, floor.table, other, (TECH, FLOOR))
+    assert recovered.migration is not None
+    assert recovered.migration.name == "devices_accepted"
+    assert (recovered.migration.who, recovered.migration.second) == (TECH, FLOOR)
+    assert recovered.migration.changes == ("added: keypad.1 (keypad)", "added: meter_sign.1 (meter_sign)")
     assert list(floor.state.slots) == list(WITH_KEYPAD)
     assert floor.state.money == before.state.money
     assert floor.state.decks == before.state.decks

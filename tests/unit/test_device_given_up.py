@@ -24,36 +24,36 @@ def _give_up(how: str, slot: str) -> ev.Event:
 def _until(game: str, act: str) -> tuple[Floor, str]:
     """A table whose device has been told to do this, and has not answered."""
     floor = Floor(game).start("blue", "red")
-    told: list[str] = []
+    reported: list[str] = []
 
     def come(decision: Decision) -> bool:
-        told.extend([decision.slot] if isinstance(decision, Command) and decision.act == act else [])
-        return bool(told)
+        reported.extend([decision.slot] if isinstance(decision, Command) and decision.act == act else [])
+        return bool(reported)
 
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER), until=come)
-    return floor, told[0]
+    return floor, reported[0]
 
 
-def _stops(said: list[Decision], slot: str) -> int:
-    return sum(isinstance(d, Command) and (d.slot, d.act, d.safe) == (slot, "stop", True) for d in said)
+def _stops(message: list[Decision], slot: str) -> int:
+    return sum(isinstance(d, Command) and (d.slot, d.act, d.safe) == (slot, "stop", True) for d in message)
 
 
 @pytest.mark.parametrize("how", ["ordered", "declared"])
 @pytest.mark.parametrize(("game", "act"), [("dj_wild", "dispense"), ("asia_poker", "arm_dice"), ("dj_wild", "shuffle")])
 def test_what_moves_is_stopped(game: str, act: str, how: str) -> None:
     floor, slot = _until(game, act)
-    said = floor.step(_give_up(how, slot))
-    assert _stops(said, slot)
+    decisions = floor.step(_give_up(how, slot))
+    assert _stops(decisions, slot)
     assert act not in [i.act for i in floor.state.commands.values() if i.slot == slot], "nobody waits for it"
 
 
 @pytest.mark.parametrize("how", ["ordered", "declared"])
 def test_a_shoe_that_deals_is_stopped_and_the_round_is_void(how: str) -> None:
     floor, slot = _until("dj_wild", "dispense")
-    said = floor.step(_give_up(how, slot))
+    decisions = floor.step(_give_up(how, slot))
     assert floor.phase == mc.VOID
-    assert _stops(said, slot)
+    assert _stops(decisions, slot)
 
 
 def test_dice_that_lie_armed_are_disarmed() -> None:

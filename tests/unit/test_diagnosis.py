@@ -19,12 +19,16 @@ def first(dossier: d.Dossier) -> Why:
 
 
 def test_a_motor_that_works_against_something_is_a_card_that_sticks() -> None:
-    found = diagnose(shuffler("jam", "lift", currents=currents(transport=STUCK), edges=edges("feed", "bridge")))
-    assert found.causes[0].why is Why.STUCK_CARD
-    assert found.where.segments == ("lift",)
-    assert (found.where.past, found.where.before) == ("bridge", "lift")
-    assert (found.cards.path, found.cards.inside, found.cards.waiting) == (Span(1, 1), Span(27, 27), Span(26, 26))
-    assert found.staff
+    diagnosis = diagnose(shuffler("jam", "lift", currents=currents(transport=STUCK), edges=edges("feed", "bridge")))
+    assert diagnosis.causes[0].why is Why.STUCK_CARD
+    assert diagnosis.where.segments == ("lift",)
+    assert (diagnosis.where.past, diagnosis.where.before) == ("bridge", "lift")
+    assert (diagnosis.cards.path, diagnosis.cards.inside, diagnosis.cards.waiting) == (
+        Span(1, 1),
+        Span(27, 27),
+        Span(26, 26),
+    )
+    assert diagnosis.staff
 
 
 def test_a_card_that_was_slow_and_long_on_its_way_is_bent() -> None:
@@ -38,9 +42,9 @@ def test_a_card_that_was_slow_and_long_on_its_way_is_bent() -> None:
 
 def test_a_motor_that_runs_free_is_a_roller_without_grip() -> None:
     worn = shuffler("jam", "lift", times=times(lift=2.6), edges=edges("feed", "bridge"))
-    found = diagnose(worn)
-    assert (found.causes[0].why, found.causes[0].sure) == (Why.WORN_ROLLER, True)
-    assert not found.staff, "a technician changes rollers"
+    diagnosis = diagnose(worn)
+    assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (Why.WORN_ROLLER, True)
+    assert not diagnosis.staff, "a technician changes rollers"
 
 
 def test_a_machine_that_did_not_wait_is_blamed_for_its_timing() -> None:
@@ -50,54 +54,58 @@ def test_a_machine_that_did_not_wait_is_blamed_for_its_timing() -> None:
 
 
 def test_a_sensor_that_was_dark_before_is_dusty_and_the_card_may_be_anywhere_behind_it() -> None:
-    found = diagnose(shuffler("jam", "lift", levels=levels(lift=430), edges=edges("feed", "bridge")))
-    assert found.causes[0].why is Why.DUST
-    assert found.where.segments == ("lift", "shelf")
-    assert (found.cards.path, found.cards.inside) == (Span(0, 1), Span(27, 27))
+    diagnosis = diagnose(shuffler("jam", "lift", levels=levels(lift=430), edges=edges("feed", "bridge")))
+    assert diagnosis.causes[0].why is Why.DUST
+    assert diagnosis.where.segments == ("lift", "shelf")
+    assert (diagnosis.cards.path, diagnosis.cards.inside) == (Span(0, 1), Span(27, 27))
 
 
 def test_a_card_that_the_next_sensor_saw_is_behind_that_one() -> None:
     blind = shuffler("jam", "feed", levels=levels(feed=430, bridge=110), edges=(*edges(), d.Edge("bridge", True, 0)))
-    found = diagnose(blind)
-    assert (found.causes[0].why, found.causes[0].at, found.causes[0].sure) == (Why.DUST, "feed", True)
-    assert (found.where.segments, found.cards.path) == (("lift",), Span(1, 1))
+    diagnosis = diagnose(blind)
+    assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.causes[0].sure) == (Why.DUST, "feed", True)
+    assert (diagnosis.where.segments, diagnosis.cards.path) == (("lift",), Span(1, 1))
 
 
 def test_a_blind_sensor_and_a_strained_motor_are_something_that_is_no_card() -> None:
-    found = diagnose(
+    diagnosis = diagnose(
         shuffler("jam", "bridge", levels=levels(bridge=250), currents=currents(transport=STUCK), edges=edges("feed"))
     )
-    assert found.causes[0].why is Why.FOREIGN_OBJECT
-    assert found.where.segments == ("bridge", "lift"), "one motor moves both, and the sensor between them is blind"
+    assert diagnosis.causes[0].why is Why.FOREIGN_OBJECT
+    assert diagnosis.where.segments == ("bridge", "lift"), "one motor moves both, and the sensor between them is blind"
 
 
 def test_behind_the_last_sensor_a_card_may_be_out_already() -> None:
-    found = diagnose(shuffler("jam", "stack", leg=1, entered=53, left=20, levels=levels(stack=300)))
-    assert found.cards.inside == Span(32, 33)
-    assert found.cards.out == Span(20, 21)
+    diagnosis = diagnose(shuffler("jam", "stack", leg=1, entered=53, left=20, levels=levels(stack=300)))
+    assert diagnosis.cards.inside == Span(32, 33)
+    assert diagnosis.cards.out == Span(20, 21)
 
 
 def test_a_long_pulse_of_a_card_that_came_at_its_usual_speed_is_two_cards() -> None:
-    found = diagnose(shuffler("double_feed", "feed", edges=edges("feed", feed=1.5)))
-    assert (found.causes[0].why, found.causes[0].sure) == (Why.DOUBLE_FEED, True)
-    assert (found.where.segments, found.cards.path, found.cards.inside) == (("bridge",), Span(2, 2), Span(28, 28))
+    diagnosis = diagnose(shuffler("double_feed", "feed", edges=edges("feed", feed=1.5)))
+    assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (Why.DOUBLE_FEED, True)
+    assert (diagnosis.where.segments, diagnosis.cards.path, diagnosis.cards.inside) == (
+        ("bridge",),
+        Span(2, 2),
+        Span(28, 28),
+    )
 
 
 def test_a_long_pulse_of_a_slow_card_is_one_card() -> None:
-    found = diagnose(shuffler("double_feed", "feed", times=times(feed=1.4), edges=edges("feed", feed=1.4)))
-    assert found.causes[0].why is Why.BENT_CARD
-    assert found.cards.inside == Span(27, 27)
+    diagnosis = diagnose(shuffler("double_feed", "feed", times=times(feed=1.4), edges=edges("feed", feed=1.4)))
+    assert diagnosis.causes[0].why is Why.BENT_CARD
+    assert diagnosis.cards.inside == Span(27, 27)
 
 
 def test_a_long_pulse_that_nobody_measured_is_a_range() -> None:
-    found = diagnose(shuffler("double_feed", "feed", edges=()))
-    assert (found.cards.path, found.cards.inside) == (Span(1, 2), Span(27, 28))
-    assert not found.causes[0].sure
+    diagnosis = diagnose(shuffler("double_feed", "feed", edges=()))
+    assert (diagnosis.cards.path, diagnosis.cards.inside) == (Span(1, 2), Span(27, 28))
+    assert not diagnosis.causes[0].sure
 
 
 def test_a_short_pulse_is_a_torn_card_that_is_still_before_the_sensor() -> None:
-    found = diagnose(shuffler("short_card", "bridge", edges=edges("feed", "bridge", bridge=0.35)))
-    assert (found.causes[0].why, found.where.segments) == (Why.TORN_CARD, ("bridge",))
+    diagnosis = diagnose(shuffler("short_card", "bridge", edges=edges("feed", "bridge", bridge=0.35)))
+    assert (diagnosis.causes[0].why, diagnosis.where.segments) == (Why.TORN_CARD, ("bridge",))
 
 
 @pytest.mark.parametrize(
@@ -110,9 +118,9 @@ def test_a_short_pulse_is_a_torn_card_that_is_still_before_the_sensor() -> None:
     ],
 )
 def test_counts_that_disagree(went_in: int, came_out: int, why: Why, inside: Span) -> None:
-    found = diagnose(_counts(went_in, came_out))
-    assert (found.causes[0].why, found.cards.inside) == (why, inside)
-    assert not found.staff, "a card is missing, and nobody has found it"
+    diagnosis = diagnose(_counts(went_in, came_out))
+    assert (diagnosis.causes[0].why, diagnosis.cards.inside) == (why, inside)
+    assert not diagnosis.staff, "a card is missing, and nobody has found it"
 
 
 def _counts(went_in: int, came_out: int, *ends: d.Ended) -> d.Dossier:
@@ -126,15 +134,15 @@ def test_a_card_too_many_after_one_was_missed_is_the_missed_one() -> None:
 
 
 def test_fewer_cards_in_than_expected_widen_the_account_of_a_jam_on_the_way_out() -> None:
-    found = diagnose(shuffler("jam", "stack", leg=1, entered=52, left=20, currents=currents(transport=STUCK)))
-    assert found.cards.inside == Span(32, 33), "a pair that counted as one, or a deck that lacks a card"
+    diagnosis = diagnose(shuffler("jam", "stack", leg=1, entered=52, left=20, currents=currents(transport=STUCK)))
+    assert diagnosis.cards.inside == Span(32, 33), "a pair that counted as one, or a deck that lacks a card"
 
 
 def test_a_failed_self_test_names_its_sensor_with_the_margin() -> None:
     halt = d.Halt("self_test", "SelfTested", bad_sensors=("exit",))
-    found = diagnose(shuffler("self_test", halts=(halt,), levels=tuple(_dim(level) for level in levels())))
-    assert (found.causes[0].why, found.causes[0].at) == (Why.DUST, "exit")
-    assert "its level is 540, 40 above the threshold of 500" in found.causes[0].evidence
+    diagnosis = diagnose(shuffler("self_test", halts=(halt,), levels=tuple(_dim(level) for level in levels())))
+    assert (diagnosis.causes[0].why, diagnosis.causes[0].at) == (Why.DUST, "exit")
+    assert "its level is 540, 40 above the threshold of 500" in diagnosis.causes[0].evidence
 
 
 def _dim(level: d.Level) -> d.Level:
@@ -143,21 +151,21 @@ def _dim(level: d.Level) -> d.Level:
 
 def test_what_people_interrupted_is_no_fault_of_the_machine() -> None:
     halt = d.Halt("stopped", "Stopped", 0)
-    found = diagnose(shuffler("stopped", halts=(halt,), edges=(*edges("feed"), d.Edge("bridge", True, 3000))))
-    assert (found.causes[0].why, found.where.segments, found.staff) == (Why.INTERRUPTED, ("lift",), True)
+    diagnosis = diagnose(shuffler("stopped", halts=(halt,), edges=(*edges("feed"), d.Edge("bridge", True, 3000))))
+    assert (diagnosis.causes[0].why, diagnosis.where.segments, diagnosis.staff) == (Why.INTERRUPTED, ("lift",), True)
 
 
 def test_an_unknown_account_is_bounded_by_what_is_expected() -> None:
-    found = diagnose(shuffler("jam", "lift", account=d.Account(53, None, None), currents=currents(transport=STUCK)))
-    assert found.cards.inside == Span(1, 53)
+    diagnosis = diagnose(shuffler("jam", "lift", account=d.Account(53, None, None), currents=currents(transport=STUCK)))
+    assert diagnosis.cards.inside == Span(1, 53)
 
 
 def test_every_dossier_has_a_cause_even_without_any_evidence() -> None:
     for what in ("jam", "double_feed", "short_card"):
         bare = shuffler(what, "feed", levels=(), currents=(), times=(), history=(), edges=(), waited_us=None)
-        found = diagnose(bare)
-        assert found.causes
-        assert not found.causes[0].sure
+        diagnosis = diagnose(bare)
+        assert diagnosis.causes
+        assert not diagnosis.causes[0].sure
 
 
 def test_an_edge_without_its_beginning_is_no_pulse() -> None:
@@ -172,11 +180,11 @@ def _first_card(segment: str, motor: str, drawn: int, **more: Any) -> d.Dossier:
 
 
 def test_a_motor_that_stalls_at_its_first_card_may_not_turn_at_all() -> None:
-    found = diagnose(_first_card("feed", "feed", STUCK))
-    assert (found.causes[0].why, found.causes[0].at, found.staff) == (Why.SEIZED_MOTOR, "feed", False)
-    assert not found.causes[0].sure, "a card that sticks first of all looks the same until a jog"
-    assert "the motor moves: feed" in found.causes[0].evidence[1]
-    assert found.causes[1].why is Why.STUCK_CARD
+    diagnosis = diagnose(_first_card("feed", "feed", STUCK))
+    assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.SEIZED_MOTOR, "feed", False)
+    assert not diagnosis.causes[0].sure, "a card that sticks first of all looks the same until a jog"
+    assert "the motor moves: feed" in diagnosis.causes[0].evidence[1]
+    assert diagnosis.causes[1].why is Why.STUCK_CARD
     later = shuffler("jam", "feed", currents=currents(feed=STUCK), edges=edges())
     assert first(later) is Why.STUCK_CARD, "it has moved 26 cards in this motion"
     assert first(_first_card("feed", "feed", 800)) is Why.STUCK_CARD, "it strains, and turns"

@@ -33,9 +33,9 @@ def project(folder: Path, text: str) -> Path:
 
 
 def test_every_name_in_these_documents_is_there() -> None:
-    found = pages(ROOT)
-    assert len(found) > 30
-    assert [line for page in found for line in wrong(ROOT, page)] == []
+    result = pages(ROOT)
+    assert len(result) > 30
+    assert [line for page in result for line in wrong(ROOT, page)] == []
 
 
 RIGHT = [

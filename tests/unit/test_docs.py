@@ -41,12 +41,12 @@ def test_the_committed_documents_are_current() -> None:
 def test_a_stale_part_is_named_with_the_command_that_mends_it(copy: Path, part: str) -> None:
     document = docs.PARTS[part][0]
     path = copy / document
-    before, begin, rest = path.read_text("utf-8").partition(f"<!-- generated: {part} -->")
-    path.write_text(before + begin + rest.replace("e", "3", 1), "utf-8")
-    (said,) = docs.stale(copy)
-    assert document in said
-    assert repr(part) in said
-    assert said.endswith("make recording")
+    before, begin, remaining = path.read_text("utf-8").partition(f"<!-- generated: {part} -->")
+    path.write_text(before + begin + remaining.replace("e", "3", 1), "utf-8")
+    (problem,) = docs.stale(copy)
+    assert document in problem
+    assert repr(part) in problem
+    assert problem.endswith("make recording")
     assert docs.stale(copy, mend=True) == []
     assert path.read_text("utf-8") == (docs.ROOT / document).read_text("utf-8")
 
@@ -63,14 +63,14 @@ def test_a_part_without_its_markers_is_told_and_cannot_be_mended(copy: Path) -> 
     path = copy / "docs/service.md"
     path.write_text(path.read_text("utf-8").replace("<!-- end generated -->", ""), "utf-8")
     for mend in (False, True):
-        (said,) = docs.stale(copy, mend=mend)
-        assert "docs/service.md lacks the markers of its part 'service'" in said
+        (problem,) = docs.stale(copy, mend=mend)
+        assert "docs/service.md lacks the markers of its part 'service'" in problem
 
 
 def test_a_missing_document_is_told(copy: Path) -> None:
     (copy / "docs/errors.md").unlink()
-    (said,) = docs.stale(copy)
-    assert "docs/errors.md" in said
+    (problem,) = docs.stale(copy)
+    assert "docs/errors.md" in problem
 
 
 def test_check_changes_nothing_and_fails(copy: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -369,11 +369,11 @@ def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pyt
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        found = machines.find_box(path)
+        result = machines.find_box(path)
         thread.join()
-    assert found.pid == os.getpid()
-    assert found.status is None
-    assert machines.box_lines(found, path)[0].state == FAIL
+    assert result.pid == os.getpid()
+    assert result.status is None
+    assert machines.box_lines(result, path)[0].state == FAIL
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
@@ -390,11 +390,11 @@ def test_the_command_says_everything_and_exits_by_the_worst(tmp_path: Path, caps
     assert "not checked, because their keys are enrolled: shuffler.1, shoe.1" in shown
     assert "fail" in shown.splitlines()[-1]
     assert main(["doctor", "--config", str(path), "--json", "--no-bench"]) == 2
-    told = json.loads(capsys.readouterr().out)
-    assert told["exit"] == 2
-    names = {line["what"] for line in told["lines"]}
+    output = json.loads(capsys.readouterr().out)
+    assert output["exit"] == 2
+    names = {line["what"] for line in output["lines"]}
     assert names >= {"configuration", "box", "keys", "clock", "disk", "journal", "second copy", "people", "broker"}
-    assert all(line["do"] for line in told["lines"] if line["state"] != "ok")
+    assert all(line["do"] for line in output["lines"] if line["state"] != "ok")
 
 
 def test_a_configuration_that_cannot_be_used_is_a_line_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -32,43 +32,43 @@ class Told:
                 self._squares[segment] += micros * micros
 
     def look(self, margins: tuple[int | None, ...] = (400, 400)) -> Look:
-        told = []
+        reported = []
         for total, squares in zip(self._sums, self._squares, strict=True):
             mean = total // self.cards
-            told.append(SegmentLook(self.cards, mean, int((squares / self.cards - mean * mean) ** 0.5)))
-        return Look(tuple(told), margins, self.boot)
+            reported.append(SegmentLook(self.cards, mean, int((squares / self.cards - mean * mean) ** 0.5)))
+        return Look(tuple(reported), margins, self.boot)
 
 
-def run(wear: Wear, told: Told, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
+def run(wear: Wear, reported: Told, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
     for _ in range(decks):
-        told.deck([[round(60_000 * all_by * slower.get(s, 1.0) * rng.gauss(1, 0.03)) for s in range(5)]
+        reported.deck([[round(60_000 * all_by * slower.get(s, 1.0) * rng.gauss(1, 0.03)) for s in range(5)]
                    for _ in range(53)])  # fmt: skip
-        wear = take(wear, told.look())
+        wear = take(wear, reported.look())
     return wear
 
 
 def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> None:
-    told, wear = Told(1), Wear("SN1")
-    told.deck([[50_000]] * 100)
-    wear = take(wear, told.look())
+    machine, wear = Told(1), Wear("SN1")
+    machine.deck([[50_000]] * 100)
+    wear = take(wear, machine.look())
     assert wear.windows == ()  # what a machine did before it was known begins no window
-    told.deck([[60_000], [64_000]] * 106)
-    wear = take(wear, told.look())
+    machine.deck([[60_000], [64_000]] * 106)
+    wear = take(wear, machine.look())
     (window,) = wear.windows
     assert window.at == 212
     assert abs(window.means[0] - 62_000) <= 2
     assert 1_800**2 < window.variances[0] < 2_200**2
-    told.deck([[60_000]] * 211)
-    waiting = take(wear, told.look())  # too few for a window yet
+    machine.deck([[60_000]] * 211)
+    waiting = take(wear, machine.look())  # too few for a window yet
     assert (waiting.windows, waiting.last, waiting.light) == (wear.windows, wear.last, ((400, 1), (400, 1)))
-    told.deck([[60_000]])
-    assert take(waiting, told.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
+    machine.deck([[60_000]])
+    assert take(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
 
 
 def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:
-    told = Told(1)
-    told.deck([[60_000]] * 212)
-    wear = take(take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), (400, 400))), told.look())
+    machine = Told(1)
+    machine.deck([[60_000]] * 212)
+    wear = take(take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), (400, 400))), machine.look())
     again = Told(1, boot=9)  # as many cards as before: only the boot says that they are others
     again.deck([[70_000]] * 212)
     wear = take(wear, again.look())
@@ -78,42 +78,42 @@ def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None
 
 def test_what_all_segments_do_is_no_drift_and_what_one_does_alone_is() -> None:
     rng = Random(4)
-    wear, told = run(Wear("SN1"), Told(), 40, {}, rng), Told()
+    wear, machine = run(Wear("SN1"), Told(), 40, {}, rng), Told()
     weather = wear
     for step in range(1, 40):
-        weather = run(weather, told, 2, {}, rng, all_by=1 + step / 100)
+        weather = run(weather, machine, 2, {}, rng, all_by=1 + step / 100)
     assert judge(weather) == []
-    told = Told()
+    machine = Told()
     worn = wear
     for step in range(1, 40):
-        worn = run(worn, told, 2, {2: 1 + step / 100}, rng, all_by=1 + step / 200)
-        if found := judge(worn):
+        worn = run(worn, machine, 2, {2: 1 + step / 100}, rng, all_by=1 + step / 200)
+        if result := judge(worn):
             break
-    assert [(each.signal, each.part) for each in found] == [("transit", 2)]
-    assert 0 < found[0].fewest <= found[0].left <= Limits().horizon
+    assert [(each.signal, each.part) for each in result] == [("transit", 2)]
+    assert 0 < result[0].fewest <= result[0].left <= Limits().horizon
     assert judge(mended(worn)) == []
 
 
 def test_a_margin_that_sinks_is_told_with_the_cards_that_are_left() -> None:
     rng = Random(5)
-    told, wear = Told(), Wear("SN1")
+    machine, wear = Told(), Wear("SN1")
     for deck in range(120):
-        told.deck([[round(60_000 * rng.gauss(1, 0.03)) for _ in range(5)] for _ in range(53)])
+        machine.deck([[round(60_000 * rng.gauss(1, 0.03)) for _ in range(5)] for _ in range(53)])
         margin = 400 - max(0, deck - 40) * 4  # four levels a deck: blind 100 decks later
-        wear = take(wear, told.look((400, margin, None)))
-        if found := judge(wear):
+        wear = take(wear, machine.look((400, margin, None)))
+        if result := judge(wear):
             break
-    (warned,) = found
+    (warned,) = result
     assert (warned.signal, warned.part) == ("margin", 1)
     truth = (140 - deck) * 53
     assert truth * 0.7 < warned.left < truth * 1.5
 
 
 def test_a_history_does_not_grow_for_ever() -> None:
-    told, wear = Told(1), take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), ()))
+    machine, wear = Told(1), take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), ()))
     for _ in range(drift.KEPT + 20):
-        told.deck([[60_000]] * 1_000)
-        wear = take(wear, Look(told.look().segments, ()))
+        machine.deck([[60_000]] * 1_000)
+        wear = take(wear, Look(machine.look().segments, ()))
     assert len(wear.windows) == drift.KEPT
     assert len(wear.base) == drift.BASE
 
@@ -121,18 +121,18 @@ def test_a_history_does_not_grow_for_ever() -> None:
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-(10**6), 10**6)), min_size=5, max_size=12))
 def test_a_trend_is_the_least_squares_line(points: list[tuple[int, int]]) -> None:
     points = sorted(dict(points).items())
-    found = trend(points)
+    result = trend(points)
     if len(points) < 5:
-        assert found is None
+        assert result is None
         return
-    assert found is not None
+    assert result is not None
     n, end = len(points), points[-1][0]
     mx, my = sum(x for x, _ in points) / n, sum(y for _, y in points) / n
     slope = sum((x - mx) * (y - my) for x, y in points) / sum((x - mx) ** 2 for x, _ in points)
-    assert found.rise == pytest.approx(slope * drift.PPM, rel=1e-6, abs=2)
-    assert found.now == pytest.approx(my + slope * (end - mx), rel=1e-6, abs=2)
-    assert found.most >= found.rise
-    assert (found.sure > 0) <= (slope > 0)
+    assert result.rise == pytest.approx(slope * drift.PPM, rel=1e-6, abs=2)
+    assert result.now == pytest.approx(my + slope * (end - mx), rel=1e-6, abs=2)
+    assert result.most >= result.rise
+    assert (result.sure > 0) <= (slope > 0)
 
 
 # --- figures ----------------------------------------------------------------------------------------------------------

@@ -43,9 +43,9 @@ def test_its_journals_verify(name: str, tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_its_export_verifies_by_the_arithmetic_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_export.main([str(first.EXPORT)]) == 0
-    told = capsys.readouterr().out
-    assert f"meter {first.METER} micro-dollars" in told
-    assert "1 hit_withdrawn" in told
+    output = capsys.readouterr().out
+    assert f"meter {first.METER} micro-dollars" in output
+    assert "1 hit_withdrawn" in output
 
 
 def test_its_journal_is_exported_anew_with_the_same_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,9 +71,9 @@ def test_its_rounds_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 def test_its_dossier_is_shown_and_its_steps_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(first.copied("box/dossiers", tmp_path))
     assert "jam in lift" in said(capsys, "fault", "--list", "--folder", folder)
-    told = said(capsys, "fault", "1", "--folder", folder)
-    assert "☑ return" in told
-    assert "returns it to service" in told
+    output = said(capsys, "fault", "1", "--folder", folder)
+    assert "☑ return" in output
+    assert "returns it to service" in output
 
 
 def test_its_capture_is_read() -> None:
@@ -95,10 +95,10 @@ def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_th
     folder = first.copied("played", tmp_path)
     floor = Floor(first.GAME)
     store, digests = first.opened(folder, floor)
-    found = recover(store, floor.table, digests)
-    assert found.migration is not None
-    assert found.migration.name == "second_edition"
-    assert found.steps == 0
+    recovered = recover(store, floor.table, digests)
+    assert recovered.migration is not None
+    assert recovered.migration.name == "second_edition"
+    assert recovered.steps == 0
     assert floor.state.money.book.meters.current == first.METER
     restart(floor, store.boot, Random(1))
     lead_on(floor)

@@ -60,8 +60,8 @@ def test_after_noise_every_frame_behind_a_delimiter_is_found_whatever_the_chunks
 ) -> None:
     stream = b"".join(junk + b"\0" + wire_of(n, payload) for n, (junk, payload) in enumerate(parts, 1))
     framer = Framer()
-    found = [frame for chunk in cut(stream, cuts) for frame in framer.feed(chunk)]
-    assert [(f.seq, f.payload) for f in found] == [(n, payload) for n, (_, payload) in enumerate(parts, 1)]
+    frames = [frame for chunk in cut(stream, cuts) for frame in framer.feed(chunk)]
+    assert [(f.seq, f.payload) for f in frames] == [(n, payload) for n, (_, payload) in enumerate(parts, 1)]
     assert framer.counters.frames == len(parts)
     assert accounts_balance(framer)
 
@@ -79,8 +79,8 @@ def test_the_chunks_change_neither_frames_nor_counters(payloads: list[bytes], cu
 
 def test_noise_spoils_only_the_frame_it_touches() -> None:
     framer = Framer()
-    found = framer.feed(b"\x55\x55" + wire_of(1) + wire_of(2) + b"\xff\x00" + wire_of(3))
-    assert [f.seq for f in found] == [2, 3]
+    frames = framer.feed(b"\x55\x55" + wire_of(1) + wire_of(2) + b"\xff\x00" + wire_of(3))
+    assert [f.seq for f in frames] == [2, 3]
 
 
 @pytest.mark.parametrize("sealed", [True, False])
@@ -138,11 +138,11 @@ def test_the_longest_frame_passes(payload: bytes, chunk: int) -> None:
 def test_an_overlong_frame_is_dropped_as_one_and_the_next_one_is_found(chunk: int) -> None:
     framer = Framer()
     stream = b"\x07" * 5000 + b"\0" + wire_of(1)
-    found = []
+    results = []
     for piece in cut(stream, [chunk]):
-        found += framer.feed(piece)
+        results += framer.feed(piece)
         assert framer.buffered < fr.MAX_WIRE
-    assert [f.seq for f in found] == [1]
+    assert [f.seq for f in results] == [1]
     assert framer.counters.too_long == 1
     assert framer.counters.bad_crc == framer.counters.bad_stuffing == 0
     assert accounts_balance(framer)

@@ -65,9 +65,9 @@ def test_an_amount_and_a_setting(capsys: pytest.CaptureFixture[str]) -> None:
     words = ("dj_wild", "9s 9h Jk 7s 4s", "--wager", "progressive", "--paytable", "2", "--replacement", "9d")
     assert "wins $45.00; the wager is not returned" in printed(capsys, *words)
     assert "Assumed; the Rules Submission must state it (--set): envy_paid_to" in printed(capsys, *words)
-    said = printed(capsys, *words, "--set", "stake_returned=yes")
-    assert "wins $45.00; the wager is returned as well" in said
-    assert "stake_returned =" not in said
+    output = printed(capsys, *words, "--set", "stake_returned=yes")
+    assert "wins $45.00; the wager is returned as well" in output
+    assert "stake_returned =" not in output
     trips = printed(capsys, "dj_wild", "9s 9h 9d 7s 4s", "--wager", "trips", "--paytable", "DJWT-04", "--bet", "2.50")
     assert "wins $15.00" in trips
 
@@ -82,7 +82,7 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (("688a", "As As 2d 3c 4h 5s 6d"), "PB-621 bad hand: As lies there 2 times, there is 1"),
         (("688a", "As 2d 3c"), "3 cards, and a hand has 7"),
@@ -102,8 +102,8 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "name a game and its cards"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
-    assert said in refused(capsys, *words)
+def test_what_cannot_be_answered(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
+    assert output in refused(capsys, *words)
 
 
 def streamed(
@@ -146,9 +146,9 @@ def test_a_bad_line_is_answered_and_the_next_goes_on(
 
 
 def test_one_hand_as_data(capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(printed(capsys, "688a", ROYAL, "--json"))
-    assert found["cards"] == ROYAL
-    assert found["holds"][0] == "royal_flush_plus_royal_match"
+    parsed = json.loads(printed(capsys, "688a", ROYAL, "--json"))
+    assert parsed["cards"] == ROYAL
+    assert parsed["holds"][0] == "royal_flush_plus_royal_match"
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)

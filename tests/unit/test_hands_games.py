@@ -153,10 +153,10 @@ def test_a_joker_in_the_showdown_hand_never_makes_five() -> None:
 
 @clauses("680a.1:Qualify", "680a.11(b)(1)", "680a.11(b)(2)")
 def test_the_texts_own_hand_qualifies_with_twenty() -> None:
-    found = saigon.best_set(parse("Jk 8s 6d 5h 2c"))
-    assert (found.qualifies, found.point_count) == (True, 10)
-    assert set(found.three) == set(parse("Jk 6d 5h"))
-    assert set(found.showdown) == set(parse("8s 2c"))
+    result = saigon.best_set(parse("Jk 8s 6d 5h 2c"))
+    assert (result.qualifies, result.point_count) == (True, 10)
+    assert set(result.three) == set(parse("Jk 6d 5h"))
+    assert set(result.showdown) == set(parse("8s 2c"))
     assert saigon.qualifies(parse("Ts Jd Kh"))
     assert saigon.qualifies(parse("As 2d 7h"))
     assert not saigon.qualifies(parse("As 2d 8h"))
@@ -165,11 +165,11 @@ def test_the_texts_own_hand_qualifies_with_twenty() -> None:
 
 @clauses("680a.11(c)")
 def test_of_several_qualifying_sets_the_highest_point_count_is_taken() -> None:
-    splits = {found.point_count for found in saigon.settings(parse("As Ad 3h 4c Jk")) if found.qualifies}
+    splits = {results.point_count for results in saigon.settings(parse("As Ad 3h 4c Jk")) if results.qualifies}
     assert splits == {2, 5}  # as the reading works it out (S4)
     assert saigon.best_set(parse("As Ad 3h 4c Jk")).point_count == 5
     for cards in (parse("Ts 9d As 5h 5c"), parse("Ks Qd 4h 6c 7s")):  # without a joker the choice does not matter
-        assert len({found.point_count for found in saigon.settings(cards) if found.qualifies}) == 1
+        assert len({results.point_count for results in saigon.settings(cards) if results.qualifies}) == 1
 
 
 @clauses("680a.6(c)", "680a.6(c)(1)")
@@ -271,8 +271,8 @@ def test_wild_cards(hand: str, as_if: str) -> None:
     ],
 )
 def test_natural_and_wild_columns(hand: str, paid: tuple[str, str]) -> None:
-    found, column = dj_wild.paid_class(parse(hand))
-    assert (found.name, column) == paid
+    result, column = dj_wild.paid_class(parse(hand))
+    assert (result.name, column) == paid
 
 
 @clauses("687a.6(d)", "687a.11(f)(1)")

@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 SUITS = list(permutations(range(4)))
 # Every card under every way to name the suits anew.
 ANEW = [[*(card & ~3 | suits[card & 3] for card in range(JOKER)), JOKER] for suits in SUITS]
-CLASS_NAMES = {found: found.name.lower().replace("_", " ") for found in Class}
+CLASS_NAMES = {each: each.name.lower().replace("_", " ") for each in Class}
 
 
 def written(cards: Iterable[int]) -> list[str]:
     return [NOTATION[card] for card in cards]
 
 
-def agree(found: dict[int, Worth]) -> None:
+def agree(rankings: dict[int, Worth]) -> None:
     """The fast numbers stand in the same order as the slow lists; each fast number was checked to have one list."""
-    in_order = [found[fast] for fast in sorted(found)]
+    in_order = [rankings[fast] for fast in sorted(rankings)]
     assert all(lower < higher for lower, higher in pairwise(in_order))
 
 
-def compared(found: dict[int, Worth], cards: Sequence[int], fast: int, slow: Worth) -> None:
-    assert found.setdefault(fast, slow) == slow, f"{' '.join(written(cards))}: {fast:x} {found[fast]} {slow}"
+def compared(rankings: dict[int, Worth], cards: Sequence[int], fast: int, slow: Worth) -> None:
+    assert rankings.setdefault(fast, slow) == slow, f"{' '.join(written(cards))}: {fast:x} {rankings[fast]} {slow}"
 
 
 def renamed(cards: Sequence[int]) -> set[tuple[int, ...]]:
@@ -58,16 +58,16 @@ def five_card_rankings(step: int) -> int:
     seen = 0
     limited: dict[int, Worth] = {}
     wild: dict[int, Worth] = {}
-    for cards, ways in every(step, 5):
+    for cards, weight in every(step, 5):
         words = written(cards)
         slow_limited, slow_wild = slow_hands.five_688a(words), slow_hands.five_687a(words)
         column = JOKER not in cards and slow_hands.natural_687a(words) == slow_hands.ORDER_687A[slow_wild[0]]
         alike = renamed(cards)
-        assert len(alike) == ways
-        seen += ways
-        said = {(pai_gow.strength(hand), dj_wild.strength(hand), *dj_wild.paid_class(hand)) for hand in alike}
-        assert len(said) == 1, f"{words}: the names of the suits matter"
-        ((in_688a, in_687a, paid, paid_column),) = said
+        assert len(alike) == weight
+        seen += weight
+        text = {(pai_gow.strength(hand), dj_wild.strength(hand), *dj_wild.paid_class(hand)) for hand in alike}
+        assert len(text) == 1, f"{words}: the names of the suits matter"
+        ((in_688a, in_687a, paid, paid_column),) = text
         compared(limited, cards, in_688a, slow_limited)
         compared(wild, cards, in_687a, slow_wild)
         assert CLASS_NAMES[paid] == slow_hands.ORDER_687A[slow_wild[0]]
@@ -79,15 +79,15 @@ def five_card_rankings(step: int) -> int:
 
 def what_five_cards_hold(step: int) -> int:
     seen = 0
-    for cards, ways in every(step, 5):
+    for cards, weight in every(step, 5):
         words = written(cards)
         slow = slow_hands.held(words, fully_wild=False), slow_hands.held(words, fully_wild=True)
-        said = {(saigon.held(hand), holds.fully_wild(hand)) for hand in renamed(cards)}
-        assert len(said) == 1, f"{words}: the names of the suits matter"
-        ((limited, wild),) = said
+        text = {(saigon.held(hand), holds.fully_wild(hand)) for hand in renamed(cards)}
+        assert len(text) == 1, f"{words}: the names of the suits matter"
+        ((limited, wild),) = text
         assert set(holds.words(limited)) == slow[0], words
         assert set(holds.words(wild)) == slow[1], words
-        seen += ways
+        seen += weight
     return seen
 
 
@@ -95,23 +95,23 @@ def four_card_rankings(step: int) -> int:
     seen = 0
     for low_flush, low_straight in ((False, False), (True, False), (False, True), (True, True)):
         fast = asia.strength(wheel_lowest_straight_flush=low_flush, wheel_lowest_straight=low_straight)
-        found: dict[int, Worth] = {}
-        for cards, ways in every(step, 4):
+        rankings: dict[int, Worth] = {}
+        for cards, weight in every(step, 4):
             slow = slow_hands.four_575(written(cards), 4 if low_flush else 14, 4 if low_straight else 14)
             for hand in renamed(cards):
-                compared(found, hand, fast(hand), slow)
-            seen += ways
-        agree(found)
+                compared(rankings, hand, fast(hand), slow)
+            seen += weight
+        agree(rankings)
     return seen
 
 
 def seven_card_rankings(number: int, seed: int, best: Callable[[Sequence[int]], Worth]) -> None:
     rng = random.Random(seed)
-    found: dict[int, Worth] = {}
+    rankings: dict[int, Worth] = {}
     for _ in range(number):
         cards = rng.sample(range(53), 7)
-        compared(found, cards, pai_gow.strength(cards), best(cards))
-    agree(found)
+        compared(rankings, cards, pai_gow.strength(cards), best(cards))
+    agree(rankings)
 
 
 def best_of_seven(cards: Sequence[int]) -> Worth:
@@ -210,10 +210,10 @@ def test_all_low_and_medium_hands(size: int) -> None:
     by_game: tuple[dict[int, Worth], dict[int, Worth]] = ({}, {})
     for cards in combinations(range(53), size):
         slow = slow_hands.two_cards(written(cards))
-        for found, strength in zip(by_game, (pai_gow.strength, asia.strength()), strict=True):
-            compared(found, cards, strength(cards), slow)
-    for found in by_game:
-        agree(found)
+        for rankings, strength in zip(by_game, (pai_gow.strength, asia.strength()), strict=True):
+            compared(rankings, cards, strength(cards), slow)
+    for rankings in by_game:
+        agree(rankings)
 
 
 # --- all of them, in `make proof` -------------------------------------------------------------------------------------

@@ -23,18 +23,18 @@ def turned(cards: list[int], suits: list[int]) -> list[int]:
 
 def worths(cards: list[int]) -> list[object]:
     """Everything that any game says of a hand of this size."""
-    found: list[object] = [pai_gow.strength(cards), holds.limited(cards), holds.fully_wild(cards)]
+    results: list[object] = [pai_gow.strength(cards), holds.limited(cards), holds.fully_wild(cards)]
     match len(cards):
         case 4:
-            found += [asia.strength()(cards), asia.strength(wheel_lowest_straight=True)(cards)]
+            results += [asia.strength()(cards), asia.strength(wheel_lowest_straight=True)(cards)]
         case 5:
             best = saigon.best_set(cards)
-            found += [dj_wild.strength(cards), dj_wild.paid_class(cards), best.qualifies, best.point_count]
-            found += [holds.twos_wild(cards)]
+            results += [dj_wild.strength(cards), dj_wild.paid_class(cards), best.qualifies, best.point_count]
+            results += [holds.twos_wild(cards)]
         case 7:
-            found += [pai_gow.held(cards), pai_gow.held(cards, fully_wild=True), asia.held(cards)]
-            found += [pai_gow.is_ace_high(cards)]
-    return found
+            results += [pai_gow.held(cards), pai_gow.held(cards, fully_wild=True), asia.held(cards)]
+            results += [pai_gow.is_ace_high(cards)]
+    return results
 
 
 @given(st.integers(4, 7).flatmap(hands), st.randoms(use_true_random=False))

@@ -216,18 +216,18 @@ async def test_what_a_device_says_right_after_the_welcome_reaches_its_owner() ->
     door = Doorway()
     loop = asyncio.get_running_loop()
 
-    def tell(link: Link, n: int = 0) -> None:
+    def notify(link: Link, n: int = 0) -> None:
         """Tell one thing in each turn of the loop, so that some arrive while the host is between two steps."""
         link.event(Told(n))
         if n < 7:
-            loop.call_soon(tell, link, n + 1)
+            loop.call_soon(notify, link, n + 1)
 
-    door.machine.on_session = tell
+    door.machine.on_session = notify
     link = await door.greet()
-    told: list[Any] = []
-    link.on_event = told.append  # in the same breath, as a supervisor does
+    reported: list[Any] = []
+    link.on_event = reported.append  # in the same breath, as a supervisor does
     await settle(0.5)
-    assert told == [Told(n) for n in range(8)]
+    assert reported == [Told(n) for n in range(8)]
     assert link.counters.gaps == link.replayed == 0
     door.close(link)
 
@@ -235,17 +235,17 @@ async def test_what_a_device_says_right_after_the_welcome_reaches_its_owner() ->
 async def test_a_port_that_fails_right_after_the_welcome_is_told_to_the_owner() -> None:
     door = Doorway()
 
-    def say_and_die(link: Link) -> None:
+    def send_and_die(link: Link) -> None:
         link.event(Told(1))
         door.machine.port.close()
 
-    door.machine.on_session = say_and_die
+    door.machine.on_session = send_and_die
     link = await door.greet()
-    told: list[Any] = []
-    link.on_event = told.append
-    link.on_down = told.append
+    reported: list[Any] = []
+    link.on_event = reported.append
+    link.on_down = reported.append
     await settle(0.1)
-    assert told == [Told(1), link.down]
+    assert reported == [Told(1), link.down]
     assert isinstance(link.down, PortFailed)
     door.close()
 

@@ -170,9 +170,9 @@ def test_chances_are_exact() -> None:
 def test_a_fault_follows_the_deck_the_machine_or_neither(
     faults: dict[tuple[str, str], int], cards: dict[tuple[str, str], int], what: str, name: str
 ) -> None:
-    found = follows(faults, cards)
-    assert (found.what, found.name) == (what, name)
-    assert found.sentence().endswith(".")
+    result = follows(faults, cards)
+    assert (result.what, result.name) == (what, name)
+    assert result.sentence().endswith(".")
 
 
 def test_chance_alone_hardly_ever_blames_a_deck() -> None:
@@ -225,12 +225,12 @@ def test_a_real_evening_is_told_with_its_jams(data: Path, capsys: pytest.Capture
     assert "where and when" in shown
     assert "still out" not in shown
     assert main(["faults", "--data", str(data), "--json"]) == OK
-    told = json.loads(capsys.readouterr().out)
-    jams = [fault for fault in told["faults"] if fault["reason"] == 430]
+    output = json.loads(capsys.readouterr().out)
+    jams = [fault for fault in output["faults"] if fault["reason"] == 430]
     assert [fault["slot"] for fault in jams] == ["shuffler.1", "shuffler.1", "shoe.1"]
     assert all(fault["returned_ns"] > fault["at_ns"] for fault in jams)
     assert all(fault["deck"] in ("blue", "red") for fault in jams)
-    assert sum(cell["faults"] for cell in told["heat"]) == len(told["faults"])
+    assert sum(cell["faults"] for cell in output["heat"]) == len(output["faults"])
     assert main(["faults", "--data", str(data / "journal"), "--slot", "shoe.1", "--json"]) == OK
     assert {fault["slot"] for fault in json.loads(capsys.readouterr().out)["faults"]} == {"shoe.1"}
 
@@ -249,10 +249,10 @@ def test_a_dossier_beside_the_journal_gives_the_segment(data: Path, capsys: pyte
         DossierStore(folder).add(dossier)
         (folder / "000002.json").write_text("{ damaged")
         assert main(["faults", "--data", str(data), "--json"]) == OK
-        told = json.loads(capsys.readouterr().out)["faults"][0]
-        assert "lift" in told["segment"]
-        assert told["dossier"] == "1"
-        assert told["cause"] != "not known"
+        output = json.loads(capsys.readouterr().out)["faults"][0]
+        assert "lift" in output["segment"]
+        assert output["dossier"] == "1"
+        assert output["cause"] != "not known"
     finally:
         for path in folder.iterdir():
             path.unlink()

@@ -144,7 +144,7 @@ def table(data: Path, tmp_path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("who", "code", "said"),
+    ("who", "code", "output"),
     [
         (["--technician", "T1"], FAULT, "the floorperson is missing"),
         (["--technician", "T1", "--floorperson", "D1"], FAULT, "D1 is a dealer"),
@@ -153,12 +153,12 @@ def table(data: Path, tmp_path: Path) -> list[str]:
     ],
 )
 def test_a_journal_is_begun_anew_by_a_technician_and_a_floorperson_and_by_nobody_else(
-    data: Path, table: list[str], who: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    data: Path, table: list[str], who: list[str], code: int, output: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.rmtree(data / "journal")
     before = (data / "anchor").read_bytes()
     assert main(["journal", "begin", *table, *who]) == code
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
     assert not (data / "journal").exists()
     assert (data / "anchor").read_bytes() == before
     pins = data.parent / "pins"

@@ -108,8 +108,8 @@ def test_verify_says_the_head_and_takes_one(capsys: pytest.CaptureFixture[str], 
     shown = said(capsys, "verify", str(pai_gow.folder))
     first, last = reader.bounds(pai_gow.folder)
     assert f"records {first} to {last} hold" in shown
-    (found,) = re.findall(r"head ([0-9a-f]{64})", shown)
-    assert "hold" in said(capsys, "verify", str(pai_gow.folder), "--against", found)
+    (results,) = re.findall(r"head ([0-9a-f]{64})", shown)
+    assert "hold" in said(capsys, "verify", str(pai_gow.folder), "--against", results)
     middle = next(iter(reader.read(pai_gow.folder, last // 2))).head.hex()
     assert "hold" in said(capsys, "verify", str(pai_gow.folder), "--against", middle)
     other = said(capsys, "verify", str(pai_gow.folder), "--against", "ab" * 32, expect=FAULT)
@@ -121,8 +121,8 @@ def test_verify_names_the_first_bad_record(
     capsys: pytest.CaptureFixture[str], pai_gow: Recorded, tmp_path: Path
 ) -> None:
     bad = _damaged(pai_gow.folder, tmp_path / "j", 77)
-    assert "PB-713" in (told := said(capsys, "verify", str(bad), expect=FAULT))
-    assert "record 77:" in told
+    assert "PB-713" in (output := said(capsys, "verify", str(bad), expect=FAULT))
+    assert "record 77:" in output
     assert "record 77:" in said(capsys, "show", str(bad), "99", expect=FAULT)
     assert "record 77:" in said(capsys, "export", str(bad), "--to", str(tmp_path / "e"), expect=FAULT)
     assert not (tmp_path / "e" / export.MANIFEST).exists()
@@ -242,21 +242,21 @@ def test_every_bet_and_every_irregularity_of_a_round_is_told(quick: Path, game: 
     recorded.round()
     before = len(recorded.floor.log)
     recorded.void_round()
-    told = recorded.floor.log[before:]
+    reported = recorded.floor.log[before:]
     recorded.store.close()
     story = round_of(quick / "j", 2)
     text = "\n".join(story.lines())
-    decisions = [decision for _, decided in told for decision in decided]
+    decisions = [decision for _, decided in reported for decision in decided]
     assert of(Found, decisions)
-    for found in of(Found, decisions):
-        assert all(clause in text for clause in found.clauses)
+    for irregularity in of(Found, decisions):
+        assert all(clause in text for clause in irregularity.clauses)
     for bet in of(BetAccepted, decisions):
         assert f"seat {bet.seat}: progressive bet of $" in text
     assert "void: the round does not count" in text
     # Every answer of the round, also to what its end left open, with role and credential, and no other.
-    over = next(n for n, (_, decided) in enumerate(told) if Moved("round", "idle") in decided)
+    over = next(n for n, (_, decided) in enumerate(reported) if Moved("round", "idle") in decided)
     asked = {prompt.id for _, decided in recorded.floor.log[: before + over + 1] for prompt in of(Prompt, decided)}
-    answers = [event for event, _ in told if isinstance(event, ev.Answer)]
+    answers = [event for event, _ in reported if isinstance(event, ev.Answer)]
     people = [event.who for event in answers if event.prompt in asked]
     lines = [line for line in story.asked if "no answer is needed" not in line]
     assert [re.findall(r"\((\w+) (\w+)\)", line)[-1] for line in lines] == [(p.role, p.credential) for p in people]
@@ -396,9 +396,9 @@ def test_a_restore_brings_the_meters_over_under_two_credentials(
 def test_a_restore_wants_two_people(
     capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, who: list[str], known: list[str]
 ) -> None:
-    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, *known, expect=FAULT)
-    assert "PB-722" in told
-    assert "two people" in told
+    output = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, *known, expect=FAULT)
+    assert "PB-722" in output
+    assert "two people" in output
     assert not (tmp_path / "new").exists()
 
 
@@ -419,8 +419,8 @@ def test_a_restore_wants_credentials_that_are_proved_valid_and_of_the_right_role
     pins = tmp_path / "pins"
     pins.write_text(pins.read_text().replace("A1 739164", f"A1 {pin}"))
     who = ["--floorperson", floorperson, "--auditor", auditor, *known]
-    told = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, expect=expect)
-    assert code in told
+    output = said(capsys, "restore", "--from", str(copy), "--to", str(tmp_path / "new"), *who, expect=expect)
+    assert code in output
     assert not (tmp_path / "new").exists()
 
 
@@ -428,8 +428,8 @@ def test_a_restore_asks_nobody_where_there_is_no_terminal(
     capsys: pytest.CaptureFixture[str], copy: Path, tmp_path: Path, known: list[str]
 ) -> None:
     words = ["--from", str(copy), "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1"]
-    told = said(capsys, "restore", *words, *known[:2], expect=USAGE)
-    assert "no terminal to ask for the PIN" in told
+    output = said(capsys, "restore", *words, *known[:2], expect=USAGE)
+    assert "no terminal to ask for the PIN" in output
     assert not (tmp_path / "new").exists()
 
 
@@ -438,8 +438,8 @@ def test_a_damaged_copy_is_restored_only_with_the_loss_accepted(
 ) -> None:
     bad = str(_damaged(pai_gow.folder, tmp_path / "bad", 200))
     words = ["--from", bad, "--to", str(tmp_path / "new"), "--floorperson", "F1", "--auditor", "A1", *known]
-    told = said(capsys, "restore", *words, expect=FAULT)
-    assert "record 200" in told
+    output = said(capsys, "restore", *words, expect=FAULT)
+    assert "record 200" in output
     assert not (tmp_path / "new").exists()
     assert "records up to 199" in said(capsys, "restore", *words, "--accept-loss")
     assert "lost:" in said(capsys, "tail", "-n", "1", str(tmp_path / "new"))

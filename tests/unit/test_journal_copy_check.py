@@ -117,9 +117,9 @@ def test_a_flipped_byte_anywhere_in_the_copy_is_found_within_the_month(tmp_path:
     table.flip(place, column)
     for _ in range(table.last // LEAST + 1):
         table.night(table.check())
-    found = table.check().position.damage  # also after a restart
-    assert isinstance(found, CopyRotten)
-    assert f"record {place}" in str(found) or f"record {place + 1}" in str(found)
+    result = table.check().position.damage  # also after a restart
+    assert isinstance(result, CopyRotten)
+    assert f"record {place}" in str(result) or f"record {place + 1}" in str(result)
     assert reader.verify(table.source).ok, "the journal itself is whole"
     line = computer.second_copy(table.source, table.copy, tmp_path)
     assert line.state == FAIL
@@ -170,17 +170,17 @@ async def test_the_copier_reports_damage_to_the_box_during_play(
     monkeypatch.setattr(copier_module, "CHECK_PAUSE", 0.001)
     table = Nights(tmp_path, 300)
     table.flip(120)
-    told: list[CopyState] = []
-    found = asyncio.Event()
+    reported: list[CopyState] = []
+    result = asyncio.Event()
 
-    def hear(state: CopyState) -> None:
-        told.append(state)
+    def on_state(state: CopyState) -> None:
+        reported.append(state)
         if state.damage:
-            found.set()
+            result.set()
 
-    copier = Copier(table.store, Copy(table.source, table.copy), hear, table.check())
+    copier = Copier(table.store, Copy(table.source, table.copy), on_state, table.check())
     async with asyncio.timeout(30):
-        await found.wait()
+        await result.wait()
     with caplog.at_level(logging.ERROR):
         table.store.append(entries(table.store, 1))
         copier.durable(newest(table.store))
@@ -188,6 +188,6 @@ async def test_the_copier_reports_damage_to_the_box_during_play(
     assert not caplog.records, "shipping goes on beside it"
     assert copier.state.problem is not None
     assert copier.state.problem[0] == "PB-725"
-    assert "PB-725" in told[-1].words
+    assert "PB-725" in reported[-1].words
     assert copier.state.behind == 0
     table.store.close()

@@ -62,12 +62,12 @@ def life(seed: int) -> tuple[int, int]:
 
 @pytest.mark.parametrize("part", range(2))
 def test_no_power_cut_loses_what_was_acknowledged(part: int) -> None:
-    cuts = told = 0
+    cuts = reported = 0
     for seed in range(part * 100, part * 100 + 100):
         one, two = life(seed)
-        cuts, told = cuts + one, told + two
+        cuts, reported = cuts + one, reported + two
     assert cuts > 300
-    assert told > 1000
+    assert reported > 1000
 
 
 async def test_in_the_same_seed_everything_happens_at_the_same_time() -> None:
@@ -94,14 +94,14 @@ async def test_a_full_disk_is_told_once_and_nothing_is_acknowledged_after_it() -
     disk = Disk()
     store = disk.open(version=1, digests={})
     failed: list[Exception] = []
-    told: list[Record] = []
+    records: list[Record] = []
     writer = DiskWriter(store, failed.append)
     disk.fault = DiskFull("no room")
-    writer.append("event", 0, 0, 1, b"", told.append)
-    writer.append("event", 0, 0, 1, b"", told.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
     await writer.close()
     assert [type(error) for error in failed] == [DiskFull]
-    assert told == []
+    assert records == []
     store.close()
     disk.fault = None
     again = disk.open(version=1, digests={})

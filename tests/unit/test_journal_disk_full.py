@@ -52,8 +52,8 @@ def test_the_ballast_gives_room_and_then_the_disk_is_full_and_nothing_is_lost(tm
         while (disk / "journal" / "ballast").exists():
             acknowledged += store.append(entries(store, 10, 500))
         # What met the full disk is durable, in the ballast's room.
-        (said,) = store.append([("error", 0, 0, store.boot, b"PB-716")])
-        acknowledged += [said, *until_full(store)]
+        (text,) = store.append([("error", 0, 0, store.boot, b"PB-716")])
+        acknowledged += [text, *until_full(store)]
         with pytest.raises(JournalFailed, match="PB-716"):
             store.append(entries(store, 1))
         store.close()
@@ -106,17 +106,17 @@ def test_a_disk_that_turns_read_only_is_told_and_nothing_is_lost(tmp_path: Path)
 async def test_the_writer_tells_the_loop_that_the_ballast_went_and_then_that_the_disk_is_full(tmp_path: Path) -> None:
     with small_disk(tmp_path, 2048) as disk:
         store = opened(disk / "journal", policy=BALLASTED)
-        told: list[object] = []
-        writer = Writer(store, told.append, lambda: told.append("ballast"))
+        reported: list[object] = []
+        writer = Writer(store, reported.append, lambda: reported.append("ballast"))
         acknowledged: list[Record] = []
         filled_up(disk)
         for number in range(3000):
             writer.append("event", number, number, store.boot, bytes(600), acknowledged.append)
         await writer.close()
-        assert told[0] == "ballast"
-        assert [type(error) for error in told[1:]] == [DiskFull]
+        assert reported[0] == "ballast"
+        assert [type(error) for error in reported[1:]] == [DiskFull]
         assert 0 < len(acknowledged) < 3000
-        assert writer.failed is told[1]
+        assert writer.failed is reported[1]
         store.close()
         assert list(reader.read(disk / "journal", 3))[: len(acknowledged)] == acknowledged
 

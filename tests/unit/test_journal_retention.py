@@ -37,8 +37,8 @@ def segment(number: int, day: int, size: int = 100) -> Closed:
     ],
 )
 def test_which_segments_leave(days: int | None, size: int | None, held: int | None, chosen: list[int]) -> None:
-    found = [segment(number, number) for number in range(1, 6)]
-    out = leaving(found, 99 * DAY, days, size, held)
+    results = [segment(number, number) for number in range(1, 6)]
+    out = leaving(results, 99 * DAY, days, size, held)
     assert [each.retired.segment for each in out] == chosen
 
 

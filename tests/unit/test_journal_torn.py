@@ -64,8 +64,8 @@ def images() -> Iterator[list[Image]]:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    with quick_folder() as made:
-        yield made
+    with quick_folder() as created:
+        yield created
 
 
 def _flip(data: bytearray, rng: Random) -> None:
@@ -110,8 +110,8 @@ DAMAGES: Final[tuple[Callable[[bytearray, Random], None], ...]] = (
 
 def _intact(image: Image, folder: Path) -> bool:
     """Whether every acknowledged record is there as it was, and the newest snapshot that is there is a true one."""
-    found = {record.seq: record for record in reader.read(folder, 1)}
-    return all(found.get(record.seq) == record for record in image.acknowledged)
+    results = {record.seq: record for record in reader.read(folder, 1)}
+    return all(results.get(record.seq) == record for record in image.acknowledged)
 
 
 def _case(image: Image, folder: Path, seed: int) -> str:
@@ -128,9 +128,9 @@ def _case(image: Image, folder: Path, seed: int) -> str:
         damage(data, rng)
         (folder / name).write_bytes(data)
     what = f"seed {seed}: {damage.__name__} in {name} of {image.folder.name}"
-    said = _verified(image, folder, what, tip_damaged=name == "tip")
+    message = _verified(image, folder, what, tip_damaged=name == "tip")
     _opened(image, folder, what, tip_damaged=name == "tip")
-    return said
+    return message
 
 
 def _verified(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> str:
@@ -155,8 +155,8 @@ def _opened(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> None
     try:
         snapshot = store.latest_snapshot()
         since = 1 if snapshot is None else snapshot.seq + 1
-        wanted = [record for record in image.acknowledged if record.seq >= since]
-        assert list(store.read(since, last.seq)) == wanted, f"{what}: it opened without an acknowledged record"
+        expected = [record for record in image.acknowledged if record.seq >= since]
+        assert list(store.read(since, last.seq)) == expected, f"{what}: it opened without an acknowledged record"
         if snapshot is not None and image.snapshot is not None and snapshot.seq == image.snapshot.seq:
             assert snapshot == image.snapshot, f"{what}: it opened with another snapshot"
     finally:

@@ -24,22 +24,22 @@ pytestmark = pytest.mark.realtime
 async def test_callbacks_come_on_the_loop_in_order_and_the_end_drains(tmp_path: Path) -> None:
     store = opened(tmp_path)
     failed: list[Exception] = []
-    told: list[Record] = []
+    records: list[Record] = []
     threads = set()
 
     def on_durable(record: Record) -> None:
-        told.append(record)
+        records.append(record)
         threads.add(threading.current_thread())
 
     writer = Writer(store, failed.append)
     seqs = [writer.append("event", n, n, store.boot, b"%d" % n, on_durable) for n in range(1000)]
-    assert told == [], "nothing is told before the loop runs"
+    assert records == [], "nothing is told before the loop runs"
     await writer.close()
-    assert [record.seq for record in told] == seqs == list(range(3, 1003))
-    assert [record.body for record in told] == [b"%d" % n for n in range(1000)]
+    assert [record.seq for record in records] == seqs == list(range(3, 1003))
+    assert [record.body for record in records] == [b"%d" % n for n in range(1000)]
     assert (failed, writer.waiting) == ([], 0)
     assert threads == {threading.main_thread()}
-    assert list(store.read(3)) == told
+    assert list(store.read(3)) == records
     store.close()
 
 
@@ -56,31 +56,31 @@ async def test_while_one_commit_runs_the_next_group_gathers(tmp_path: Path, monk
         return real(group, remember=remember)
 
     monkeypatch.setattr(store, "append", slowly)
-    told: list[Record] = []
+    records: list[Record] = []
     writer = Writer(store, lambda error: None)
-    writer.append("event", 0, 0, 1, b"", told.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
     await asyncio.to_thread(running.wait, 20)
     for _ in range(50):
-        writer.append("event", 0, 0, 1, b"", told.append)
-    assert (writer.waiting, told) == (51, [])
+        writer.append("event", 0, 0, 1, b"", records.append)
+    assert (writer.waiting, records) == (51, [])
     go_on.set()
     await writer.close()
     assert sizes == [1, 50]
-    assert len(told) == 51
+    assert len(records) == 51
     monkeypatch.undo()
     store.close()
 
 
 async def test_a_snapshot_takes_its_number_in_order_and_is_of_the_record_before_it(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    told: list[Record] = []
+    records: list[Record] = []
     writer = Writer(store, lambda error: None)
-    before = writer.append("event", 0, 0, 1, b"a", told.append)
-    announced = writer.snapshot(b"state", told.append)
-    after = writer.append("event", 0, 0, 1, b"b", told.append)
+    before = writer.append("event", 0, 0, 1, b"a", records.append)
+    announced = writer.snapshot(b"state", records.append)
+    after = writer.append("event", 0, 0, 1, b"b", records.append)
     await writer.close()
     assert (announced, after) == (before + 1, before + 2)
-    assert [(record.seq, record.kind) for record in told] == [
+    assert [(record.seq, record.kind) for record in records] == [
         (before, "event"), (announced, "snapshot"), (after, "event")
     ]  # fmt: skip
     snapshot = store.latest_snapshot()
@@ -92,21 +92,21 @@ async def test_a_snapshot_takes_its_number_in_order_and_is_of_the_record_before_
 async def test_after_a_failure_it_is_told_once_and_nobody_is_called_back(tmp_path: Path) -> None:
     store = opened(tmp_path)
     failed: list[Exception] = []
-    told: list[Record] = []
+    records: list[Record] = []
     writer = Writer(store, failed.append)
     segment = store._segment
     assert segment is not None
     segment._connection.execute("PRAGMA query_only = ON")
-    writer.append("event", 0, 0, 1, b"", told.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
     async with asyncio.timeout(20):
         while not failed:  # noqa: ASYNC110 - the thread has no other way to be seen
             await asyncio.sleep(0.001)
-    writer.append("event", 0, 0, 1, b"", told.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
     await writer.close()
     assert [type(error) for error in failed] == [DiskReadOnly]
-    assert (told, writer.failed) == ([], failed[0])
+    assert (records, writer.failed) == ([], failed[0])
     with pytest.raises(JournalFailed, match="closed"):
-        writer.append("event", 0, 0, 1, b"", told.append)
+        writer.append("event", 0, 0, 1, b"", records.append)
     store.close()
 
 
@@ -126,14 +126,14 @@ async def test_a_disk_that_does_not_keep_up_is_a_failure_and_not_a_heap(
 
 async def test_a_listener_that_raises_hides_nobody_elses_record(tmp_path: Path) -> None:
     store = opened(tmp_path)
-    told: list[Record] = []
+    records: list[Record] = []
     seen: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
     writer = Writer(store, lambda error: None)
     writer.append("event", 0, 0, 1, b"", lambda record: 1 // 0)  # type: ignore[arg-type]
-    writer.append("event", 0, 0, 1, b"", told.append)
+    writer.append("event", 0, 0, 1, b"", records.append)
     await writer.close()
-    assert len(told) == 1
+    assert len(records) == 1
     assert [type(context["exception"]) for context in seen] == [ZeroDivisionError]
     store.close()
 
@@ -175,10 +175,10 @@ def test_real_and_simulated_journals_fit_one_port() -> None:
 
     journals: tuple[type[port.Journal], ...] = (Store, DiskStore)
     writers: tuple[type[port.JournalWriter], ...] = (Writer, DiskWriter)
-    for wanted, made in ((port.Journal, journals), (port.JournalWriter, writers)):
-        names = {name for name, value in vars(wanted).items() if callable(value) and not name.startswith("_")}
+    for expected, created in ((port.Journal, journals), (port.JournalWriter, writers)):
+        names = {name for name, value in vars(expected).items() if callable(value) and not name.startswith("_")}
         assert names
-        for each in made:
+        for each in created:
             assert names <= set(dir(each)), each
 
 
@@ -194,18 +194,18 @@ async def test_what_is_held_back_becomes_one_commit_and_the_end_gives_it_to_the_
         return real(group, remember=remember)
 
     monkeypatch.setattr(store, "append", watched)
-    told: asyncio.Queue[Record] = asyncio.Queue()
+    records: asyncio.Queue[Record] = asyncio.Queue()
     writer = Writer(store, lambda error: None)
     writer.hold()
-    seqs = [writer.append("event", n, n, store.boot, b"%d" % n, told.put_nowait) for n in range(7)]
+    seqs = [writer.append("event", n, n, store.boot, b"%d" % n, records.put_nowait) for n in range(7)]
     await asyncio.sleep(0.02)
     assert (sizes, writer.waiting) == ([], 7)
     writer.release()
-    assert [(await told.get()).seq for _ in seqs] == seqs
+    assert [(await records.get()).seq for _ in seqs] == seqs
     assert sum(sizes) == 7
     assert len(sizes) <= 2, "one commit; two if the thread was quicker than seven calls"
     writer.hold()
-    writer.append("event", 7, 7, store.boot, b"7", told.put_nowait)
+    writer.append("event", 7, 7, store.boot, b"7", records.put_nowait)
     await writer.close()
-    assert (await told.get()).body == b"7"
+    assert (await records.get()).body == b"7"
     store.close()

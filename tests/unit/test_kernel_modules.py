@@ -42,7 +42,7 @@ def test_pressed_modules_are_found_too() -> None:
 
 
 def test_what_the_kernel_has_built_in_is_not_loaded_and_what_it_lacks_is_named() -> None:
-    rest = "\n".join(line for line in OLDER.splitlines() if "/9p.ko:" not in line)
-    assert "9p" not in names(load_order(WANTED, rest, "kernel/fs/9p/9p.ko\n"))
+    remaining = "\n".join(line for line in OLDER.splitlines() if "/9p.ko:" not in line)
+    assert "9p" not in names(load_order(WANTED, remaining, "kernel/fs/9p/9p.ko\n"))
     with pytest.raises(LookupError, match="no module 9p"):
-        load_order(WANTED, rest, "")
+        load_order(WANTED, remaining, "")

@@ -100,9 +100,9 @@ def test_a_confirmation_against_what_was_reported_leaves_the_seat_undecided(
 ) -> None:
     table = Locking().hear(*before).call().latch(last, lies)
     assert table.decision == "undecided"
-    (found,) = findings(table.decided, "seat_undecided")
-    assert found.text.startswith("PB-480: seat 3, round 1: the sensor confirmed ")
-    assert "the floorperson decides" in found.text
+    (finding,) = findings(table.decided, "seat_undecided")
+    assert finding.text.startswith("PB-480: seat 3, round 1: the sensor confirmed ")
+    assert "the floorperson decides" in finding.text
     assert not of(BetAccepted, table.decided)
 
 
@@ -142,8 +142,8 @@ def test_the_same_change_reported_and_confirmed_differently_is_a_contradiction_a
 def test_an_unclear_confirmation_leaves_the_seat_undecided_at_once(lies: m.Lies) -> None:
     table = Locking().call().latch(3, lies)
     assert table.decision == "undecided"
-    (found,) = findings(table.decided, "seat_undecided")
-    assert "neither clearly one chip nor none" in found.text
+    (finding,) = findings(table.decided, "seat_undecided")
+    assert "neither clearly one chip nor none" in finding.text
 
 
 @pytest.mark.parametrize(("last", "lies"), [(4, m.Lies.EMPTY), (5, m.Lies.CHIP), (4, m.Lies.EDGE)])
@@ -156,8 +156,8 @@ def test_a_second_confirmation_that_differs_makes_the_seat_undecided_while_other
     table.latch(4, m.Lies.CHIP).latch(4, m.Lies.CHIP)
     assert table.decision == "bet", "the same word again changes nothing"
     assert table.latch(last, lies).decision == "undecided"
-    (found,) = findings(table.decided, "seat_undecided")
-    assert "twice, differently" in found.text
+    (finding,) = findings(table.decided, "seat_undecided")
+    assert "twice, differently" in finding.text
 
 
 def test_a_second_confirmation_that_differs_after_the_bets_are_booked_is_found_and_changes_nothing() -> None:
@@ -178,8 +178,8 @@ def test_a_latch_of_another_round_or_lock_decides_nothing(number: int, lock: int
     assert table.decision == "open"
     assert len(findings(table.decided, "late_latch")) == 1
     assert table.floor.state.progressive.state == mc.LOCKING
-    found = findings(table.floor.step(ev.Due("lock")), "seat_undecided")
-    assert [each.text.partition("; ")[0] for each in found] == [
+    finding = findings(table.floor.step(ev.Due("lock")), "seat_undecided")
+    assert [each.text.partition("; ")[0] for each in finding] == [
         "PB-480: seat 3, round 1: the sensor did not confirm its lock in time"
     ]
     assert table.decision == "undecided"
@@ -189,8 +189,8 @@ def test_a_refusal_is_found_once_with_its_code_and_a_confirmation_after_it_is_ev
     table = Locking().call()
     for _ in range(2):
         table.hear(m.LockRefused(table.locks[SLOT], m.Reason.NOT_OPEN, 1, None))
-    (found,) = findings(table.decided, "seat_undecided")
-    assert "refused the lock (PB-483)" in found.text
+    (finding,) = findings(table.decided, "seat_undecided")
+    assert "refused the lock (PB-483)" in finding.text
     table.latch(4, m.Lies.CHIP)
     assert table.decision == "undecided"
     assert len(findings(table.decided, "late_latch")) == 1
@@ -218,8 +218,8 @@ def test_the_floorperson_decides_a_seat_in_doubt_and_the_record_has_why() -> Non
     table = Locking().hear(placed(5)).call().latch(3, m.Lies.EMPTY)
     decided = table.floor.say("seat_undecided", "bet")
     assert [bet.seat for bet in of(BetAccepted, decided)] == [SEAT]
-    (found,) = findings(decided, "seat_decided")
-    assert "had reported change 5" in found.text
+    (finding,) = findings(decided, "seat_decided")
+    assert "had reported change 5" in finding.text
 
 
 def test_what_was_reported_after_the_latch_is_known_in_the_next_round() -> None:

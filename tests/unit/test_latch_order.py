@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 USUAL: Final = Rest()
 
 
-def explore(rest: Rest, parts: Parts | None = None) -> tuple[int, int]:
+def explore(remaining: Rest, parts: Parts | None = None) -> tuple[int, int]:
     explorer = Explorer(parts)
-    histories = explorer.histories(World(rest))
-    print(f"{histories:,} histories through {explorer.states:,} different moments: {rest}")
+    histories = explorer.histories(World(remaining))
+    print(f"{histories:,} histories through {explorer.states:,} different moments: {remaining}")
     return histories, explorer.states
 
 
@@ -36,7 +36,7 @@ def test_every_order_of_bets_lock_reboot_and_frames_agrees_with_the_truth_at_the
 
 
 @pytest.mark.parametrize(
-    "rest",
+    "remaining",
     [
         Rest(chips_laid=2, chips_taken=2, reboots=0, locks=1, losses=2, doubles=0),
         Rest(chips_laid=1, chips_taken=1, reboots=2, locks=2, losses=1, doubles=0),
@@ -45,8 +45,8 @@ def test_every_order_of_bets_lock_reboot_and_frames_agrees_with_the_truth_at_the
     ],
     ids=["two losses", "locked again after a restart", "a lock that is not ours", "chips on top of each other"],
 )
-def test_other_mixtures_agree_as_well(rest: Rest) -> None:
-    histories, _ = explore(rest)
+def test_other_mixtures_agree_as_well(remaining: Rest) -> None:
+    histories, _ = explore(remaining)
     assert histories > 10**5
 
 
@@ -62,8 +62,8 @@ LARGER: Final = (
 @pytest.mark.proof
 def test_larger_mixtures_agree_as_well() -> None:
     total = 0
-    for rest in LARGER[LAP - 1 : LAP]:
-        total += explore(rest)[0]
+    for remaining in LARGER[LAP - 1 : LAP]:
+        total += explore(remaining)[0]
     print(f"{total:,} histories in all")
     assert total > 10**12 or LAP > 1
 
@@ -133,7 +133,7 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
 
 
 @pytest.mark.parametrize(
-    ("parts", "rest", "why"),
+    ("parts", "remaining", "why"),
     [
         (Parts(two_steps=True), USUAL, "at the latch|confirmed in time"),
         (Parts(rebooted=_forgetful), Rest(locks=2), "nothing is latched|differently"),
@@ -143,10 +143,10 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
     ],
     ids=lambda value: None,
 )
-def test_the_search_finds_a_planted_mistake_of_the_sensor(parts: Parts, rest: Rest, why: str) -> None:
-    with pytest.raises(Broken, match=why) as found:
-        explore(rest, parts)
-    print(found.value)
+def test_the_search_finds_a_planted_mistake_of_the_sensor(parts: Parts, remaining: Rest, why: str) -> None:
+    with pytest.raises(Broken, match=why) as raised:
+        explore(remaining, parts)
+    print(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,9 @@ def test_the_search_finds_a_planted_mistake_of_the_box(
     kind: type, handler: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(core._HANDLERS, kind, handler)
-    with pytest.raises(Broken, match=why) as found:
+    with pytest.raises(Broken, match=why) as raised:
         explore(USUAL)
-    print(found.value)
+    print(raised.value)
 
 
 def test_counting_by_arrival_fails_even_where_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -374,8 +374,8 @@ async def test_every_lost_frame_of_a_window_is_repeated_promptly_once_the_line_c
 
 async def test_replies_and_events_can_be_told_in_the_order_of_the_wire() -> None:
     pair = Pair()
-    told: list[object] = []
-    pair.host.on_event = told.append
+    reported: list[object] = []
+    pair.host.on_event = reported.append
     answer = pair.device._request
 
     def around(link: lk.Link, message: object, seq: int) -> None:
@@ -384,29 +384,29 @@ async def test_replies_and_events_can_be_told_in_the_order_of_the_wire() -> None
         link.event(Told(2))
 
     pair.device._request = around  # type: ignore[method-assign]
-    waiters = [pair.host.request(Question(n), 1.0, on_end=told.append) for n in (7, 8)]
+    waiters = [pair.host.request(Question(n), 1.0, on_end=reported.append) for n in (7, 8)]
     assert [await waiter for waiter in waiters] == [Answer(7), Answer(8)]
-    assert told == [Told(1), Answer(7), Told(2), Told(1), Answer(8), Told(2)]
+    assert reported == [Told(1), Answer(7), Told(2), Told(1), Answer(8), Told(2)]
 
 
 async def test_whoever_is_told_of_a_reply_is_told_of_its_absence_too_and_of_nothing_after_it() -> None:
     pair = Pair()
-    told: list[object] = []
+    reported: list[object] = []
     pair.device.thinking = 60.0
-    late = pair.host.request(Question(1), 0.1, on_end=told.append)
+    late = pair.host.request(Question(1), 0.1, on_end=reported.append)
     assert isinstance(await outcome_of(late), ReplyTimeout)
     await settle(80.0)
     assert pair.host.counters.late_replies == 1
     pair.device.withhold.add(Question)
-    pair.host.request(Question(2), 10.0, on_end=told.append)  # nobody waits for it, and nobody must
+    pair.host.request(Question(2), 10.0, on_end=reported.append)  # nobody waits for it, and nobody must
     pair.host.close()
-    assert [type(end) for end in told] == [ReplyTimeout, LinkClosed]
+    assert [type(end) for end in reported] == [ReplyTimeout, LinkClosed]
 
 
 async def test_a_reply_is_told_also_when_nobody_waits_for_it_any_more() -> None:
     pair = Pair()
-    told: list[object] = []
-    waiter = pair.host.request(Question(1), 1.0, on_end=told.append)
+    reported: list[object] = []
+    waiter = pair.host.request(Question(1), 1.0, on_end=reported.append)
     waiter.cancel()
     await settle(1.0)
-    assert told == [Answer(1)]
+    assert reported == [Answer(1)]

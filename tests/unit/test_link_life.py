@@ -69,13 +69,13 @@ async def test_a_busy_link_needs_no_heartbeat() -> None:
 async def test_a_silent_peer_is_noticed_after_the_silence_and_not_before(after: float) -> None:
     pair = Pair()
     await settle(after)
-    heard_until = asyncio.get_running_loop().time()
+    received_until = asyncio.get_running_loop().time()
     pair.device_port.fate = lambda _: Fate.DROP
     await settle(lk.SILENCE - lk.HEARTBEAT - 0.1)
     assert pair.downs == []
     await settle(lk.HEARTBEAT + 0.2)
     assert [type(cause) for cause in pair.downs] == [LinkSilent]
-    assert asyncio.get_running_loop().time() - heard_until < lk.SILENCE + 0.2
+    assert asyncio.get_running_loop().time() - received_until < lk.SILENCE + 0.2
 
 
 async def test_a_peer_that_falls_silent_is_knocked_at_before_it_is_given_up() -> None:
@@ -310,9 +310,9 @@ async def test_requests_made_inside_callbacks_are_served() -> None:
 
 async def test_a_request_made_while_the_link_goes_down_is_not_sent() -> None:
     pair = Pair()
-    made: list[asyncio.Future[Any]] = []
-    pair.host.on_down = lambda _: made.append(pair.ask(1))
+    created: list[asyncio.Future[Any]] = []
+    pair.host.on_down = lambda _: created.append(pair.ask(1))
     pair.host.close()
-    assert isinstance(await outcome_of(made[0]), NotSent)
+    assert isinstance(await outcome_of(created[0]), NotSent)
     pair.far.close()
     assert timers() == []

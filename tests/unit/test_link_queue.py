@@ -31,8 +31,8 @@ def going(pair: Pair) -> None:
 
 def sequenced(pair: Pair) -> list[fr.Frame]:
     """What the host wrote, without acknowledgements, heartbeats and repetitions."""
-    wanted = (fr.REQUEST, fr.REPLY, fr.EVENT)
-    return [f for f in pair.host_port.frames() if f.type in wanted and not f.flags & fr.RETRANSMIT]
+    expected = (fr.REQUEST, fr.REPLY, fr.EVENT)
+    return [f for f in pair.host_port.frames() if f.type in expected and not f.flags & fr.RETRANSMIT]
 
 
 def halt(pair: Pair, command: int) -> asyncio.Future[Any]:

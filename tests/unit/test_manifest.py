@@ -57,19 +57,19 @@ def gadget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_manifest_names_every_part_by_its_digest(here: Manifest) -> None:
-    made = {each.name: each for each in here.components}
-    assert made["software"].digest == software_digest()
+    created = {each.name: each for each in here.components}
+    assert created["software"].digest == software_digest()
     for game in GAMES:
-        assert made[f"edition/{edition(game).chapter}"].digest == edition(game).digest
+        assert created[f"edition/{edition(game).chapter}"].digest == edition(game).digest
     source = Path(firmware_bridge.__file__).with_name("errors.py")
-    assert made["file/firmware_bridge/errors.py"].digest == sha256(source.read_bytes()).hexdigest()
-    assert "file/table_controller/rulebook/data/688a/edition.toml" in made
-    assert {"package/firmware_bridge", "package/devices", "package/table_controller"} <= set(made)
-    assert made["dependency/msgspec"].version == msgspec.__version__
-    assert {"dependency/transitions", "dependency/pyserial", "dependency/pyusb"} <= set(made)
-    assert "other/pytest" in made
-    assert len(made["system/python"].digest) == 64
-    assert len(made) == len(here.components), "a name stands for one component"
+    assert created["file/firmware_bridge/errors.py"].digest == sha256(source.read_bytes()).hexdigest()
+    assert "file/table_controller/rulebook/data/688a/edition.toml" in created
+    assert {"package/firmware_bridge", "package/devices", "package/table_controller"} <= set(created)
+    assert created["dependency/msgspec"].version == msgspec.__version__
+    assert {"dependency/transitions", "dependency/pyserial", "dependency/pyusb"} <= set(created)
+    assert "other/pytest" in created
+    assert len(created["system/python"].digest) == 64
+    assert len(created) == len(here.components), "a name stands for one component"
 
 
 def test_a_manifest_comes_back_and_equals_what_is_here(
@@ -92,10 +92,10 @@ def test_a_file_that_was_changed_after_it_was_installed_is_named(
 ) -> None:
     gadget.write_text("WHEELS = 5\n")
     shown = said(capsys, "--manifest", "--json", expect=FAULT)
-    made = msgspec.json.decode(shown, type=Manifest)
-    (found,) = (each for each in made.components if each.name == "other/gadget")
-    assert differences(here, made) == [f"+ other/gadget 1.2 {found.digest[:16]} altered: gadget.py"]
-    assert "ALTERED since the installation: other/gadget: gadget.py" in lines(made)
+    created = msgspec.json.decode(shown, type=Manifest)
+    (result,) = (each for each in created.components if each.name == "other/gadget")
+    assert differences(here, created) == [f"+ other/gadget 1.2 {result.digest[:16]} altered: gadget.py"]
+    assert "ALTERED since the installation: other/gadget: gadget.py" in lines(created)
 
 
 def test_a_configuration_is_named_as_the_journal_names_it(
@@ -103,10 +103,10 @@ def test_a_configuration_is_named_as_the_journal_names_it(
 ) -> None:
     file = lay_out(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in layout("saigon_5_card")}))
     config = load_config(file)
-    made = {each.name: each for each in configuration(config)}
+    created = {each.name: each for each in configuration(config)}
     named = digests_of(config.edition, config.submission, config.kinds)
-    assert made["configuration/choices"].digest == named[CONFIGURATION]
-    assert made["configuration/file"].digest == sha256(file.read_bytes()).hexdigest()
+    assert created["configuration/choices"].digest == named[CONFIGURATION]
+    assert created["configuration/file"].digest == sha256(file.read_bytes()).hexdigest()
     old = tmp_path / "old.json"
     old.write_bytes(as_json(Manifest(1, "1", (*here.components, *configuration(config)))))
     file.write_text(file.read_text().replace("two_decks = true", "two_decks = false"))
@@ -123,11 +123,11 @@ def test_single_files_are_shown_on_request(capsys: pytest.CaptureFixture[str], h
 def test_bad_input_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
     (tmp_path / "f.json").write_text('{"format": 2, "pitbox": "9", "components": []}')
-    for words, wanted in (
+    for words, expected in (
         (("--diff", str(tmp_path / "none"), "here"), "No such file"),
         (("--diff", str(tmp_path / "x.json"), "here"), "not a manifest"),
         (("--diff", str(tmp_path / "f.json"), "here"), "format 2"),
         (("--json",), "need --manifest"),
         (("--manifest", "--config", str(tmp_path / "none.toml")), "is missing"),
     ):
-        assert wanted in said(capsys, *words, expect=USAGE)
+        assert expected in said(capsys, *words, expect=USAGE)

@@ -70,26 +70,26 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
 
 
 def test_every_lap_draws_other_seeds_and_the_next_marathon_goes_on(proofs: Path) -> None:
-    code, told = run(proofs, "--times", "2")
-    assert code == 0, told
+    code, output = run(proofs, "--times", "2")
+    assert code == 0, output
     code, again = run(proofs, "--times", "1")
     assert code == 0, again
     assert (proofs / "seen").read_text().split() == [str(each) for each in range(100, 112)]
-    assert "laps 1 to 2:" in told
+    assert "laps 1 to 2:" in output
     assert "laps 3 to 3:" in again
 
 
 def test_what_draws_nothing_runs_once_and_cases_are_added_up_by_subject(proofs: Path) -> None:
-    code, told = run(proofs, "--times", "2")
-    assert code == 0, told
-    table = told[told.index("laps 1 to 2:") :].splitlines()[1:]
-    found = {line.split()[0]: [word.replace(",", "") for word in line.split()[1:4:2]] for line in table if line}
-    assert found == {"unit/some": ["6", "128"], "unit/all": ["1", "1"], "altogether": ["7", "129"]}
+    code, output = run(proofs, "--times", "2")
+    assert code == 0, output
+    table = output[output.index("laps 1 to 2:") :].splitlines()[1:]
+    results = {line.split()[0]: [word.replace(",", "") for word in line.split()[1:4:2]] for line in table if line}
+    assert results == {"unit/some": ["6", "128"], "unit/all": ["1", "1"], "altogether": ["7", "129"]}
 
 
 def test_a_line_is_printed_when_a_subject_is_done(proofs: Path) -> None:
-    _, told = run(proofs, "--times", "1")
-    (line,) = [line for line in told.splitlines() if line.startswith("unit/some") and "of 2 subjects" in line]
+    _, output = run(proofs, "--times", "1")
+    (line,) = [line for line in output.splitlines() if line.startswith("unit/some") and "of 2 subjects" in line]
     assert "64 cases" in line
     assert "lap 1" in line
 
@@ -101,24 +101,24 @@ def test_no_test_begins_when_the_time_is_up(proofs: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, env=os.environ | more, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert not (proofs / "seen").exists()
-    found: dict[str, Any] = json.loads(figures.read_text())
-    assert {name: (each["tests"], each["left"]) for name, each in found.items()} == {
+    parsed: dict[str, Any] = json.loads(figures.read_text())
+    assert {name: (each["tests"], each["left"]) for name, each in parsed.items()} == {
         "unit/some": (0, 3),
         "unit/all": (0, 1),
     }
 
 
 def test_a_bounded_marathon_ends_by_itself(proofs: Path) -> None:
-    code, told = run(proofs, "--minutes", "0.05")
-    assert code == 0, told
-    assert "altogether" in told
+    code, output = run(proofs, "--minutes", "0.05")
+    assert code == 0, output
+    assert "altogether" in output
 
 
 def test_a_failure_in_any_lap_fails_the_marathon(proofs: Path) -> None:
     (proofs / "test_late.py").write_text(FAILS)
-    code, told = run(proofs, "--times", "2")
+    code, output = run(proofs, "--times", "2")
     assert code == 1
-    assert "1 FAILED" in told
+    assert "1 FAILED" in output
 
 
 def test_figures_of_laps_are_added() -> None:

@@ -70,8 +70,8 @@ def test_an_edited_meter_is_refused_with_what_it_was_and_what_to_do(
 
 def test_an_edit_that_leaves_the_meter_alone_is_accepted() -> None:
     run, before = _stopped(WILD)
-    found, floor = _started(run, WILD, {"adjacent_boxes": 2})
-    assert found.migration is not None
+    results, floor = _started(run, WILD, {"adjacent_boxes": 2})
+    assert results.migration is not None
     assert floor.state.money.book == before.state.money.book
 
 

@@ -103,15 +103,15 @@ def test_one_bet_goes_to_meter_reserve_and_house_and_nothing_is_rounded(name: st
 @pytest.mark.parametrize("name", TABLES)
 def test_every_line_of_a_table_takes_and_pays_what_it_says(name: str) -> None:
     printed, rules = PRINTED[name], rules_of(name)
-    stands = 12_345_678_901 + 300  # less than a cent besides
+    amount = 12_345_678_901 + 300  # less than a cent besides
     for award, (fixed, percent, _) in zip(rules.awards, printed.lines, strict=True):
-        book = opened(rules, stands)
+        book = opened(rules, amount)
         hit, entry = hits.claim(book, rules, 1, 1, 2, award.hand)
         share = {100: 12_345_670_000, 20: 2_469_130_000, 10: 1_234_560_000, 0: 0}[percent]
         assert (hit.share, hit.fixed) == (share, fixed * DOLLAR)
         assert book.at(PENDING) == share + fixed * DOLLAR
         again = printed.seed * DOLLAR if percent == 100 else 0  # a part of the meter is not re-seeded (F25)
-        assert entry.meter_after == book.at(METER) == stands - share + again
+        assert entry.meter_after == book.at(METER) == amount - share + again
         if share:
             with pytest.raises(AssertionError, match="never comes from the table"):
                 hits.pay_from_table(book, hit, ())
@@ -177,12 +177,12 @@ def test_a_fully_wild_joker_wins_what_a_limited_one_does_not(table: str, joker_h
     cards = parse("Kh Kc 9h 9c Jk 3h 6h") if joker_hand == "full_house" else parse("Kh Qh 9h 7h Jk 3c 6d")
     at = terms("face_up_pai_gow", paytables={"progressive": table})
     unit = 500 if table.endswith("4") else 100
-    found = by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
-    assert found.paid_cents == pays * 100
+    results = by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
+    assert results.paid_cents == pays * 100
     if pays:
         rules = rules_of(table)
-        line = next(award for award in rules.awards if award.label == found.line)
-        assert (line.fixed, line.stake) == (pays * DOLLAR, found.back_cents * CENT)
+        line = next(award for award in rules.awards if award.label == results.line)
+        assert (line.fixed, line.stake) == (pays * DOLLAR, results.back_cents * CENT)
 
 
 # --- several hits -----------------------------------------------------------------------------------------------------
@@ -190,14 +190,14 @@ def test_a_fully_wild_joker_wins_what_a_limited_one_does_not(table: str, joker_h
 
 def test_two_hits_in_one_round_are_taken_one_after_the_other_from_the_meter_as_it_then_stands() -> None:
     rules = rules_of("688a-progressive-4")
-    ways = {}
+    weight = {}
     for order in (("royal_flush_plus_royal_match", "seven_card_straight_flush_with_joker"),
                   ("seven_card_straight_flush_with_joker", "royal_flush_plus_royal_match")):  # fmt: skip
         book = opened(rules, 20_000 * DOLLAR)
         shares = [hits.claim(book, rules, id_, 1, 7 - id_, hand)[0].share for id_, hand in enumerate(order, 1)]
-        ways[order[0]] = (shares, book.at(METER))
-    assert ways["royal_flush_plus_royal_match"] == ([4_000 * DOLLAR, 1_600 * DOLLAR], 14_400 * DOLLAR)
-    assert ways["seven_card_straight_flush_with_joker"] == ([2_000 * DOLLAR, 3_600 * DOLLAR], 14_400 * DOLLAR)
+        weight[order[0]] = (shares, book.at(METER))
+    assert weight["royal_flush_plus_royal_match"] == ([4_000 * DOLLAR, 1_600 * DOLLAR], 14_400 * DOLLAR)
+    assert weight["seven_card_straight_flush_with_joker"] == ([2_000 * DOLLAR, 3_600 * DOLLAR], 14_400 * DOLLAR)
 
 
 def test_the_second_of_two_whole_wins_gets_the_seed() -> None:

@@ -21,7 +21,7 @@ _SAMPLE = re.compile(rf'({_NAME})(\{{(?:{_NAME}="(?:[^"\\\n]|\\[\\"n])*",?)*\}})
 
 def samples(page: str) -> dict[str, float]:
     """Read a page as strictly as its format is written; return name and labels with the value."""
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     typed: list[str] = []
     assert page.endswith("\n")
     for line in page.splitlines():
@@ -34,9 +34,9 @@ def samples(page: str) -> dict[str, float]:
             match = _SAMPLE.fullmatch(line)
             assert match, line
             assert match[1] == typed[-1], f"{line} stands among {typed[-1]}"
-            assert f"{match[1]}{match[2] or ''}" not in found, line
-            found[f"{match[1]}{match[2] or ''}"] = float(match[3])
-    return found
+            assert f"{match[1]}{match[2] or ''}" not in results, line
+            results[f"{match[1]}{match[2] or ''}"] = float(match[3])
+    return results
 
 
 async def test_the_page_says_what_the_status_says(tmp_path: Path) -> None:

@@ -44,13 +44,13 @@ def test_a_claim_on_an_empty_meter_that_falls_is_taken_by_the_auditor() -> None:
     attacks("688a-progressive-2", range(40_028, 40_029), ROUNDS)
 
 
-def _kept_overflow(book: Any, bet: Any, *rest: Any) -> Any:
+def _kept_overflow(book: Any, bet: Any, *remaining: Any) -> Any:
     """Give a bet back whose overflow stays in the box."""
     came = book.bets[bet.seat]
     book.bets[bet.seat] = tuple(Transfer(t.source, "house" if t.to == "overflow" else t.to, t.amount) for t in came)
     over, bet.to_overflow = bet.to_overflow, 0
     try:
-        return GIVE_BACK(book, bet, *rest)
+        return GIVE_BACK(book, bet, *remaining)
     finally:
         bet.to_overflow = over
 

@@ -27,7 +27,7 @@ def honest() -> Iterator[Path]:
 
 def test_the_honest_export_holds_and_has_what_is_forged(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_export.main([str(honest)]) == 0, capsys.readouterr().out
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for kind in (
         "award_paid",
         "envy",
@@ -37,7 +37,7 @@ def test_the_honest_export_holds_and_has_what_is_forged(honest: Path, capsys: py
         "hand_pay_paid",
         "bet_returned",
     ):
-        assert f" {kind}" in told, told
+        assert f" {kind}" in output, output
 
 
 @pytest.mark.parametrize("forgery", MONEY_FORGERIES, ids=lambda forgery: forgery.name)
@@ -47,8 +47,8 @@ def test_every_forgery_of_money_is_found_at_its_record(
     forged = Export(honest)
     place = forgery.change(forged)
     code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
-    told = capsys.readouterr().out
-    assert code == 1, told
-    assert re.search(forgery.says, told), told
+    output = capsys.readouterr().out
+    assert code == 1, output
+    assert re.search(forgery.says, output), output
     assert place is not None
-    assert f"record {place + 1}: " in told, (place + 1, told)
+    assert f"record {place + 1}: " in output, (place + 1, output)

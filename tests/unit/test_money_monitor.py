@@ -31,9 +31,9 @@ def _no_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
 def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
     give_back = meter.give_back
 
-    def half(book: Any, bet: Any, *rest: Any) -> Any:
+    def half(book: Any, bet: Any, *remaining: Any) -> Any:
         """The contribution stays in the meter: the house gives it all."""
-        return give_back(book, replace(bet, to_meter=0, to_reserve=0), *rest)
+        return give_back(book, replace(bet, to_meter=0, to_reserve=0), *remaining)
 
     monkeypatch.setattr(meter, "give_back", half)
     monkeypatch.setattr(MoneyBook, "_check_return", lambda *_: None)
@@ -80,9 +80,9 @@ def _kept_hit(monkeypatch: pytest.MonkeyPatch) -> None:
 def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = ledger_hits.claim
 
-    def raided(book: Any, *rest: Any) -> Any:
+    def raided(book: Any, *remaining: Any) -> Any:
         book.held = {**book.held, METER: book.at(METER) - 1, PENDING: book.at(PENDING) + 1}
-        return claim(book, *rest)
+        return claim(book, *remaining)
 
     monkeypatch.setattr(ledger_hits, "claim", raided)
 
@@ -183,17 +183,17 @@ def test_the_round_breaks_no_promise_by_itself() -> None:
 
 @pytest.mark.parametrize("what", list(CLAIMS))
 def test_a_broken_promise_about_claims_is_seen(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sabotage, said = CLAIMS[what]
+    sabotage, text = CLAIMS[what]
     sabotage(monkeypatch)
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=text):
         play_claims()
 
 
 @pytest.mark.parametrize("what", list(SABOTAGE))
 def test_a_broken_promise_is_seen(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sabotage, said = SABOTAGE[what]
+    sabotage, text = SABOTAGE[what]
     sabotage(monkeypatch)
-    with pytest.raises(AssertionError, match=said):
+    with pytest.raises(AssertionError, match=text):
         play()
 
 

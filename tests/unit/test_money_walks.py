@@ -56,26 +56,26 @@ class Walk:
         self.kinds: Counter[str] = Counter({"seed": 1})
         self.rounds = 0
 
-    def _ways(self) -> Iterator[Move]:
+    def _moves(self) -> Iterator[Move]:
         for move in (*self.model._prompted(), *self.model._commanded(), *self.model._hands(), *self.model._slots()):
             if not move.trouble:
                 yield move
 
     def go(self, moves: int) -> None:
         for _ in range(moves):
-            ways = list(self._ways()) or [Move("lock due", (ev.Due("lock"),))]  # nobody answers: time does
+            options = list(self._moves()) or [Move("lock due", (ev.Due("lock"),))]  # nobody answers: time does
             trouble = list(self.model.troubles())
             if self.rng.randrange(100) < TROUBLE and trouble and not self.table.state.holds:
-                ways = trouble
+                options = trouble
             if self.table.state.round.state == "idle" and self.rng.randrange(5) == 0:
-                self._take(Move("correction", (self._correction(),)))
-            self._take(self.rng.choice(ways))
+                self._apply(Move("correction", (self._correction(),)))
+            self._apply(self.rng.choice(options))
 
     def _correction(self) -> ev.Event:
         by = self.rng.randrange(-(10**9), 10**9)
         return ev.MeterCorrected(by, "MC-1", FLOOR, AUDITOR, "malfunction", "sensor_fault")
 
-    def _take(self, move: Move) -> None:
+    def _apply(self, move: Move) -> None:
         for event in move.events:
             decisions = self.table.step(event)
             self.rounds += isinstance(event, ev.NoMoreBets)

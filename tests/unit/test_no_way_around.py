@@ -54,9 +54,9 @@ def arrived(case: Case, phase: str) -> Floor:
 def each_by_itself(case: Case, phase: str) -> None:
     """Every event upon the same state."""
     floor = arrived(case, phase)
-    snapshot, stands = floor.table.snapshot(), floor.table.context.stopped
+    snapshot, amount = floor.table.snapshot(), floor.table.context.stopped
     for event in [*everything(floor), *box()]:
-        assert dealt_on(event, stands, again(floor, snapshot).step(event)) is None
+        assert dealt_on(event, amount, again(floor, snapshot).step(event)) is None
 
 
 def all_of_them(case: Case, phase: str) -> None:

@@ -99,10 +99,10 @@ def test_a_log_line_is_one_json_object_with_its_priority() -> None:
         log.removeHandler(handler)
     first, second = stream.getvalue().splitlines()
     assert first.startswith("<3>{")
-    told = msgspec.json.decode(first[3:])
-    assert (told["level"], told["table"], told["said"]) == ("error", "t1", "it failed")
-    assert "ValueError: two\nlines" in told["error"]
-    assert "at" not in told
+    data = msgspec.json.decode(first[3:])
+    assert (data["level"], data["table"], data["said"]) == ("error", "t1", "it failed")
+    assert "ValueError: two\nlines" in data["error"]
+    assert "at" not in data
     plain = msgspec.json.decode(second)
     assert (plain["said"], plain["level"]) == ('say "no"', "warning")
     assert plain["at"]

@@ -52,19 +52,19 @@ def test_every_irregularity_says_what_it_is() -> None:
 def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:
     floor = Floor("face_up_pai_gow")
     floor.bets = {1, 3}
-    said: list[str] = []
+    message: list[str] = []
 
     def look(_: Decision) -> None:
         for prompt in view(floor.table, "dealer", {}, money_of(floor.table))["prompts"]:
-            said.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
+            message.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
 
     floor.twist = look
     empty = view(floor.table, "dealer", {}, money_of(floor.table))
     assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
-    assert "7 Card Straight Flush" in said, "as the paytable prints it"
-    assert not [text for text in said if "_" in text or "(dealer)" in text]
+    assert "7 Card Straight Flush" in message, "as the paytable prints it"
+    assert not [text for text in message if "_" in text or "(dealer)" in text]
 
 
 def _literals(struct: Any, field: str) -> tuple[str, ...]:
@@ -97,10 +97,10 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
 
 def test_counters_are_valid_text() -> None:
     tally = Tally()
-    found = Found(1, 'odd "one"\\\n', (), ())
+    result = Found(1, 'odd "one"\\\n', (), ())
     ended = (Moved("round", "complete"), Moved("round", "idle"))
     reopened = (Moved("round", "complete"), Moved("round", "settling"), Moved("round", "void"), Moved("round", "idle"))
-    for seq, decision in enumerate((found, *ended, *reopened, Refused("x", ())), 1):
+    for seq, decision in enumerate((result, *ended, *reopened, Refused("x", ())), 1):
         step: Any = SimpleNamespace(seq=seq, decisions=[decision])
         tally.take(step)
     text = tally_text(tally, panels=3)

@@ -37,9 +37,9 @@ DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_classes_of_hands_are_all_hands_once(size: int) -> None:
     seen: Counter[tuple[int, ...]] = Counter()
-    for cards, ways in classes.hands(size, joker=True):
+    for cards, weight in classes.hands(size, joker=True):
         assert len(set(cards)) == size
-        seen[_canonical(cards)] += ways
+        seen[_canonical(cards)] += weight
     every = Counter(map(_canonical, combinations(range(53), size))) if size < 4 else seen
     assert seen == every
     assert seen.total() == comb(53, size)
@@ -53,9 +53,9 @@ def _canonical(cards: tuple[int, ...]) -> tuple[int, ...]:
 
 @pytest.mark.parametrize(("size", "least"), [(2, 2), (3, 2), (3, 3), (4, 3)])
 def test_patterns_are_all_hands_once(size: int, least: int) -> None:
-    found: Counter[tuple[tuple[int, ...], int]] = Counter()
+    results: Counter[tuple[tuple[int, ...], int]] = Counter()
     for pattern in classes.patterns(size, least):
-        found[pattern.held, pattern.long] += pattern.multiplicity
+        results[pattern.held, pattern.long] += pattern.multiplicity
     every: Counter[tuple[tuple[int, ...], int]] = Counter()
     for cards in combinations(range(52), size):
         held = Counter(card >> 2 for card in cards)
@@ -65,7 +65,7 @@ def test_patterns_are_all_hands_once(size: int, least: int) -> None:
             if len(ranks) >= least:
                 long = sum(1 << rank for rank in ranks)
         every[tuple(held[rank] for rank in range(13)), long] += 1
-    assert found == every
+    assert results == every
 
 
 def test_the_recorded_counts_are_of_all_hands() -> None:
@@ -110,13 +110,13 @@ def test_suits_of_two_hands_are_counted_as_by_hand(
     dealer: tuple[int, int], player: tuple[int, int], shared: int
 ) -> None:
     first, second = (pai_gow_payback._Side([], size, longest) for size, longest in (dealer, player))
-    ways = 0
+    weight = 0
     for own in product(range(4), repeat=first.size):
         if max(map(own.count, range(4))) <= first.longest:
             for other in product(range(4), repeat=second.size):
                 short = max(map(other.count, range(4))) <= second.longest
-                ways += short and all(own[at] != other[at] for at in range(shared))
-    assert pai_gow_payback._suited(first, second, shared) == ways
+                weight += short and all(own[at] != other[at] for at in range(shared))
+    assert pai_gow_payback._suited(first, second, shared) == weight
 
 
 def test_ace_high_hands_of_one_side_are_those_of_the_seven_card_count() -> None:
@@ -135,8 +135,10 @@ def test_saigons_chances_add_up_and_agree_with_rounds(seed: int) -> None:
     seen: Counter[str] = Counter()
     for _ in range(rounds):
         cards = rng.sample(range(53), 10)
-        told = Round(seats=(Seat(number=1, cards=tuple(cards[:5]), wagers={"ante": 200}),), dealer=tuple(cards[5:]))
-        (result,) = settle(at, told)
+        dealt_round = Round(
+            seats=(Seat(number=1, cards=tuple(cards[:5]), wagers={"ante": 200}),), dealer=tuple(cards[5:])
+        )
+        (result,) = settle(at, dealt_round)
         seen["wins_half" if result.paid_cents == 100 else result.outcome] += 1
     for name, chance in chances._asdict().items():
         spread = 5 * sqrt(float(chance * (1 - chance)) / rounds)
@@ -170,8 +172,8 @@ def test_the_best_decision_is_under_with_low_and_over_with_high_first_cards() ->
 
 
 def recorded(table: str, assuming: str = "") -> Fraction:
-    (found,) = (row for row in DATA["paybacks"] if row["table"] == table and row["assuming"] == assuming)
-    return Fraction(found["computed"])
+    (result,) = (row for row in DATA["paybacks"] if row["table"] == table and row["assuming"] == assuming)
+    return Fraction(result["computed"])
 
 
 @pytest.mark.parametrize(
@@ -213,9 +215,9 @@ def test_a_player_who_sees_the_dealers_hands_does_the_best_there_is(seed: int) -
         high, low = map(pai_gow.strength, (dealer[:5], dealer[5:]))
         outcomes = []
         for pair in combinations(cards, 2):
-            rest = [card for card in cards if card not in pair]
-            if pai_gow.foul((rest, pair)) is None:
-                outcomes.append((pai_gow.strength(rest) > high) + (pai_gow.strength(pair) > low) - 1)
+            remaining = [card for card in cards if card not in pair]
+            if pai_gow.foul((remaining, pair)) is None:
+                outcomes.append((pai_gow.strength(remaining) > high) + (pai_gow.strength(pair) > low) - 1)
         assert pai_gow_payback.best_result(cards, high, low) == max(outcomes)
 
 
@@ -310,26 +312,26 @@ def test_one_wager_on_the_command_line(capsys: pytest.CaptureFixture[str], monke
 
 def test_paybacks_as_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["payback", "686a", "bonus", "--json"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)
-    assert (found["table"], found["published_percent"], found["computed_percent"]) == (
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert (entry["table"], entry["published_percent"], entry["computed_percent"]) == (
         "686a-bonus",
         "94.393",
         94.394772,
     )
-    assert Fraction(found["computed"]) == recorded("686a-bonus")
+    assert Fraction(entry["computed"]) == recorded("686a-bonus")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (("687b",), "there is no game 687b"),
         (("687a", "bonus"), "DJ Wild Stud Poker has no wager bonus; it has ante"),
         (("687a", "--rounds", "1"), "--rounds 1: at least 2"),
     ],
 )
-def test_what_cannot_be_worked_out(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str) -> None:
+def test_what_cannot_be_worked_out(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
     assert main(["payback", *words]) == USAGE
-    assert said in capsys.readouterr().err
+    assert output in capsys.readouterr().err
 
 
 def test_every_wager_of_every_game_belongs_to_one_study() -> None:
@@ -349,24 +351,24 @@ def test_the_recorded_counts_come_out_again() -> None:
 @pytest.mark.proof
 def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its_end() -> None:
     effort = figures.Effort(25, 1)
-    found: list[figures.Figure] = []
+    results: list[figures.Figure] = []
     for study in figures.STUDIES:
         ticks: list[int] = []
-        found += figures.figures(study, effort, ticks.append)
+        results += figures.figures(study, effort, ticks.append)
         assert sum(ticks) == study.steps(effort), study.title
-    again = [hand_figures.row(figure) for figure in figures.of_wager(found, None, None) if figure.half_width is None]
+    again = [hand_figures.row(figure) for figure in figures.of_wager(results, None, None) if figure.half_width is None]
     assert again == [row for row in DATA["paybacks"] if row["half_width"] is None]
 
 
 @pytest.mark.proof
 def test_dealer_hands_are_counted_as_by_dealing_them_all() -> None:
-    wanted = [parse(text) for text in ("2s 2h Kd 9c 4s", "9s 9h 9d 7s 4s", "As Kh Jd 8c 5s")]
+    expected = [parse(text) for text in ("2s 2h Kd 9c 4s", "9s 9h 9d 7s 4s", "As Kh Jd 8c 5s")]
     by_cards: dict[frozenset[Any], Any] = {}
-    strengths = {dj_wild.strength(cards): cards for cards in wanted}
+    strengths = {dj_wild.strength(cards): cards for cards in expected}
     for facing in second_hand.facing(lambda _: None):
         if facing.strength in strengths and _canonical(facing.cards) == _canonical(strengths[facing.strength]):
             by_cards[frozenset(facing.cards)] = facing
-    assert len(by_cards) == len(wanted)
+    assert len(by_cards) == len(expected)
     for facing in by_cards.values():
         left = [card for card in range(53) if card not in facing.cards]
         seen: Counter[int] = Counter()
@@ -389,12 +391,12 @@ def test_other_rounds_fall_into_the_recorded_interval(table: str, work: Any) -> 
 
 @pytest.mark.proof
 def test_the_counts_of_five_cards_are_those_of_all_hands_one_by_one() -> None:
-    found: Counter[str] = Counter()
+    results: Counter[str] = Counter()
     for cards in combinations(range(53), 5):
         held = holds.limited(cards)
-        found["royal with joker"] += JOKER in cards and bool(held & holds.BIT["royal_flush"])
-        found["four of a kind"] += bool(held & holds.BIT["four_of_a_kind"])
+        results["royal with joker"] += JOKER in cards and bool(held & holds.BIT["royal_flush"])
+        results["four of a kind"] += bool(held & holds.BIT["four_of_a_kind"])
     rows = DATA["counts"]["five_limited"]
-    assert found["royal with joker"] == rows["royal_flush_with_joker"][1]
-    assert found["four of a kind"] == sum(rows["four_of_a_kind"]) + sum(rows["five_aces"])
+    assert results["royal with joker"] == rows["royal_flush_with_joker"][1]
+    assert results["four of a kind"] == sum(rows["four_of_a_kind"]) + sum(rows["five_aces"])
     assert counts.FIVE_STEPS == 150_891

@@ -69,10 +69,10 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def test_a_credential_is_added_checked_changed_and_revoked(bench: Bench) -> None:
-    found = bench.checker.check("F17", "739164")
-    assert (found.id, found.person, found.role) == ("F17", "F17", "floorperson")
-    found = bench.checker.check("d4", "481516")
-    assert (found.id, found.person, found.role) == ("D4", "4711", "dealer")
+    result = bench.checker.check("F17", "739164")
+    assert (result.id, result.person, result.role) == ("F17", "F17", "floorperson")
+    result = bench.checker.check("d4", "481516")
+    assert (result.id, result.person, result.role) == ("D4", "4711", "dealer")
     people.set_pin(bench.path, "F17", "208642", cost=CHEAP)
     bench.refused("F17", "739164")
     bench.now += 1
@@ -134,7 +134,7 @@ def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         (b'"format": 1', b'"format": 2', "format 2"),
         (b'"role": "dealer"', b'"role": "king"', "not a people file"),
@@ -146,11 +146,11 @@ def test_the_file_is_its_owners_alone_and_holds_no_pin(bench: Bench) -> None:
         (b"{", b"\xff", "not a people file"),
     ],
 )
-def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, said: str) -> None:
+def test_a_damaged_file_is_refused_whole(bench: Bench, old: bytes, new: bytes, message: str) -> None:
     data = bench.path.read_bytes()
     assert old in data
     bench.path.write_bytes(data.replace(old, new, 1) if old != b'"id": "D4"' else data.replace(old, new))
-    with pytest.raises(BadPeopleFile, match=said):
+    with pytest.raises(BadPeopleFile, match=message):
         people.load_people(bench.path)
 
 

@@ -35,7 +35,7 @@ def _run(file: Path, *words: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "says"),
+    ("words", "code", "message"),
     [
         (("add", "d1", "--role", "dealer", "--as", "A1"), cli.USAGE, "PB-632"),
         (("add", "T1", "--role", "technician", "--as", "A1"), cli.USAGE, "too easy to guess"),
@@ -48,13 +48,13 @@ def _run(file: Path, *words: str) -> int:
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(
-    file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, says: str
+    file: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], code: int, message: str
 ) -> None:
     before = people.load_people(file)
     assert _run(file, *words) == code
-    told = capsys.readouterr().err
-    assert says in told
-    assert PIN not in told
+    output = capsys.readouterr().err
+    assert message in output
+    assert PIN not in output
     assert people.load_people(file) == before
 
 
@@ -69,7 +69,7 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"),
+    ("spoil", "message"),
     [
         (lambda data: data.replace(b'"D1"', b'"\xff\xfe"', 1), "not a people file"),
         (lambda data: data.replace(b'"role": "dealer"', b'"role": "king"', 1), "people file"),
@@ -81,16 +81,16 @@ def test_a_role_that_does_not_exist_is_refused_with_those_that_do(
     ],
 )  # fmt: skip
 def test_a_file_that_was_spoiled_is_refused_whole(
-    file: Path, capsys: pytest.CaptureFixture[str], spoil: object, says: str
+    file: Path, capsys: pytest.CaptureFixture[str], spoil: object, message: str
 ) -> None:
     data = spoil(file.read_bytes())  # type: ignore[operator]
     assert data != file.read_bytes()
     file.write_bytes(data)
     for words in (("add", "D9", "--role", "dealer", "--as", "A1"), ("revoke", "F1", "--as", "A1")):
         assert _run(file, *words) == cli.USAGE
-        told = capsys.readouterr().err
-        assert "PB-622" in told
-        assert says in told
+        output = capsys.readouterr().err
+        assert "PB-622" in output
+        assert message in output
     assert file.read_bytes() == data
 
 

@@ -172,7 +172,7 @@ rate_differs | 687a.12(c)/1 | technician | two people close the meter, set the r
 meter_not_closed | 688a.2(d) | floorperson | two people close it, with a document
 """  # noqa: E501 - a table that is read
 SAID: Final = {
-    key: rest for key, *rest in ([part.strip() for part in line.split("|")] for line in TOLD.strip().splitlines())
+    key: texts for key, *texts in ([part.strip() for part in line.split("|")] for line in TOLD.strip().splitlines())
 }
 # Refusals that are themselves what a clause asks for.
 PROVES: Final = {
@@ -309,14 +309,14 @@ def test_a_refusal_lists_everything_that_stands_against_it() -> None:
     floor.step(ev.Due("deck_age/blue/8"))
     floor.step(ev.Declared("count_wrong", DEALER, deck="blue"))
     floor.step(ev.LateBet(2))
-    (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
-    assert said.what == "open_bets"
-    assert {reason.key for reason in said.reasons} == {
+    (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    assert refusal.what == "open_bets"
+    assert {reason.key for reason in refusal.reasons} == {
         "shuffler_missing", "sensor_missing", "dice_not_fresh", "any_irregularity", "prompt_open",
         # The deck is held, so there is none to open with.
         "deck_not_ready", "not_in_place",
     }  # fmt: skip
-    assert all(reason.clause and reason.text and reason.clears and reason.evidence for reason in said.reasons)
+    assert all(reason.clause and reason.text and reason.clears and reason.evidence for reason in refusal.reasons)
     assert floor.phase == "idle"
 
 

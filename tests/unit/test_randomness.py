@@ -193,7 +193,7 @@ def test_numbers_end_with_the_health_of_their_noise() -> None:
 
 
 def test_collecting_tells_how_far_it_is_and_takes_exactly_what_was_wanted() -> None:
-    told: list[int] = []
-    assert len(collect(remainders(Random(1).randbytes), 1_000_000, told.append)) == 1_000_000
-    assert told == sorted(told)
-    assert 10 < len(told) <= 200
+    reported: list[int] = []
+    assert len(collect(remainders(Random(1).randbytes), 1_000_000, reported.append)) == 1_000_000
+    assert reported == sorted(reported)
+    assert 10 < len(reported) <= 200

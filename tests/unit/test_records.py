@@ -54,9 +54,9 @@ def test_every_decision_is_read_back_exactly(kind: type[Decision]) -> None:
     def read_back(decision: Decision) -> None:
         event = OpenRound(Person("dealer", "d"))
         body = rec.encode_step(event, [decision, decision])
-        found = rec.decode_step(body)
-        assert found == rec.Step(event, [decision, decision])
-        assert type(found.decisions[0]) is kind
+        result = rec.decode_step(body)
+        assert result == rec.Step(event, [decision, decision])
+        assert type(result.decisions[0]) is kind
 
     read_back()
 

@@ -66,9 +66,9 @@ def test_a_flipped_bit_is_found_before_anything_is_replayed() -> None:
     run.disk.records[40] = msgspec.structs.replace(broken, body=broken.body[:-1] + b" ")
     run.disk.snapshots.clear()
     run.disk.cut()
-    with pytest.raises(JournalDamaged) as found:
+    with pytest.raises(JournalDamaged) as raised:
         run.disk.open(version=rec.VERSION, digests=run.digests)
-    assert found.value.bad == broken.seq
+    assert raised.value.bad == broken.seq
 
 
 def test_a_journal_of_newer_software_is_not_touched() -> None:
@@ -113,9 +113,9 @@ def test_a_compatible_configuration_is_taken_between_rounds_by_a_named_migration
     stopped_in_order(run, floor)
     other = run.digests | {CONFIGURATION: "1" * 64}
     table = Floor(GAME).table
-    found = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
-    assert found.migration == rec.Migrated("compatible configuration", run.digests, other)
-    assert found.steps == 0
+    recovered = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
+    assert recovered.migration == rec.Migrated("compatible configuration", run.digests, other)
+    assert recovered.steps == 0
     assert table.snapshot() == floor.table.snapshot()
 
 
@@ -125,9 +125,9 @@ def test_other_software_takes_a_state_of_the_same_schema_between_rounds() -> Non
     stopped_in_order(run, floor)
     other = run.digests | {SOFTWARE: "1" * 64}
     table = Floor(GAME).table
-    found = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
-    assert found.migration == rec.Migrated("same_state", run.digests, other)
-    assert found.steps == 0
+    recovered = recover(run.disk.open(version=rec.VERSION, digests=other), table, other)
+    assert recovered.migration == rec.Migrated("same_state", run.digests, other)
+    assert recovered.steps == 0
     assert table.snapshot() == floor.table.snapshot()
 
 
@@ -254,9 +254,9 @@ def test_a_restore_by_two_people_counts_as_the_end_of_a_journal_whose_stop_never
     refused.close()
     restore(tmp_path / "one", tmp_path / "two", by={"floorperson": "F1", "auditor": "A2"})
     store, table = opened_by(tmp_path / "two", other), Floor(GAME).table
-    found = recover(store, table, other)
+    recovered = recover(store, table, other)
     store.close()
-    assert found.migration == rec.Migrated("same_state", digests, other)
+    assert recovered.migration == rec.Migrated("same_state", digests, other)
     assert table.snapshot() == floor.table.snapshot()
 
 

@@ -83,7 +83,7 @@ def test_the_panels_telling_of_a_round_marks_it_too(folder: Path) -> None:
     opened = next(r.seq for r in records if b'"state":"betting"' in r.body)
     dispute = Dispute(1, opened, None)
     dispute.take(records)
-    told = dispute.told()
-    assert told is not None
-    (asked,) = [part["lines"] for part in told["parts"] if part["title"] == "Questions and answers"]
+    events = dispute.told()
+    assert events is not None
+    (asked,) = [part["lines"] for part in events["parts"] if part["title"] == "Questions and answers"]
     assert len([line for line in asked if "REFUSED" in line]) == 2

@@ -19,8 +19,8 @@ log = logging.getLogger("repeated")
 
 def counted(caplog: pytest.LogCaptureFixture) -> int:
     """Return how many are told of: each first line is one, and each number says how many more."""
-    found = [re.search(r": (\d+) more", record.getMessage()) for record in caplog.records]
-    return sum(1 if one is None else int(one[1]) for one in found)
+    match = [re.search(r": (\d+) more", record.getMessage()) for record in caplog.records]
+    return sum(1 if one is None else int(one[1]) for one in match)
 
 
 async def test_the_first_is_loud_the_others_are_a_number_each_minute_and_quiet_is_forgotten(
@@ -67,8 +67,8 @@ async def test_a_refused_pin_names_the_credential_only_if_somebody_has_it(caplog
     log_refused_pin(repeated, CredentialRefused("wrong"), None, origin_of("10.1.1.1"))
     log_refused_pin(repeated, TryLater("wait", 3.0), "F17", "user 1000")
     log_refused_pin(repeated, BadPeopleFile("it is not there"), None, "user 1000")
-    said = [record.getMessage() for record in caplog.records]
-    assert said == [
+    events = [record.getMessage() for record in caplog.records]
+    assert events == [
         "a PIN for the credential F17 was refused, from 10.1.1.1 of 10.1.1.0/24",
         "a PIN for the credential F17 was refused, from 10.1.2.1 of 10.1.2.0/24",
         "a PIN for an unknown credential was refused, from 10.1.1.1 of 10.1.1.0/24",

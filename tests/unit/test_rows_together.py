@@ -30,7 +30,7 @@ def _two(game: str, phase: str) -> Floor:
     return at(game, "shoe" if game == "over_under" else "two", phase)
 
 
-def _found(decided: list[object]) -> list[str]:
+def _triggers(decided: list[object]) -> list[str]:
     return [one.trigger for one in decided if isinstance(one, Found)]
 
 
@@ -43,8 +43,8 @@ def sorted_and_short(game: str) -> None:
     floor.order("reshuffle", deck="red")
     floor.clear_holds()
     floor.step(ev.CardsInserted(SHUFFLER))
-    said = floor.step(ev.ShuffleEnded(SHUFFLER, floor.edition.cards.count - 1, shuffled=False))
-    assert _found([*said]) == ["shuffler_fault", "count_wrong"]
+    decisions = floor.step(ev.ShuffleEnded(SHUFFLER, floor.edition.cards.count - 1, shuffled=False))
+    assert _triggers([*decisions]) == ["shuffler_fault", "count_wrong"]
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "done"))
     floor.clear_holds()
@@ -54,16 +54,16 @@ def sorted_and_short(game: str) -> None:
 def dead_shuffler(game: str) -> None:
     """A shuffler is given up with a deck inside: first the cards, then the sign."""
     floor = _two(game, mc.DEALING)
-    said = floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
-    assert _found([*said]) == ["shuffler_fault", "device_unusable"]
+    decisions = floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
+    assert _triggers([*decisions]) == ["shuffler_fault", "device_unusable"]
     assert floor.phase == mc.DEALING, "the round in hand is not dealt from it"
 
 
 def dead_shoe(game: str) -> None:
     """A shoe is given up in the deal: first the round and its cards, then the sign."""
     floor = _two(game, mc.DEALING)
-    said = floor.step(ev.SlotOrdered(SHOE, "give_up", FLOOR))
-    assert _found([*said]) == ["shoe_fault", "device_unusable"]
+    decisions = floor.step(ev.SlotOrdered(SHOE, "give_up", FLOOR))
+    assert _triggers([*decisions]) == ["shoe_fault", "device_unusable"]
 
 
 AT_ONCE: Final = {"sorted_and_short": sorted_and_short, "dead_shuffler": dead_shuffler, "dead_shoe": dead_shoe}
@@ -92,7 +92,7 @@ def test_at_once(name: str, game: str) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_told_twice_is_one_irregularity(game: str) -> None:
     floor = _two(game, mc.DEALING)
-    assert _found([*floor.declare("other")]) == ["other"]
+    assert _triggers([*floor.declare("other")]) == ["other"]
     assert floor.declare("other") == []
     assert len(floor.state.holds) == 1
 
@@ -100,8 +100,8 @@ def test_told_twice_is_one_irregularity(game: str) -> None:
 def test_a_round_that_is_void_is_not_voided_again() -> None:
     floor = at("asia_poker", "auto", mc.DEALING)
     assert len(of(WagersReturned, floor.declare("wrong_card_count"))) == 1
-    said = floor.step(ev.ShoeFault(SHOE, 3))
-    assert of(WagersReturned, said) == []
+    decisions = floor.step(ev.ShoeFault(SHOE, 3))
+    assert of(WagersReturned, decisions) == []
     assert {hold.trigger for hold in floor.state.holds.values()} == {"wrong_card_count", "shoe_fault"}
 
 
@@ -121,7 +121,7 @@ def test_a_jam_of_the_shuffler_with_the_other_deck_never_touches_the_round_in_pl
     assert floor.hold().this_round is False
     floor.settle()
     assert floor.phase == mc.IDLE
-    assert [said for _, said in floor.log if of(WagersReturned, said)] == []
+    assert [text for _, text in floor.log if of(WagersReturned, text)] == []
 
 
 def test_after_every_step_but_the_last_no_round_opens() -> None:
@@ -129,8 +129,8 @@ def test_after_every_step_but_the_last_no_round_opens() -> None:
     floor.declare("wrong_card_count")
     asked = 0
     while floor.state.holds:
-        (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
-        assert "any_irregularity" in {reason.key for reason in said.reasons}
+        (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+        assert "any_irregularity" in {reason.key for reason in refusal.reasons}
         asked += 1
         for event in floor.answer(next(prompt for prompt in floor.prompts() if prompt.hold is not None)):
             floor.step(event)

@@ -45,7 +45,7 @@ def test_the_data_as_it_is_loads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('outcomes = ["no_roll_reshake"]', 'outcomes = ["try_again"]', "Invalid enum value 'try_again'"),
         ('trigger = "dice_not_flat"', 'trigger = "dice_crooked"', "Invalid enum value 'dice_crooked'"),
@@ -75,8 +75,8 @@ def test_the_data_as_it_is_loads() -> None:
         ('from_phase = "any"', 'from_phase = "idle"', "any phase is any at both ends"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_edition_is_said(old: str, new: str, said: str) -> None:
-    assert said in broken(old, new)
+def test_what_is_wrong_with_an_edition_is_said(old: str, new: str, message: str) -> None:
+    assert message in broken(old, new)
 
 
 def test_what_is_wrong_with_a_row_is_said() -> None:
@@ -97,15 +97,15 @@ def test_an_overlap_is_not_hidden_by_another_name_or_by_the_hand_deal() -> None:
     """`also` and hand_deal_over are part of the comparison."""
     also = with_row('trigger = "shoe_fault"', 'trigger = "dealer_card_exposed"\nalso = ["card_exposed_hand_deal"]')
     assert "rows 688a.13(i) and 688a:P1/2 overlap for card_exposed_hand_deal" in also
-    said = broken("when = { hand_deal_over = true }\n", "")
-    assert "rows 688a.13(d) and 688a.13(i) overlap for player_card_exposed" in said
+    problem = broken("when = { hand_deal_over = true }\n", "")
+    assert "rows 688a.13(d) and 688a.13(i) overlap for player_card_exposed" in problem
 
 
 def test_all_of_it_is_said_at_once() -> None:
     text = PAI_GOW.replace("split = [5, 2]", "split = [4, 2]")
-    said = broken("expected = 4", "expected = 5", text)
-    assert "hand.split" in said
-    assert "stub of 5" in said
+    problem = broken("expected = 4", "expected = 5", text)
+    assert "hand.split" in problem
+    assert "stub of 5" in problem
 
 
 def test_the_digest_is_of_what_the_data_says() -> None:
@@ -136,7 +136,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "message"),
     [
         ("575/clauses.toml", 'kind = "settle"', 'kind = "sette"', "575.1:Copy hand: there is no kind sette"),
         ("575/clauses.toml", 'trigger = "config"', 'trigger = "confog"', "there is no trigger confog"),
@@ -156,16 +156,16 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_clauses_is_said(
-    damaged: dict[str, tuple[str, str]], name: str, old: str, new: str, said: str
+    damaged: dict[str, tuple[str, str]], name: str, old: str, new: str, message: str
 ) -> None:
     damaged[name] = (old, new)
     with pytest.raises(BadRulebook) as caught:
         texts.clauses.__wrapped__("asia_poker")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("pay = { odds = [1, 1] }", "pay = { odds = [1, 1], push = true }", "and nothing else"),
         ("pay = { odds = [1, 1] }", "envy_cents = 5", "one pay, or one by wild cards"),
@@ -175,9 +175,9 @@ def test_what_is_wrong_with_clauses_is_said(
     ],
 )
 def test_what_is_wrong_with_paytables_is_said(
-    damaged: dict[str, tuple[str, str]], old: str, new: str, said: str
+    damaged: dict[str, tuple[str, str]], old: str, new: str, message: str
 ) -> None:
     damaged["575/paytables.toml"] = (old, new)
     with pytest.raises(BadRulebook) as caught:
         texts.paytables.__wrapped__("asia_poker")
-    assert said in str(caught.value)
+    assert message in str(caught.value)

@@ -213,8 +213,8 @@ def test_the_opening_is_inspected_verified_spread_looked_at_washed_and_stacked()
 
 
 def odds(game: str, table: str, column: str = "pay") -> list[int | None]:
-    found = next(each for each in rulebook.paytables(game) if each.id == table)
-    pays = [getattr(line, column) for line in found.lines]
+    result = next(each for each in rulebook.paytables(game) if each.id == table)
+    pays = [getattr(line, column) for line in result.lines]
     return [pay.odds[0] if pay and pay.odds else None for pay in pays]
 
 

@@ -209,8 +209,8 @@ def sources(game: str, cited: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @pytest.mark.parametrize(("game", "line"), CASES)
 def test_a_case_is_ruled_as_the_chapter_orders(game: str, line: str) -> None:
-    case, _, rest = line.partition(" -> ")
-    ordered, _, cited = rest.partition(" : ")
+    case, _, remaining = line.partition(" -> ")
+    ordered, _, cited = remaining.partition(" : ")
     trigger, phase, *known = case.split()
     edition = rulebook.edition(game)
     start = edition.starts[0].name if edition.starts else "fixed"
@@ -331,8 +331,8 @@ def test_when_a_row_holds_who_decides_and_who_sees_to_it(game: str) -> None:
 
 def ruling_of(game: str, trigger: str, phase: str, **facts: str) -> rulebook.Ruling:
     edition = rulebook.edition(game)
-    told = {"dealing": edition.deal.methods[0].name, "shuffler": "counting"} | facts
-    return rulings(edition, trigger, phase, Facts(**told))  # type: ignore[arg-type]
+    reported = {"dealing": edition.deal.methods[0].name, "shuffler": "counting"} | facts
+    return rulings(edition, trigger, phase, Facts(**reported))  # type: ignore[arg-type]
 
 
 def test_who_decides_who_acknowledges_and_with_what() -> None:

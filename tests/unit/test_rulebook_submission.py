@@ -93,7 +93,7 @@ def test_a_whole_table_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "raw", "said"),
+    ("game", "raw", "message"),
     [
         ("saigon_5_card", {"dealing": "hand"}, "dealing = hand needs an automated shuffler (680a.9(a)(1))"),
         ("dj_wild", {"dealing": "hand"}, "dealing = hand needs an automated shuffler (687a.9(a)(1))"),
@@ -178,8 +178,8 @@ def test_a_whole_table_is_taken() -> None:
         ("dj_wild", {"dealing": "shoe"}, "dealing: invalid enum value 'shoe'"),
     ],
 )  # fmt: skip
-def test_an_objection_cites_what_it_rests_on(game: str, raw: dict[str, Any], said: str) -> None:
-    assert said in objections(game, **raw)
+def test_an_objection_cites_what_it_rests_on(game: str, raw: dict[str, Any], message: str) -> None:
+    assert message in objections(game, **raw)
 
 
 @pytest.mark.parametrize("game", ["saigon_5_card", "over_under", "dj_wild"])
@@ -193,22 +193,22 @@ def test_adjacent_boxes_must_be_stated_where_the_text_says_so(game: str) -> None
 
 
 def test_all_objections_come_at_once() -> None:
-    said = objections("dj_wild", dealing="hand", seats=9, start="shaker", wagers=["progressive"], nonsense=1)
+    messages = objections("dj_wild", dealing="hand", seats=9, start="shaker", wagers=["progressive"], nonsense=1)
     for part in ("687a.9(a)(1)", "687a.2(a)", "687a.8(d)", "W10", "W11", "W14", "W21", "unknown key nonsense"):
-        assert any(part in each for each in said), part
-    assert len(said) == 9
-    error = BadSubmission(said)
+        assert any(part in each for each in messages), part
+    assert len(messages) == 9
+    error = BadSubmission(messages)
     assert error.code == "PB-619"
-    assert str(error) == "; ".join(said)
+    assert str(error) == "; ".join(messages)
 
 
 def test_tables_that_fall_short_of_their_payback_give_a_warning() -> None:
-    for number, said in (("6", "47.349"), ("7", "56.201")):
+    for number, text in (("6", "47.349"), ("7", "56.201")):
         table = f"688a-progressive-{number}"
         chosen = checked("face_up_pai_gow", wagers=["progressive"], paytables={"progressive": table})
         (warning,) = chosen.warnings
         assert warning.startswith(table)
-        assert said in warning
+        assert text in warning
         assert warning.endswith("(F8)")
     fine = checked("face_up_pai_gow", wagers=["progressive"], paytables={"progressive": "688a-progressive-1"})
     assert fine.warnings == ()
@@ -223,16 +223,16 @@ def test_a_payout_limit_covers_the_best_win_at_the_least_wagers() -> None:
     large = {"asia_poker": 25_00, "bonus": 25_00}
     enough = 125_000_00 + 25_00
     assert checked("asia_poker", payout_limit_cents=enough, least_wagers_cents=large, **offered)
-    (said,) = objections("asia_poker", payout_limit_cents=enough - 1, least_wagers_cents=large, **offered)
-    assert f"must be at least {enough} (575.12(c), X9)" in said
-    (said,) = objections(
+    (objection,) = objections("asia_poker", payout_limit_cents=enough - 1, least_wagers_cents=large, **offered)
+    assert f"must be at least {enough} (575.12(c), X9)" in objection
+    (objection,) = objections(
         "asia_poker", payout_limit_cents=enough, least_wagers_cents=large, adjacent_boxes=2, **offered
     )  # a player on two boxes may win on both
-    assert f"must be at least {2 * enough}" in said
+    assert f"must be at least {2 * enough}" in objection
     # 680a.12(b) pays half of the Ante on a count of 5, 680a.12(a) all of it: the better one is measured.
     saigon = {"least_wagers_cents": {"ante": 60_000_00}}
-    (said,) = objections("saigon_5_card", payout_limit_cents=50_000_00, **saigon)
-    assert "must be at least 6000000 (680a.12(d), X9)" in said
+    (objection,) = objections("saigon_5_card", payout_limit_cents=50_000_00, **saigon)
+    assert "must be at least 6000000 (680a.12(d), X9)" in objection
 
 
 @clauses("575.11(c)", "688a.11(c)")

@@ -58,16 +58,16 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
         "688a:X18, added to the one that governs",
     ):
         assert part in shown, part
-    (found,) = data(capsys, "show", "688a.13(l)")
-    assert found["clause"]["outcome"] == ["void_round", "return_wagers", "reshuffle_with_dealt"]
-    assert [row["id"] for row in found["rows"]] == ["688a.13(l)", "688a:X18"]
+    (entry,) = data(capsys, "show", "688a.13(l)")
+    assert entry["clause"]["outcome"] == ["void_round", "return_wagers", "reshuffle_with_dealt"]
+    assert [row["id"] for row in entry["rows"]] == ["688a.13(l)", "688a:X18"]
 
 
 def test_a_clause_that_is_not_done_or_only_computed_is_shown_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     assert "not yet: not done, or a part of it is not" in printed(capsys, "show", "688a.2(d)")
     assert "computed on request: code works it out for whoever asks" in printed(capsys, "show", "688a.12(b)")
-    (found,) = data(capsys, "show", "688a.2(d)")
-    assert found["in_play"] == "not yet"
+    (entry,) = data(capsys, "show", "688a.2(d)")
+    assert entry["in_play"] == "not yet"
 
 
 def test_a_clause_without_a_row_still_tells_its_readings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,8 +95,8 @@ def test_a_reading_with_its_settings_and_clauses(capsys: pytest.CaptureFixture[s
     assert "stake_returned = yes or no (no default: must be stated)" in shown
     assert "required before use" in shown
     assert "687a.11(f)(1)(i)" in shown
-    found = data(capsys, "show", "X7")
-    assert found["clauses"] == ["575.13(c)", "688a.13(c)"]
+    parsed = data(capsys, "show", "X7")
+    assert parsed["clauses"] == ["575.13(c)", "688a.13(c)"]
 
 
 def test_irregularities_in_their_precedence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,8 +137,8 @@ def test_a_diagram_has_every_state_and_every_change_of_its_machine(
     assert (first, start) == ("stateDiagram-v2", f"    [*] --> {states[0]}")
     drawn = []
     for arrow in arrows:
-        way, _, triggers = arrow.strip().partition(": ")
-        source, _, to = way.partition(" --> ")
+        path_taken, _, triggers = arrow.strip().partition(": ")
+        source, _, to = path_taken.partition(" --> ")
         drawn += [[trigger, source, to] for trigger in triggers.split(", ")]
     assert sorted(drawn) == sorted(row for row in transitions if row[1] != row[2])
 

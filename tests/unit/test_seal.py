@@ -168,9 +168,9 @@ async def test_a_session_that_wears_out_on_a_heartbeat_ends_the_link() -> None:
 
 async def test_nothing_is_delivered_after_the_owner_was_told_that_the_session_is_worn_out() -> None:
     pair = Pair(counter=seal.MAX_COUNTER - 8)
-    told: list[Any] = []
-    pair.host.on_event = told.append
-    pair.host.on_down = told.append
+    reported: list[Any] = []
+    pair.host.on_event = reported.append
+    pair.host.on_down = reported.append
     waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgement sends it, and there the counter ends
     for n in range(5):
         pair.far.event(Told(n))
@@ -178,7 +178,7 @@ async def test_nothing_is_delivered_after_the_owner_was_told_that_the_session_is
         for waiter in waiters:
             await outcome_of(waiter)
     await settle(0.1)
-    assert isinstance(told[-1], SessionWornOut), told
+    assert isinstance(reported[-1], SessionWornOut), reported
 
 
 def test_every_field_of_both_hellos_has_another_value_here() -> None:

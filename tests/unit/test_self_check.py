@@ -125,7 +125,7 @@ def test_the_software_that_runs_is_the_one_that_the_manifest_names(
     with pytest.raises(SoftwareNotApproved, match="names configuration/choices none"):
         looked_at(config)
     with monkeypatch.context() as patched:
-        patched.setattr(approval, "as_json", lambda _made: b"not one")
+        patched.setattr(approval, "as_json", lambda created: b"not one")
         approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")
     with pytest.raises(ConfigurationError, match="not a manifest"):
         looked_at(config)

@@ -105,20 +105,22 @@ def run(start: str, triggers: tuple[str, ...]) -> str:
 
 def test_no_four_triggers_lead_from_a_fault_to_service_but_by_clearing_acknowledging_and_verifying() -> None:
     # The whole tree of sequences on the table above, which the walk over every pair has compared with the machine.
-    ways = []
+    weight = []
     for length in range(1, 5):
         for triggers in product(TRIGGERS, repeat=length):
             state = FAULTED
             for trigger in triggers:
                 state = EXPECTED[trigger][COLUMNS.index(state)] or state
             if state == IN_SERVICE:
-                ways.append(triggers)
+                weight.append(triggers)
                 assert steps_taken(triggers) == len(STEPS), triggers
-    assert ("clear", "acknowledge", "verify") in ways
-    assert min(map(len, ways)) == len(STEPS)
+    assert ("clear", "acknowledge", "verify") in weight
+    assert min(map(len, weight)) == len(STEPS)
     # Without a clearing there is one way in four, and it goes through out of order and a repair.
-    assert [way for way in ways if "clear" not in way] == [("give_up", "repair", "acknowledge", "verify")]
-    for triggers in ways:
+    assert [path_taken for path_taken in weight if "clear" not in path_taken] == [
+        ("give_up", "repair", "acknowledge", "verify")
+    ]
+    for triggers in weight:
         assert run(FAULTED, triggers) == IN_SERVICE
 
 

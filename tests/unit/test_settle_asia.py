@@ -39,10 +39,10 @@ def at() -> Terms:
     ],
 )
 def test_the_main_wager(at: Terms, cards: str, outcome: str) -> None:
-    found = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
-    assert (found.outcome, found.paid_cents) == (outcome, 2500 if outcome == "wins" else 0)
-    assert found.clauses[0] == ("575.11(f)(2)" if outcome == "wins" else "575.11(f)(1)")
-    assert found.back_cents == (2500 if outcome == "wins" else 0)
+    results = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
+    assert (results.outcome, results.paid_cents) == (outcome, 2500 if outcome == "wins" else 0)
+    assert results.clauses[0] == ("575.11(f)(2)" if outcome == "wins" else "575.11(f)(1)")
+    assert results.back_cents == (2500 if outcome == "wins" else 0)
 
 
 @clauses("575.11(f)(1)(iii)", "575.11(f)(1)(iv)", "575.11(f)(1)(v)")
@@ -55,8 +55,8 @@ def test_the_main_wager(at: Terms, cards: str, outcome: str) -> None:
     ],
 )
 def test_a_foul_hand_loses(at: Terms, cards: str, clause: str) -> None:
-    found = only(settled(at, seat(1, cards, **{MAIN: 500}), dealer=DEALER), MAIN)
-    assert (found.outcome, found.clauses) == ("loses", (clause,))
+    results = only(settled(at, seat(1, cards, **{MAIN: 500}), dealer=DEALER), MAIN)
+    assert (results.outcome, results.clauses) == ("loses", (clause,))
 
 
 @clauses("575.6(b)(3)", "575.6(b)(6)")
@@ -71,15 +71,15 @@ def test_the_place_of_the_wheel_decides_a_round(choice: str, dealer: str) -> Non
     wheel = "Ac 2c 3c 4c | 5s 5h | 2h" if choice.endswith("flush") else "Ac 2c 3c 4s | 5s 5h | 2h"
     for lowest in (False, True):
         at = terms("asia_poker", **{choice: lowest})
-        found = only(settled(at, seat(1, wheel, **{MAIN: 500}), dealer=dealer), MAIN)
-        assert found.outcome == ("loses" if lowest else "wins")  # one of the others wins, the low card is a copy
+        results = only(settled(at, seat(1, wheel, **{MAIN: 500}), dealer=dealer), MAIN)
+        assert results.outcome == ("loses" if lowest else "wins")  # one of the others wins, the low card is a copy
 
 
 @clauses("575.11(d)/2", "575.11(d)/1")
 def test_surrender(at: Terms) -> None:
     gone = Seat(number=2, wagers={MAIN: 500}, fate="gave_up")
-    (found,) = settled(at, gone, dealer=DEALER)
-    assert (found.outcome, found.clauses, found.back_cents) == ("loses", ("575.11(d)/2",), 0)
+    (result,) = settled(at, gone, dealer=DEALER)
+    assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("575.11(d)/2",), 0)
 
 
 BONUS = {
@@ -108,23 +108,23 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
     at = terms("asia_poker", paytables={"bonus": f"575-bonus-{letter}"})
     for line in at.table("bonus").lines:
         cards = BONUS[line.label]
-        found = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
+        results = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
         assert line.pay is not None
         assert line.pay.odds is not None
-        assert (found.line, found.paid_cents, found.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
-        assert found.clauses == ("575.11(h)(2)", "575.12(b)")
+        assert (results.line, results.paid_cents, results.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
+        assert results.clauses == ("575.11(h)(2)", "575.12(b)")
     pair = "Ks Kh 9d 7c 4s 3d 2h"
-    found = only(settled(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=beside(pair)), "bonus")
-    assert (found.outcome, found.clauses) == ("loses", ("575.11(h)(1)",))
+    results = only(settled(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=beside(pair)), "bonus")
+    assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)",))
 
 
 @clauses("575.11(h)(1)")
 def test_nine_high_or_better_if_so_submitted() -> None:
     at = terms("asia_poker", settings={"bonus_lines": "nine_high_or_better"})
     for label, cards in BONUS.items():
-        found = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
+        results = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
         below = label in ("Full house", "Flush", "Three-of-a-kind", "Straight")
-        assert (found.outcome == "loses") is below, label
+        assert (results.outcome == "loses") is below, label
 
 
 @clauses("575.12(c)")

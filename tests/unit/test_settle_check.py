@@ -27,7 +27,7 @@ def refused(at: Terms, *seats: Seat, dealer: str = "", replacement: str = "") ->
 
 
 def test_everything_that_is_wrong_is_said_at_once() -> None:
-    said = refused(
+    refusal = refused(
         terms("face_up_pai_gow"),
         seat(1, "As Ah 8d 6c 3s Ad", **{MAIN: 500}),
         seat(7, HAND.replace("As", "2s"), **{MAIN: 500, "bonus": 100}),
@@ -42,11 +42,11 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         "dealer: 3 cards, and the hand has 7",
         "Ah lies there 2 times, there is 1",
     ):
-        assert part in said
+        assert part in refusal
 
 
 @pytest.mark.parametrize(
-    ("game", "wagers", "said"),
+    ("game", "wagers", "message"),
     [
         ("face_up_pai_gow", {MAIN: 500, "progressive": 400}, "progressive = 400 cents must be 500 (688a.7(e)(3))"),
         ("face_up_pai_gow", {MAIN: 0}, "face_up_pai_gow_poker = 0 cents is no wager"),
@@ -54,16 +54,16 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         ("asia_poker", {"bonus": 100}, "no Asia Poker Wager (575.7(d))"),
     ],
 )
-def test_wagers_that_cannot_be(game: str, wagers: dict[str, int], said: str) -> None:
-    assert refused(terms(game), seat(1, HAND, **wagers), dealer=DEALER) == f"seat 1: {said}"
+def test_wagers_that_cannot_be(game: str, wagers: dict[str, int], message: str) -> None:
+    assert refused(terms(game), seat(1, HAND, **wagers), dealer=DEALER) == f"seat 1: {message}"
 
 
 @clauses("688a.7(e)")
 def test_a_wager_that_is_not_offered() -> None:
     edition = rulebook.edition("face_up_pai_gow")
     plain = Terms(edition, rulebook.default_submission(edition))
-    said = refused(plain, seat(1, HAND, **{MAIN: 500, "fortune": 500}), dealer=DEALER)
-    assert said == "seat 1: the Fortune Bonus Wager is not offered at this table (688a.7(e)(2))"
+    refusal = refused(plain, seat(1, HAND, **{MAIN: 500, "fortune": 500}), dealer=DEALER)
+    assert refusal == "seat 1: the Fortune Bonus Wager is not offered at this table (688a.7(e)(2))"
 
 
 @clauses("687a.7(d)(1)", "687a.1:Raise Wager", "687a.11(b)")
@@ -71,12 +71,12 @@ def test_raise_and_blind() -> None:
     at = terms("dj_wild")
     dealer, hand = "Qd Jc 8c 6c 4d", "9s 9h 9d 7s 4s"
 
-    def said(**wagers: int) -> str:
+    def text(**wagers: int) -> str:
         return refused(at, seat(1, hand, **wagers), dealer=dealer)
 
-    assert said(ante=500, blind=500) == "seat 1: a player who stays places raise (687a.7(d)(1))"
-    assert said(ante=500, blind=500, **{"raise": 500}) == "seat 1: raise = 500 cents must be 1000 (687a.7(d)(1))"
-    assert said(ante=500, **{"raise": 1000}) == "seat 1: no Blind Wager (687a.7(d)(1))"
+    assert text(ante=500, blind=500) == "seat 1: a player who stays places raise (687a.7(d)(1))"
+    assert text(ante=500, blind=500, **{"raise": 500}) == "seat 1: raise = 500 cents must be 1000 (687a.7(d)(1))"
+    assert text(ante=500, **{"raise": 1000}) == "seat 1: no Blind Wager (687a.7(d)(1))"
     equal = terms("dj_wild", settings={"blind_amount": "equal_to_ante"})
     assert "blind = 300 cents must be 500" in refused(
         equal, seat(1, hand, **{"ante": 500, "blind": 300, "raise": 1000}), dealer=dealer
@@ -88,9 +88,9 @@ def test_raise_and_blind() -> None:
 @clauses("686a.7(g)", "686a.7(g)(1)", "686a.7(g)(2)", "686a.1:Over 23 Wager", "686a.1:Under 18 Wager")
 def test_exactly_one_decision_of_the_size_of_the_ante() -> None:
     at = terms("over_under")
-    wanted = "seat 1: a player who stays places over_23 or under_18 (686a.7(g)(1))"
-    assert refused(at, seat(1, "2s 3s 4s", ante=500)) == wanted
-    assert refused(at, seat(1, "2s 3s 4s", ante=500, over_23=500, under_18=500)) == wanted
+    expected = "seat 1: a player who stays places over_23 or under_18 (686a.7(g)(1))"
+    assert refused(at, seat(1, "2s 3s 4s", ante=500)) == expected
+    assert refused(at, seat(1, "2s 3s 4s", ante=500, over_23=500, under_18=500)) == expected
     assert (
         refused(at, seat(1, "2s 3s 4s", ante=500, over_23=400))
         == "seat 1: over_23 = 400 cents must be 500 (686a.7(g)(1))"
@@ -123,11 +123,11 @@ def test_no_surrender_with_a_side_wager(game: str, wager: str, side: dict[str, i
 def test_what_a_game_does_not_know() -> None:
     saigon = terms("saigon_5_card")
     cards, dealer = "9s 9h 9d 7s 4s", "Qd Jc 8c 6c 4d"
-    for fate, said in (
+    for fate, text in (
         ("gave_up", "seat 1: Saigon 5 Card knows no surrender"),
         ("void", "seat 1: Saigon 5 Card has no rule that voids one hand alone"),
     ):
-        assert refused(saigon, msgspec.structs.replace(seat(1, cards, ante=500), fate=fate), dealer=dealer) == said
+        assert refused(saigon, msgspec.structs.replace(seat(1, cards, ante=500), fate=fate), dealer=dealer) == text
     left = msgspec.structs.replace(seat(1, "2s 3s 4s", ante=500), fate="abandoned")
     assert refused(terms("over_under"), left) == "seat 1: Over/Under has no rule for a player who leaves"
     assert (
@@ -140,8 +140,8 @@ def test_what_a_game_does_not_know() -> None:
 def test_a_joker_in_the_progressive_needs_its_replacement() -> None:
     at = terms("dj_wild")
     wagers = {"ante": 500, "blind": 500, "raise": 1000, "progressive": 100}
-    said = "seat 1: a joker in the progressive needs the replacement card (687a.11(f)(1))"
-    assert refused(at, seat(1, "9s 9h Jk 7s 4s", **wagers), dealer="Qd Jc 8c 6c 4d") == said
+    message = "seat 1: a joker in the progressive needs the replacement card (687a.11(f)(1))"
+    assert refused(at, seat(1, "9s 9h Jk 7s 4s", **wagers), dealer="Qd Jc 8c 6c 4d") == message
     twice = refused(at, seat(1, "9s 9h Jk 7s 4s", **wagers), dealer="Qd Jc 8c 6c 4d", replacement="4d")
     assert twice == "4d lies there 2 times, there is 1"
 
@@ -189,8 +189,8 @@ def test_a_joker_without_a_bet_of_its_own_needs_the_replacement_for_others_envy(
     at = terms("dj_wild")
     plain = {"ante": 500, "blind": 500, "raise": 1000}
     bettor, other = seat(1, "9s 9h 9d 7s 4s", **plain, progressive=100), seat(2, "Ks Qs Jk Ts As", **plain)
-    said = "seat 2: a joker in the progressive needs the replacement card (687a.11(f)(1))"
-    assert refused(at, bettor, other, dealer="Qd Jc 8c 6c 4d") == said
+    message = "seat 2: a joker in the progressive needs the replacement card (687a.11(f)(1))"
+    assert refused(at, bettor, other, dealer="Qd Jc 8c 6c 4d") == message
     results = settled(at, bettor, other, dealer="Qd Jc 8c 6c 4d", replacement="Js")
     assert [(each.seat, each.envy_of) for each in results if each.envy_of] == [(1, 2)]
     assert settled(at, seat(1, "9s 9h 9d 7s 4s", **plain), other, dealer="Qd Jc 8c 6c 4d")

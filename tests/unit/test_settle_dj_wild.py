@@ -46,11 +46,11 @@ def folded(number: int, cards: str, **wagers: int) -> Seat:
 def test_ante_and_raise(at: Terms, player: str, dealer: str, outcome: str, clause: str) -> None:
     results = settled(at, raised(3, player), dealer=dealer)
     for wager, cents in (("ante", 500), ("raise", 1000), ("blind", 500)):
-        found = only(results, wager)
-        assert found.clauses[0] == clause
+        result = only(results, wager)
+        assert result.clauses[0] == clause
         if wager != "blind":
-            assert (found.outcome, found.paid_cents) == (outcome, cents if outcome == "wins" else 0)
-        assert found.back_cents == (0 if outcome == "loses" else cents)
+            assert (result.outcome, result.paid_cents) == (outcome, cents if outcome == "wins" else 0)
+        assert result.back_cents == (0 if outcome == "loses" else cents)
 
 
 BLIND = {
@@ -71,22 +71,22 @@ def test_every_line_of_the_blind(at: Terms) -> None:
     table = at.table("blind")
     assert list(BLIND) == [line.label for line in table.lines]
     for line in table.lines:
-        found = only(settled(at, raised(1, BLIND[line.label]), dealer=POOR), "blind")
+        result = only(settled(at, raised(1, BLIND[line.label]), dealer=POOR), "blind")
         assert line.pay is not None
-        assert (found.line, found.back_cents) == (line.label, 500)
+        assert (result.line, result.back_cents) == (line.label, 500)
         if line.pay.push:
-            assert (found.outcome, found.paid_cents) == ("pushes", 0)
+            assert (result.outcome, result.paid_cents) == ("pushes", 0)
         else:
             assert line.pay.odds is not None
-            assert (found.outcome, found.paid_cents) == ("wins", 500 * line.pay.odds[0])
+            assert (result.outcome, result.paid_cents) == ("wins", 500 * line.pay.odds[0])
     high_card = only(settled(at, raised(1, "Ks Jd 8s 6d 4s"), dealer=POOR), "blind")
     assert (high_card.outcome, high_card.line) == ("pushes", "Three-of-a-Kind or less")
 
 
 @clauses("687a.12(b)", "687a.11(e)(3)")
 def test_a_straight_that_loses_loses_its_blind(at: Terms) -> None:
-    found = only(settled(at, raised(1, BLIND["Straight"]), dealer="Kh 9h 7h 5h 3h"), "blind")
-    assert (found.outcome, found.clauses) == ("loses", ("687a.11(e)(3)",))
+    result = only(settled(at, raised(1, BLIND["Straight"]), dealer="Kh 9h 7h 5h 3h"), "blind")
+    assert (result.outcome, result.clauses) == ("loses", ("687a.11(e)(3)",))
 
 
 TRIPS = {
@@ -112,8 +112,8 @@ def test_every_line_and_column_of_every_trips_table(number: str) -> None:
         for cards, pay in zip(TRIPS[line.label], (line.natural, line.with_wild), strict=True):
             assert (cards is None) is (pay is None)
             if cards is not None and pay is not None and pay.odds is not None:
-                found = only(settled(at, raised(1, cards, trips=200), dealer=POOR), "trips")
-                assert (found.line, found.paid_cents, found.back_cents) == (line.label, 200 * pay.odds[0], 200)
+                result = only(settled(at, raised(1, cards, trips=200), dealer=POOR), "trips")
+                assert (result.line, result.paid_cents, result.back_cents) == (line.label, 200 * pay.odds[0], 200)
     pair = only(settled(at, raised(1, "9s 9h Kd 7s 4s", trips=200), dealer=POOR), "trips")
     assert (pair.outcome, pair.clauses) == ("loses", ("687a.11(f)(2)(i)",))
 
@@ -151,9 +151,9 @@ def test_a_fold_takes_ante_blind_and_bad_beat_and_leaves_trips(at: Terms) -> Non
 @pytest.mark.parametrize("plays_on", [False, True])
 def test_whether_a_folded_hand_plays_the_progressive_is_the_submissions_choice(plays_on: bool) -> None:
     at = terms("dj_wild", folded_progressive=plays_on)
-    found = only(settled(at, folded(2, "9s 9h 9d 7s 4s", progressive=100), dealer=POOR), "progressive")
-    assert (found.outcome, found.paid_cents) == (("wins", 900) if plays_on else ("loses", 0))
-    assert found.clauses[0] == "687a.11(b)(3)"
+    result = only(settled(at, folded(2, "9s 9h 9d 7s 4s", progressive=100), dealer=POOR), "progressive")
+    assert (result.outcome, result.paid_cents) == (("wins", 900) if plays_on else ("loses", 0))
+    assert result.clauses[0] == "687a.11(b)(3)"
 
 
 # --- progressive ------------------------------------------------------------------------------------------------------
@@ -178,29 +178,29 @@ def test_every_line_of_the_progressive(number: int, stake: str) -> None:
     unit = {1: 100, 2: 500}[number]
     assert list(PROGRESSIVE) == [line.label for line in table.lines]
     for line in table.lines:
-        found = only(settled(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive")
+        result = only(settled(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive")
         assert line.pay is not None
-        assert (found.line, found.meter_percent) == (line.label, line.pay.meter_percent or 0)
-        assert found.paid_cents == (unit * line.pay.odds[0] if line.pay.odds else 0)
-        assert found.back_cents == (unit if stake == "yes" else 0)
+        assert (result.line, result.meter_percent) == (line.label, line.pay.meter_percent or 0)
+        assert result.paid_cents == (unit * line.pay.odds[0] if line.pay.odds else 0)
+        assert result.back_cents == (unit if stake == "yes" else 0)
     wild = only(settled(at, raised(1, "9s 9h 2d 7s 4s", progressive=unit), dealer=POOR), "progressive")
     assert (wild.outcome, wild.clauses) == ("loses", ("687a.11(f)(1)(i)",))  # three alike only with the 2 wild
 
 
 @clauses("687a.11(f)(1)", "687a.6(d)")
 def test_the_joker_gives_way_to_the_replacement_card(at: Terms) -> None:
-    def found(cards: str, replacement: str, **changes: Any) -> Result:
+    def result(cards: str, replacement: str, **changes: Any) -> Result:
         table = terms("dj_wild", **changes) if changes else at
         return only(
             settled(table, raised(1, cards, progressive=100), dealer=POOR, replacement=replacement), "progressive"
         )
 
-    assert found("9s 9h Jk 7s 4s", "9d").line == "Three-of-a-Kind"
-    assert found("9s 9h Jk 7s 4s", "9d").hand == "three 9s with 7-4"
-    assert found("9s 9h Jk 7s 4s", "Kd").outcome == "loses"
-    assert found("2s 2h 2d 2c Jk", "Kd").line == "Four-of-a-Kind"
-    assert found("Ks Qs Js Ts Jk", "As").line == "Royal Flush"
-    assert found("9s 9h 2d 7s Jk", "Kd", settings={"progressive_wilds": "twos"}).line == "Three-of-a-Kind"
+    assert result("9s 9h Jk 7s 4s", "9d").line == "Three-of-a-Kind"
+    assert result("9s 9h Jk 7s 4s", "9d").hand == "three 9s with 7-4"
+    assert result("9s 9h Jk 7s 4s", "Kd").outcome == "loses"
+    assert result("2s 2h 2d 2c Jk", "Kd").line == "Four-of-a-Kind"
+    assert result("Ks Qs Js Ts Jk", "As").line == "Royal Flush"
+    assert result("9s 9h 2d 7s Jk", "Kd", settings={"progressive_wilds": "twos"}).line == "Three-of-a-Kind"
 
 
 @clauses("687a.12(c)/2")
@@ -238,10 +238,10 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
     at = terms("dj_wild", paytables={"bad_beat": f"687a-badbeat-DJWBB-{number}"})
     for line in at.table("bad_beat").lines:
         player, dealer = BAD_BEAT[line.label.removesuffix(" or less")]
-        found = only(settled(at, raised(1, player, bad_beat=200), dealer=dealer), "bad_beat")
+        result = only(settled(at, raised(1, player, bad_beat=200), dealer=dealer), "bad_beat")
         assert line.pay is not None
         assert line.pay.odds is not None
-        assert (found.line, found.paid_cents, found.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
+        assert (result.line, result.paid_cents, result.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
         won = only(
             settled(at, raised(1, player, bad_beat=200), dealer=POOR),
             "bad_beat",
@@ -255,8 +255,8 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
 def test_the_dealers_beaten_hand_pays_only_if_so_submitted() -> None:
     for setting, outcome in (("player_hand", "loses"), ("either_hand", "wins")):
         at = terms("dj_wild", settings={"bad_beat_pays": setting})
-        found = only(settled(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat")
-        assert found.outcome == outcome
+        result = only(settled(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat")
+        assert result.outcome == outcome
         tie = only(settled(at, raised(1, "9s 9h 2s 7h 4s", bad_beat=200), dealer="9d 9c 2d 7c 4c"), "bad_beat")
         assert tie.outcome == "loses"
 

@@ -73,9 +73,9 @@ def test_every_wager_has_one_end_and_money_adds_up(game: str, seed: int) -> None
     at = terms(game)
     outcomes: Counter[str] = Counter()
     for _ in range(ROUNDS):
-        told = dealt(at, rng)
-        results = settle(at, told)
-        placed = {(seat.number, wager): cents for seat in told.seats for wager, cents in seat.wagers.items()}
+        dealt_round = dealt(at, rng)
+        results = settle(at, dealt_round)
+        placed = {(seat.number, wager): cents for seat in dealt_round.seats for wager, cents in seat.wagers.items()}
         ends = [each for each in results if each.envy_of is None]
         assert {(each.seat, each.wager): each.wager_cents for each in ends} == placed
         assert len(ends) == len(placed)
@@ -93,9 +93,9 @@ def test_every_wager_has_one_end_and_money_adds_up(game: str, seed: int) -> None
                 assert each.paid_cents > 0 or each.meter_percent > 0
                 assert each.back_cents in (0, each.wager_cents)
             assert each.envy_of != each.seat
-        assert results == settle(at, told)
-    wanted = {"wins", "loses"} | ({"pushes"} if game in ("saigon_5_card", "face_up_pai_gow", "dj_wild") else set())
-    assert wanted <= set(outcomes)
+        assert results == settle(at, dealt_round)
+    expected = {"wins", "loses"} | ({"pushes"} if game in ("saigon_5_card", "face_up_pai_gow", "dj_wild") else set())
+    assert expected <= set(outcomes)
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)
@@ -103,11 +103,13 @@ def test_the_order_in_which_seats_are_told_does_not_matter(game: str, seed: int)
     rng = random.Random(seed)
     at = terms(game)
     for _ in range(30):
-        told = dealt(at, rng)
+        dealt_round = dealt(at, rng)
         shuffled = Round(
-            seats=tuple(rng.sample(told.seats, len(told.seats))), dealer=told.dealer, replacement=told.replacement
+            seats=tuple(rng.sample(dealt_round.seats, len(dealt_round.seats))),
+            dealer=dealt_round.dealer,
+            replacement=dealt_round.replacement,
         )
-        assert settle(at, shuffled) == settle(at, told)
+        assert settle(at, shuffled) == settle(at, dealt_round)
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)
@@ -117,10 +119,10 @@ def test_a_void_round_gives_back_what_lies_there(game: str, seed: int) -> None:
     facts = Facts(dealing=at.submission.dealing, shuffler="none", start="rng", deck="in_play")
     default = rulebook.rulings(at.edition, "wrong_card_count", "dealing", facts)
     for _ in range(40):
-        told = dealt(at, rng)
-        results = settle_void(at, told, default)
+        dealt_round = dealt(at, rng)
+        results = settle_void(at, dealt_round, default)
         assert all(each.outcome == "returned" for each in results)
-        assert sum(each.back_cents for each in results) == sum(sum(seat.wagers.values()) for seat in told.seats)
+        assert sum(each.back_cents for each in results) == sum(sum(seat.wagers.values()) for seat in dealt_round.seats)
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)
@@ -128,9 +130,16 @@ def test_a_card_told_twice_is_never_settled(game: str, seed: int) -> None:
     rng = random.Random(seed)
     at = terms(game)
     for _ in range(20):
-        told = dealt(at, rng)
-        first = told.seats[0]
+        dealt_round = dealt(at, rng)
+        first = dealt_round.seats[0]
         size = 7 if game == "over_under" else len(first.cards)  # more often than six decks have it
         wrong = Seat(number=first.number, cards=first.cards[:1] * size, wagers=first.wagers, fate=first.fate)
         with pytest.raises(BadHand):
-            settle(at, Round(seats=(wrong, *told.seats[1:]), dealer=told.dealer, replacement=told.replacement))
+            settle(
+                at,
+                Round(
+                    seats=(wrong, *dealt_round.seats[1:]),
+                    dealer=dealt_round.dealer,
+                    replacement=dealt_round.replacement,
+                ),
+            )

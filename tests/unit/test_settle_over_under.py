@@ -38,13 +38,13 @@ def test_every_total_with_both_decisions(at: Terms, total: int) -> None:
     ):
         results = settled(at, seat(1, HANDS[total], **{"ante": 500, wager: 500}))
         for name in ("ante", wager):
-            found = only(results, name)
-            assert found.outcome == ("wins" if wins else "loses")
-            assert (found.paid_cents, found.back_cents) == ((500, 500) if wins else (0, 0))
-            assert found.clauses[0] == (clause if wins else "686a.7(j)")
+            result = only(results, name)
+            assert result.outcome == ("wins" if wins else "loses")
+            assert (result.paid_cents, result.back_cents) == ((500, 500) if wins else (0, 0))
+            assert result.clauses[0] == (clause if wins else "686a.7(j)")
             wrong_side = not wins and not 18 <= total <= 23
-            assert found.see == (("O2",) if wrong_side else found.see)
-            assert ("O2" in found.see) is (wrong_side or wins)
+            assert result.see == (("O2",) if wrong_side else result.see)
+            assert ("O2" in result.see) is (wrong_side or wins)
 
 
 @clauses("686a.7(k)", "686a.8(b)", "686a.7(g)#2", "686a.7(g)(3)", "686a.1:Surrender")
@@ -53,10 +53,10 @@ def test_the_bonus_by_every_total_also_after_a_surrender(at: Terms, total: int) 
     plays = seat(1, HANDS[total], ante=500, over_23=500, bonus=100)
     gone = msgspec.structs.replace(seat(1, HANDS[total], ante=500, bonus=100), fate="gave_up")
     for player in (plays, gone):
-        found = only(settled(at, player), "bonus")
-        assert found.paid_cents == 100 * BONUS.get(total, 0)
-        assert found.outcome == ("wins" if total in BONUS else "loses")
-        assert found.clauses[0] == ("686a.7(g)#2" if player is gone else "686a.7(k)")
+        result = only(settled(at, player), "bonus")
+        assert result.paid_cents == 100 * BONUS.get(total, 0)
+        assert result.outcome == ("wins" if total in BONUS else "loses")
+        assert result.clauses[0] == ("686a.7(g)#2" if player is gone else "686a.7(k)")
 
 
 @clauses("686a.7(g)(3)", "686a.7(i)", "686a.7(f)")
@@ -72,8 +72,8 @@ def test_surrenders_are_taken_first_then_players_from_the_far_left(at: Terms) ->
 
 
 def test_a_surrendered_hand_without_a_bonus_needs_no_cards(at: Terms) -> None:
-    (found,) = settled(at, Seat(number=1, wagers={"ante": 500}, fate="gave_up"))
-    assert found.clauses == ("686a.7(g)(3)",)
+    (results,) = settled(at, Seat(number=1, wagers={"ante": 500}, fate="gave_up"))
+    assert results.clauses == ("686a.7(g)(3)",)
 
 
 @clauses("686a.9(c)")

@@ -40,10 +40,10 @@ def at() -> Terms:
     ],
 )
 def test_the_main_wager(at: Terms, cards: str, outcome: str, clause: str) -> None:
-    found = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
-    assert (found.outcome, found.clauses[0]) == (outcome, clause)
-    assert found.paid_cents == (2500 if outcome == "wins" else 0)
-    assert found.back_cents == (0 if outcome == "loses" else 2500)
+    results = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
+    assert (results.outcome, results.clauses[0]) == (outcome, clause)
+    assert results.paid_cents == (2500 if outcome == "wins" else 0)
+    assert results.back_cents == (0 if outcome == "loses" else 2500)
 
 
 @clauses("688a.11(f)(1)(iii)", "688a.11(f)(1)(iv)")
@@ -71,8 +71,8 @@ def test_a_dealers_ace_high_returns_every_main_wager_fouls_too(at: Terms) -> Non
 @clauses("688a.11(f)(2)(iii)", "688a.11(d)/2")
 def test_a_surrendered_hand_loses_even_to_an_ace_high_dealer(at: Terms) -> None:
     gone = msgspec.structs.replace(seat(2, "", **{MAIN: 500}), cards=(), setting=None, fate="gave_up")
-    (found,) = settled(at, gone, dealer="As Ks Qd Jc 9s 7d 5h")
-    assert (found.outcome, found.clauses, found.back_cents) == ("loses", ("688a.11(d)/2",), 0)
+    (result,) = settled(at, gone, dealer="As Ks Qd Jc 9s 7d 5h")
+    assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(d)/2",), 0)
 
 
 @clauses("688a.11(a)(1)", "688a.11(c)")
@@ -93,9 +93,9 @@ def test_ace_high(number: int) -> None:
     ace_high, pair = "Ah Kd Qh Jd 9h 7c 4h", "Kh Kd Qh 9d 8h 6c 4h"
 
     def paid(player: str, dealer: str) -> int:
-        found = only(settled(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high")
-        assert found.clauses[0] == ("688a.11(h)(1)(i)(B)" if found.outcome == "wins" else "688a.11(h)(1)(i)(A)")
-        return found.paid_cents if found.outcome == "wins" else -100
+        results = only(settled(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high")
+        assert results.clauses[0] == ("688a.11(h)(1)(i)(B)" if results.outcome == "wins" else "688a.11(h)(1)(i)(A)")
+        return results.paid_cents if results.outcome == "wins" else -100
 
     assert paid(ace_high, natural) == 100 * odds[0]
     assert paid(ace_high.replace("Ah", "Ac"), joker) == 100 * odds[0]
@@ -130,16 +130,18 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
     table = at.table("fortune")
     printed = {line.label: line for line in table.lines}
     for label, cards in FORTUNE_HANDS.items():
-        found = only(settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_beside(cards)), "fortune")
+        results = only(
+            settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune"
+        )
         if label not in printed:  # three pair is a line of the first table only (F4)
-            assert (label, found.outcome) == ("Three Pair", "loses")
+            assert (label, results.outcome) == ("Three Pair", "loses")
         elif label == "Three Pair":
-            assert (found.outcome, found.back_cents, found.paid_cents) == ("pushes", 300, 0)
+            assert (results.outcome, results.back_cents, results.paid_cents) == ("pushes", 300, 0)
         else:
             pay = printed[label].pay
             assert pay is not None
             assert pay.odds is not None
-            assert (found.line, found.paid_cents, found.back_cents) == (label, 300 * pay.odds[0], 300)
+            assert (results.line, results.paid_cents, results.back_cents) == (label, 300 * pay.odds[0], 300)
     pair = only(
         settled(
             at,
@@ -151,7 +153,7 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
     assert (pair.outcome, pair.clauses) == ("loses", ("688a.11(h)(2)(i)(A)",))
 
 
-def _beside(cards: str) -> str:
+def _dealers_cards(cards: str) -> str:
     """Seven cards for the dealer that the player does not hold."""
     deck = [rank + suit for suit in "chds" for rank in "2345679TJQKA"]
     return " ".join([card for card in deck if card not in cards.split()][:7])
@@ -161,8 +163,8 @@ def _beside(cards: str) -> str:
 def test_three_alike_and_a_straight_pay_as_three_alike() -> None:
     at = terms("face_up_pai_gow")
     cards = "9s 9h 9d 8c 7s 6d 5h"
-    found = only(settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_beside(cards)), "fortune")
-    assert (found.line, found.paid_cents) == ("Three of a Kind", 900)  # the printed order decides (F4)
+    results = only(settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune")
+    assert (results.line, results.paid_cents) == ("Three of a Kind", 900)  # the printed order decides (F4)
 
 
 PROGRESSIVE = {  # label -> cards that hold this line and no earlier one of the table
@@ -193,22 +195,24 @@ def test_every_line_of_every_progressive_table(number: int) -> None:
     wagers = {MAIN: 500, "progressive": table.unit_cents}
     for line in table.lines:
         cards = PROGRESSIVE[line.label]
-        found = only(settled(at, seat(1, cards, **wagers), dealer=_beside(cards)), "progressive")
+        result = only(settled(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
         assert line.pay is not None
-        assert (found.outcome, found.line, found.table) == ("wins", line.label, table.id)
-        assert (found.paid_cents, found.meter_percent) == (line.pay.fixed_cents or 0, line.pay.meter_percent or 0)
-        assert found.back_cents == (500 if number == 4 else 0)  # only table 4 gives the wager back
+        assert (result.outcome, result.line, result.table) == ("wins", line.label, table.id)
+        assert (result.paid_cents, result.meter_percent) == (line.pay.fixed_cents or 0, line.pay.meter_percent or 0)
+        assert result.back_cents == (500 if number == 4 else 0)  # only table 4 gives the wager back
     for label in {"Full House", "Flush", "Three of a Kind", "Straight"} - {line.label for line in table.lines}:
         cards = PROGRESSIVE[label]
-        found = only(settled(at, seat(1, cards, **wagers), dealer=_beside(cards)), "progressive")
-        assert (found.outcome, found.clauses, found.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)",), 0)
+        result = only(settled(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
+        assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)",), 0)
 
 
 @clauses("688a.6(f)(6)", "688a.6(a)")
 def test_the_joker_is_free_in_the_progressive_and_bound_in_the_fortune_of_one_hand() -> None:
     at = terms("face_up_pai_gow", paytables={"progressive": "688a-progressive-2"})
     cards = "9s 9h 9d Jk 5s Kd Qd"
-    results = settled(at, seat(1, cards, **{MAIN: 500, "fortune": 500, "progressive": 100}), dealer=_beside(cards))
+    results = settled(
+        at, seat(1, cards, **{MAIN: 500, "fortune": 500, "progressive": 100}), dealer=_dealers_cards(cards)
+    )
     assert only(results, "progressive").line == "Four of a Kind"
     assert only(results, "fortune").line == "Three of a Kind"
 
@@ -324,7 +328,7 @@ def test_hands_that_are_void_or_left(at: Terms) -> None:
 
 @clauses("688a.12(d)/1")
 def test_a_line_names_table_and_readings(at: Terms) -> None:
-    found = only(settled(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive")
-    (table,) = (each for each in paytables("face_up_pai_gow") if each.id == found.table)
-    assert found.see == table.see
-    assert found.hand == "royal flush"
+    results = only(settled(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive")
+    (table,) = (each for each in paytables("face_up_pai_gow") if each.id == results.table)
+    assert results.see == table.see
+    assert results.hand == "royal flush"

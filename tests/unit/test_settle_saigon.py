@@ -47,9 +47,9 @@ def at() -> Terms:
     ],
 )
 def test_the_ante(at: Terms, player: str, dealer: str, outcome: str, paid: int, clause: str) -> None:
-    found = only(settled(at, seat(3, player, ante=1000), dealer=dealer), "ante")
-    assert (found.outcome, found.paid_cents, found.clauses[0]) == (outcome, paid, clause)
-    assert found.back_cents == (0 if outcome == "loses" else 1000)
+    result = only(settled(at, seat(3, player, ante=1000), dealer=dealer), "ante")
+    assert (result.outcome, result.paid_cents, result.clauses[0]) == (outcome, paid, clause)
+    assert result.back_cents == (0 if outcome == "loses" else 1000)
 
 
 @clauses("680a.12(b)")
@@ -62,16 +62,16 @@ def test_half_a_wager_is_paid_exactly_or_not_taken(at: Terms) -> None:
 @clauses("680a.11(b)(1)", "680a.11(b)(2)")
 def test_a_player_who_could_qualify_but_set_otherwise_is_compared_as_set(at: Terms) -> None:
     set_wrong = "Ks Kh 4s | Kd 3s"
-    found = only(settled(at, seat(1, set_wrong, ante=1000), dealer=ONE), "ante")
-    assert (found.outcome, found.clauses) == ("loses", ("680a.11(d)(2)(i)",))  # there is no foul, only no qualifying
+    result = only(settled(at, seat(1, set_wrong, ante=1000), dealer=ONE), "ante")
+    assert (result.outcome, result.clauses) == ("loses", ("680a.11(d)(2)(i)",))  # there is no foul, only no qualifying
     right = only(settled(at, seat(1, "Ks Kh Kd | 4s 3s", ante=1000), dealer=ONE), "ante")
     assert right.outcome == "wins"
 
 
 @clauses("680a.6(a)(4)", "680a.11(b)(1)")
 def test_the_texts_own_hand_beats_a_nine(at: Terms) -> None:
-    found = only(settled(at, seat(1, "Jk 8s 6d 5h 2c", ante=1000), dealer="Ks Kh Kd 5s 4s"), "ante")
-    assert (found.outcome, found.paid_cents) == ("wins", 1000)
+    result = only(settled(at, seat(1, "Jk 8s 6d 5h 2c", ante=1000), dealer="Ks Kh Kd 5s 4s"), "ante")
+    assert (result.outcome, result.paid_cents) == ("wins", 1000)
 
 
 BONUS = {
@@ -93,19 +93,19 @@ def test_every_line_of_the_bonus_table(at: Terms) -> None:
     table = at.table("bonus")
     assert list(BONUS) == [line.label for line in table.lines]
     for line in table.lines:
-        found = only(settled(at, seat(1, BONUS[line.label], ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus")
+        result = only(settled(at, seat(1, BONUS[line.label], ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus")
         assert line.pay is not None
         assert line.pay.odds is not None
-        assert (found.line, found.paid_cents, found.back_cents) == (line.label, 300 * line.pay.odds[0], 300)
+        assert (result.line, result.paid_cents, result.back_cents) == (line.label, 300 * line.pay.odds[0], 300)
     pair = only(settled(at, seat(1, "9s 9h 7d 4c 2s", ante=500, bonus=300), dealer="Kh Kd Kc 8s 6h"), "bonus")
     assert (pair.outcome, pair.clauses) == ("loses", ("680a.11(e)(1)",))
 
 
 @clauses("680a.12(c)")
 def test_two_pair_pays_eight_to_one_as_all_documents_print(at: Terms) -> None:
-    found = only(settled(at, seat(1, BONUS["Two pair"], ante=500, bonus=100), dealer="Kh Kd Kc 8s 6h"), "bonus")
-    assert found.paid_cents == 800
-    assert found.see == ("S6",)
+    result = only(settled(at, seat(1, BONUS["Two pair"], ante=500, bonus=100), dealer="Kh Kd Kc 8s 6h"), "bonus")
+    assert result.paid_cents == 800
+    assert result.see == ("S6",)
 
 
 @clauses("680a.12(d)")

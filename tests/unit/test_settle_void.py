@@ -18,14 +18,14 @@ FACTS = Facts(dealing="manual_shoe", shuffler="counting", start="fixed", device=
 
 
 def ruled(game: str, trigger: str, phase: str, facts: Facts = FACTS) -> Ruling:
-    found = rulebook.rulings(rulebook.edition(game), trigger, phase, facts)  # type: ignore[arg-type]
-    assert "void_round" in found.outcomes
-    return found
+    result = rulebook.rulings(rulebook.edition(game), trigger, phase, facts)  # type: ignore[arg-type]
+    assert "void_round" in result.outcomes
+    return result
 
 
 def dj_void(seats: list[Seat], phase: str = "playing", replacement: str = "") -> tuple[Result, ...]:
-    told = Round(seats=tuple(seats), replacement=parse(replacement)[0] if replacement else None)
-    return settle_void(terms("dj_wild"), told, ruled("dj_wild", "cards_revealed_before_raise", phase))
+    dealt_round = Round(seats=tuple(seats), replacement=parse(replacement)[0] if replacement else None)
+    return settle_void(terms("dj_wild"), dealt_round, ruled("dj_wild", "cards_revealed_before_raise", phase))
 
 
 @clauses("687a.13(d)")
@@ -96,6 +96,8 @@ def test_any_other_void_returns_every_wager_also_progressive_bets_in_the_tray(ga
 @clauses("688a.13(l)")
 def test_a_jammed_shoe_returns_wagers_by_its_own_clause() -> None:
     facts = msgspec.structs.replace(FACTS, dealing="automated_shoe", start="rng")
-    told = Round(seats=(Seat(number=3, wagers={"face_up_pai_gow_poker": 500, "progressive": 500}),))
-    results = settle_void(terms("face_up_pai_gow"), told, ruled("face_up_pai_gow", "shoe_fault", "dealing", facts))
+    dealt_round = Round(seats=(Seat(number=3, wagers={"face_up_pai_gow_poker": 500, "progressive": 500}),))
+    results = settle_void(
+        terms("face_up_pai_gow"), dealt_round, ruled("face_up_pai_gow", "shoe_fault", "dealing", facts)
+    )
     assert [each.clauses for each in results] == [("688a.13(l)",), ("688a.13(l)",)]

@@ -33,8 +33,8 @@ def test_its_state_is_read_and_what_came_since_begins_empty() -> None:
     store.close()
     digests = run.digests | {SOFTWARE: "1" * 64}
     new = Floor(GAME)
-    found = recover(run.disk.open(version=rec.VERSION, digests=digests), new.table, digests)
-    assert found.migration is not None
-    assert found.migration.name == "revocations_journaled"
+    recovered = recover(run.disk.open(version=rec.VERSION, digests=digests), new.table, digests)
+    assert recovered.migration is not None
+    assert recovered.migration.name == "revocations_journaled"
     assert (new.state.enrolled, new.state.revoked, new.state.copy_kept) == ({}, [], False)
     assert new.state.money == floor.state.money

@@ -30,9 +30,9 @@ MOTORS = ("feed", "transport", "elevator", "eject")
 def begun(*, motors: tuple[str, ...] = MOTORS) -> tuple[st.Way, list[st.StepEvent]]:
     """A way that began by itself."""
     began = st.begin(4, "shuffler.1", "", service=True, expected=53, has_door=True, motors=motors)
-    way = st.replay([began])
-    assert way is not None
-    return way, [began]
+    procedure = st.replay([began])
+    assert procedure is not None
+    return procedure, [began]
 
 
 def way_of(
@@ -41,60 +41,60 @@ def way_of(
     """A way that the technician has taken up."""
     by = "" if service else TECHNICIAN
     began = st.begin(4, "shuffler.1", by, service=service, expected=53, has_door=has_door, motors=motors)
-    way, taken = st.take_up(st.Way(began), TECHNICIAN) if service else (st.Way(began), [])
-    return way, [began, *taken]
+    procedure, taken = st.take_up(st.Way(began), TECHNICIAN) if service else (st.Way(began), [])
+    return procedure, [began, *taken]
 
 
-def go(way: st.Way, events: list[st.StepEvent], *steps: st.Step) -> st.Way:
+def go(procedure: st.Way, events: list[st.StepEvent], *steps: st.Step) -> st.Way:
     for step in steps:
         if step is st.Step.CLEAR:
             for is_open in (True, False):
-                way, more = st.take(way, st.DoorMoved(is_open), TECHNICIAN)
+                procedure, more = st.take(procedure, st.DoorMoved(is_open), TECHNICIAN)
                 assert more == [st.Shown(4, TECHNICIAN, st.DoorMoved(is_open))]
                 events += more
         if step is st.Step.MOTOR_JOG:
             for motor in MOTORS[:-1]:
-                way, more = st.take(way, st.Jogged(motor, False, 310, True), TECHNICIAN)
+                procedure, more = st.take(procedure, st.Jogged(motor, False, 310, True), TECHNICIAN)
                 assert not [event for event in more if isinstance(event, st.Ticked)], "every motor, not one"
                 events += more
-        way, ticked = st.must_tick(way, step, PROOFS[step], FLOOR if step is st.Step.RETURN else TECHNICIAN)
+        procedure, ticked = st.must_tick(procedure, step, PROOFS[step], FLOOR if step is st.Step.RETURN else TECHNICIAN)
         assert [tick.step for tick in ticked if isinstance(tick, st.Ticked)] == [step]
         events += ticked
-    return way
+    return procedure
 
 
 def test_the_whole_way_ticks_in_order_and_ends() -> None:
-    way, events = way_of()
-    way = go(way, events, *st.SERVICE)
-    assert way.next is None
-    assert way.people == (TECHNICIAN, FLOOR)
+    procedure, events = way_of()
+    procedure = go(procedure, events, *st.SERVICE)
+    assert procedure.next is None
+    assert procedure.people == (TECHNICIAN, FLOOR)
 
 
 @pytest.mark.parametrize("step", st.SERVICE)
 @pytest.mark.parametrize("proof", st.SERVICE)
 def test_no_step_ticks_by_the_evidence_of_another(step: st.Step, proof: st.Step) -> None:
-    way, events = way_of()
-    way = go(way, events, *st.SERVICE[: st.SERVICE.index(step)])
-    way, _ = st.take(way, st.DoorMoved(False), TECHNICIAN)
+    procedure, events = way_of()
+    procedure = go(procedure, events, *st.SERVICE[: st.SERVICE.index(step)])
+    procedure, _ = st.take(procedure, st.DoorMoved(False), TECHNICIAN)
     if step is proof and step is not st.Step.MOTOR_JOG:
-        st.must_tick(way, step, PROOFS[proof], FLOOR)
+        st.must_tick(procedure, step, PROOFS[proof], FLOOR)
     else:
         with pytest.raises(StepRefused):
-            st.must_tick(way, step, PROOFS[proof], FLOOR)
-        after, ticked = st.take(way, PROOFS[proof], FLOOR)
-        assert after.done == way.done
+            st.must_tick(procedure, step, PROOFS[proof], FLOOR)
+        after, ticked = st.take(procedure, PROOFS[proof], FLOOR)
+        assert after.done == procedure.done
         assert not [event for event in ticked if isinstance(event, st.Ticked)]
 
 
 @pytest.mark.parametrize("step", st.SERVICE[1:])
 def test_no_step_ticks_before_its_turn(step: st.Step) -> None:
-    way, _ = way_of()
+    procedure, _ = way_of()
     with pytest.raises(StepRefused, match="is not the next step"):
-        st.must_tick(way, step, PROOFS[step], FLOOR)
+        st.must_tick(procedure, step, PROOFS[step], FLOOR)
 
 
 @pytest.mark.parametrize(
-    ("step", "shown", "says"),
+    ("step", "shown", "message"),
     [
         (st.Step.CLEAR, st.Emptied(), "nobody has opened the door"),
         (st.Step.PATH_EMPTY, st.Looked(("lift",)), "sensor lift is dark"),
@@ -109,95 +109,95 @@ def test_no_step_ticks_before_its_turn(step: st.Step) -> None:
         (st.Step.RETURN, st.Returned(TECHNICIAN, "floorperson"), "second person"),
     ],
 )
-def test_a_step_whose_evidence_is_bad_says_what_is_missing(step: st.Step, shown: st.Evidence, says: str) -> None:
-    way, events = way_of()
-    way = go(way, events, *st.SERVICE[: st.SERVICE.index(step)])
-    with pytest.raises(StepRefused, match=says):
-        st.must_tick(way, step, shown, FLOOR)
+def test_a_step_whose_evidence_is_bad_says_what_is_missing(step: st.Step, shown: st.Evidence, message: str) -> None:
+    procedure, events = way_of()
+    procedure = go(procedure, events, *st.SERVICE[: st.SERVICE.index(step)])
+    with pytest.raises(StepRefused, match=message):
+        st.must_tick(procedure, step, shown, FLOOR)
 
 
 def test_where_no_motor_can_be_turned_by_itself_one_self_test_ticks_sensors_and_motors_and_the_step_says_so() -> None:
-    way, events = way_of(motors=())
-    way = go(way, events, st.Step.CLEAR, st.Step.PATH_EMPTY)
-    assert "cannot jog: SelfTested" in st.wanted(way, st.Step.MOTOR_JOG)
-    held, ticked = st.take(way, st.Tested(0, 1), TECHNICIAN)
+    procedure, events = way_of(motors=())
+    procedure = go(procedure, events, st.Step.CLEAR, st.Step.PATH_EMPTY)
+    assert "cannot jog: SelfTested" in st.wanted(procedure, st.Step.MOTOR_JOG)
+    held, ticked = st.take(procedure, st.Tested(0, 1), TECHNICIAN)
     assert held.next is st.Step.MOTOR_JOG
     with pytest.raises(StepRefused, match="1 motors"):
         st.must_tick(held, st.Step.MOTOR_JOG, st.Tested(0, 1), TECHNICIAN)
-    way, ticked = st.take(way, st.Tested(0, 0), TECHNICIAN)
+    procedure, ticked = st.take(procedure, st.Tested(0, 0), TECHNICIAN)
     assert [tick.step for tick in ticked if isinstance(tick, st.Ticked)] == [st.Step.SENSOR_TEST, st.Step.MOTOR_JOG]
 
 
 def test_a_motor_that_stalls_after_it_turned_has_to_be_turned_again() -> None:
-    way, events = way_of()
-    way = go(way, events, *st.SERVICE[:4])
-    way, undone = st.take(way, st.Jogged("feed", True, 1150, False), TECHNICIAN)
+    procedure, events = way_of()
+    procedure = go(procedure, events, *st.SERVICE[:4])
+    procedure, undone = st.take(procedure, st.Jogged("feed", True, 1150, False), TECHNICIAN)
     assert undone == [st.Undone(4, st.Step.MOTOR_JOG, "motor feed did not turn")]
-    assert (way.next, way.jogged) == (st.Step.MOTOR_JOG, ())
-    assert st.wanted(way, st.Step.MOTOR_JOG) == "Jogged, turned: feed, transport, elevator, eject"
+    assert (procedure.next, procedure.jogged) == (st.Step.MOTOR_JOG, ())
+    assert st.wanted(procedure, st.Step.MOTOR_JOG) == "Jogged, turned: feed, transport, elevator, eject"
 
 
 def test_before_a_technician_takes_it_up_nothing_ticks() -> None:
-    way, _ = begun()
-    assert way.open == "begin: a technician starts the return to service"
+    procedure, _ = begun()
+    assert procedure.open == "begin: a technician starts the return to service"
     for shown in (st.DoorMoved(True), st.DoorMoved(False), st.Emptied()):
-        way, events = st.take(way, shown, "")
-        assert (way.done, way.door, events) == ((), None, [])
+        procedure, events = st.take(procedure, shown, "")
+        assert (procedure.done, procedure.door, events) == ((), None, [])
     with pytest.raises(StepRefused, match="no technician is assigned to fault report 4"):
-        st.must_tick(way, st.Step.CLEAR, st.Emptied(), TECHNICIAN)
+        st.must_tick(procedure, st.Step.CLEAR, st.Emptied(), TECHNICIAN)
 
 
 def test_whoever_took_it_up_has_worked_on_it_also_if_another_went_on() -> None:
-    way, events = begun()
-    way, taken = st.take_up(way, FLOOR, "shuffle")
-    assert st.take_up(way, FLOOR)[1] == []
-    way, left = st.leave(way)
-    assert way.open.startswith("begin")
+    procedure, events = begun()
+    procedure, taken = st.take_up(procedure, FLOOR, "shuffle")
+    assert st.take_up(procedure, FLOOR)[1] == []
+    procedure, left = st.leave(procedure)
+    assert procedure.open.startswith("begin")
     with pytest.raises(StepRefused, match="no technician is assigned"):
-        st.leave(way)
-    way, again = st.take_up(way, TECHNICIAN, "sort")
+        st.leave(procedure)
+    procedure, again = st.take_up(procedure, TECHNICIAN, "sort")
     events += [*taken, *left, *again]
-    way = go(way, events, *st.SERVICE[:-1])
+    procedure = go(procedure, events, *st.SERVICE[:-1])
     with pytest.raises(StepRefused, match="second person"):
-        st.must_tick(way, st.Step.RETURN, st.Returned(FLOOR, "floorperson"), FLOOR)
-    way, _ = st.must_tick(way, st.Step.RETURN, st.Returned("f-9", "floorperson"), "f-9")
-    assert (way.next, way.open, way.mode) == (None, "", "sort")
+        st.must_tick(procedure, st.Step.RETURN, st.Returned(FLOOR, "floorperson"), FLOOR)
+    procedure, _ = st.must_tick(procedure, st.Step.RETURN, st.Returned("f-9", "floorperson"), "f-9")
+    assert (procedure.next, procedure.open, procedure.mode) == (None, "", "sort")
     assert st.replay(events) is not None
 
 
 def test_a_new_fault_begins_the_way_anew_and_an_open_door_undoes_what_it_can_disturb() -> None:
-    way, events = way_of()
-    way = go(way, events, *st.SERVICE[:5])
-    opened, undone = st.take(way, st.DoorMoved(True), TECHNICIAN)
+    procedure, events = way_of()
+    procedure = go(procedure, events, *st.SERVICE[:5])
+    opened, undone = st.take(procedure, st.DoorMoved(True), TECHNICIAN)
     assert opened.next is st.Step.PATH_EMPTY
     assert [type(event) for event in undone] == [st.Undone]
-    jammed, undone = st.take(way, st.Faulted("Jam"), TECHNICIAN)
+    jammed, undone = st.take(procedure, st.Faulted("Jam"), TECHNICIAN)
     assert (jammed.next, jammed.done) == (st.Step.CLEAR, ())
     assert undone == [st.Undone(4, st.Step.CLEAR, "the machine reported Jam")]
 
 
 def test_an_interruption_has_fewer_steps_than_a_fault_of_the_machine() -> None:
-    way, events = way_of(service=False)
-    way = go(way, events, *st.STAFF)
-    assert way.next is None
+    procedure, events = way_of(service=False)
+    procedure = go(procedure, events, *st.STAFF)
+    assert procedure.next is None
     with pytest.raises(StepRefused, match="table staff"):
         st.must_tick(way_of(service=False)[0], st.Step.SENSOR_TEST, st.Tested(0, 0), TECHNICIAN)
 
 
 def test_after_every_event_the_way_can_be_taken_up_again_from_what_was_written() -> None:
-    way, events = way_of()
+    procedure, events = way_of()
     written = msgspec.json.Decoder(list[st.StepEvent])
     for step in st.SERVICE[:6]:
-        way = go(way, events, step)
-        assert st.replay(written.decode(msgspec.json.encode(events))) == way
-    way, undone = st.take(way, st.Faulted("Jam"), TECHNICIAN)
-    assert st.replay(written.decode(msgspec.json.encode([*events, *undone]))) == way
-    assert (way.done, way.door, way.jogged) == ((), None, ())
+        procedure = go(procedure, events, step)
+        assert st.replay(written.decode(msgspec.json.encode(events))) == procedure
+    procedure, undone = st.take(procedure, st.Faulted("Jam"), TECHNICIAN)
+    assert st.replay(written.decode(msgspec.json.encode([*events, *undone]))) == procedure
+    assert (procedure.done, procedure.door, procedure.jogged) == ((), None, ())
 
 
 def test_a_machine_without_a_door_is_cleared_without_one() -> None:
-    way, _ = way_of(has_door=False)
-    assert st.must_tick(way, st.Step.CLEAR, st.Emptied(), TECHNICIAN)[0].done == (st.Step.CLEAR,)
+    procedure, _ = way_of(has_door=False)
+    assert st.must_tick(procedure, st.Step.CLEAR, st.Emptied(), TECHNICIAN)[0].done == (st.Step.CLEAR,)
 
 
 def test_a_machines_own_events_are_the_evidence() -> None:

@@ -37,8 +37,8 @@ def honest() -> Iterator[dict[str, Path]]:
 @pytest.mark.parametrize("name", list(PLAYED))
 def test_the_honest_export_holds(honest: dict[str, Path], name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_export.main([str(honest[name])]) == 0, capsys.readouterr().out
-    told = capsys.readouterr().out
-    assert all(f" {kind}" in told for kind in HAS[name]), told
+    output = capsys.readouterr().out
+    assert all(f" {kind}" in output for kind in HAS[name]), output
 
 
 @pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "name", ""))
@@ -48,8 +48,8 @@ def test_every_forgery_of_supervision_is_found_at_its_record(
     forged = Export(honest[name])
     place = forgery.change(forged)
     code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
-    told = capsys.readouterr().out
-    assert code == 1, told
-    assert re.search(forgery.says, told), told
+    output = capsys.readouterr().out
+    assert code == 1, output
+    assert re.search(forgery.says, output), output
     assert place is not None
-    assert f"record {place + 1}: " in told, (place + 1, told)
+    assert f"record {place + 1}: " in output, (place + 1, output)

@@ -353,11 +353,11 @@ def test_what_was_decided_can_be_written_down_and_read_back_and_is_the_whole_boo
     floor.claim(3, "full_house")
     floor.finish()
     money = BetAccepted | BetReturned | BetSettled | HitClaimed | Booked
-    told = [each for _, decisions in floor.log for each in decisions if isinstance(each, money)]
-    written = msgspec.msgpack.encode(told)
-    assert msgspec.msgpack.decode(written, type=list[money]) == told
+    reported = [each for _, decisions in floor.log for each in decisions if isinstance(each, money)]
+    written = msgspec.msgpack.encode(reported)
+    assert msgspec.msgpack.decode(written, type=list[money]) == reported
     accounts: Counter[str] = Counter()
-    for entry in (each.entry for each in told if isinstance(each, Booked)):
+    for entry in (each.entry for each in reported if isinstance(each, Booked)):
         for transfer in entry.transfers:
             accounts[transfer.source] -= transfer.amount
             accounts[transfer.to] += transfer.amount

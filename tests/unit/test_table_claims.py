@@ -378,7 +378,7 @@ def test_claims_are_told_with_their_order_and_a_hit_keeps_its_number_when_it_is_
     claim(floor, 6, TENTH)
     claim(floor, 3, TENTH)
     floor.say_seat("hit_hand", 6, "not_winning")
-    told = [each for _, decided in floor.log for each in decided if isinstance(each, (HitClaimed, HitRebooked))]
-    assert [(each.seat, each.hit == told[1].hit) for each in told] == [(6, False), (3, True), (3, True)]
+    reported = [each for _, decided in floor.log for each in decided if isinstance(each, (HitClaimed, HitRebooked))]
+    assert [(each.seat, each.hit == reported[1].hit) for each in reported] == [(6, False), (3, True), (3, True)]
     assert findings(floor.log[-1][1], "claim_withdrawn")
     assert not [p for p in of(Prompt, floor.log[-1][1]) if p.kind == "hit_validate"]

@@ -116,8 +116,8 @@ def test_nothing_is_paid_before_hand_light_and_floorperson_have_spoken_in_this_o
     floor.claim(3, "royal_flush")
     for kind, role, reasons, clause in STEPS:
         assert floor.keys("pay", seat=3) == reasons
-        against = {reason.key: reason for reason in floor.table.permit("pay", seat=3)}
-        assert clause in {reason.clause for reason in against.values()}
+        refusal = {reason.key: reason for reason in floor.table.permit("pay", seat=3)}
+        assert clause in {reason.clause for reason in refusal.values()}
         prompt = floor.prompt(kind)
         assert (prompt.role, prompt.clauses[0]) == (role, clause)
         assert not floor.prompts("hit_pay")

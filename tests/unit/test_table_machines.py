@@ -113,13 +113,13 @@ class Model(msgspec.Struct):
 
 def stated(name: str, trigger: str) -> dict[str, str]:
     """What a trigger does in each state where it is not refused."""
-    found: dict[str, str] = {}
+    results: dict[str, str] = {}
     for rule in STATED[name][1][trigger].split():
         sources, _, to = rule.partition(">")
         for source in sources.split(","):
-            assert source not in found, f"{name}: {trigger} in {source} is stated twice"
-            found[source] = to
-    return found
+            assert source not in results, f"{name}: {trigger} in {source} is stated twice"
+            results[source] = to
+    return results
 
 
 PAIRS: Final = [

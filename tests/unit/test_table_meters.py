@@ -98,8 +98,8 @@ def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() ->
     (booked,) = of(Booked, decisions)
     assert (booked.entry.kind, booked.entry.document) == ("correction", "MC-7")
     assert (floor.book.at(METER), floor.book.at(CORRECTIONS)) == (9_997 * DOLLAR, 3 * DOLLAR)
-    (found,) = findings(decisions, "meter_corrected")
-    assert found.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7; malfunction: sensor_fault"
+    (finding,) = findings(decisions, "meter_corrected")
+    assert finding.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7; malfunction: sensor_fault"
 
 
 # --- grounds and bounds -----------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() ->
 
 @pytest.mark.parametrize("amount", [-DOLLAR, DOLLAR])
 @pytest.mark.parametrize(
-    ("ground", "reason", "counterpart", "said"),
+    ("ground", "reason", "counterpart", "message"),
     [
         ("", "", "", "not a ground"),
         ("prize_paid", "sensor_fault", "", "not a ground"),
@@ -121,14 +121,14 @@ def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() ->
     ],
 )
 def test_a_meter_changes_by_hand_only_on_a_ground_of_the_list(
-    amount: int, ground: str, reason: str, counterpart: str, said: str
+    amount: int, ground: str, reason: str, counterpart: str, message: str
 ) -> None:
     floor = BettingFloor("688a-progressive-1")
     floor.round()
     before = floor.held()
     event = ev.MeterCorrected(amount, "MC-7", FLOOR, AUDITOR, ground, reason, counterpart)
-    assert said in refused(floor.step(event))
-    assert said in refused(floor.step(ev.MeterReset("MR-7", FLOOR, AUDITOR, ground, reason, counterpart)))
+    assert message in refused(floor.step(event))
+    assert message in refused(floor.step(ev.MeterReset("MR-7", FLOOR, AUDITOR, ground, reason, counterpart)))
     assert floor.held() == before
 
 
@@ -138,8 +138,8 @@ def test_a_transfer_goes_the_direction_that_it_names(amount: int, reason: str) -
     wrong = ev.MeterCorrected(amount, "MC-7", FLOOR, AUDITOR, "transfer", reason, "T-2")
     assert "does not" in refused(floor.step(wrong))
     right = ev.MeterCorrected(-amount, "MC-7", FLOOR, AUDITOR, "transfer", reason, "T-2")
-    (found,) = findings(floor.step(right), "meter_corrected")
-    assert found.text.endswith(f"transfer: {reason}, other side T-2")
+    (finding,) = findings(floor.step(right), "meter_corrected")
+    assert finding.text.endswith(f"transfer: {reason}, other side T-2")
 
 
 def test_a_reset_that_lowers_the_meter_is_no_transfer_to_it() -> None:
@@ -201,8 +201,8 @@ def chattering(changes: int) -> BettingFloor:
 def test_a_bet_of_a_sensor_that_chatters_is_not_booked_and_closes_the_meter() -> None:
     floor = chattering(101)
     decided = floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, MeterPlay))
-    (found,) = findings(decided, "unreasonable_contribution")
-    assert "101 changes" in found.text
+    (finding,) = findings(decided, "unreasonable_contribution")
+    assert "101 changes" in finding.text
     assert set(floor.state.money.bets) == {1}
     assert floor.book.at(METER) == 10_000 * DOLLAR + 28 * CENT
     assert floor.hold("unreasonable_contribution").seat == 3
@@ -307,15 +307,15 @@ def test_a_rate_changes_only_with_the_rules_submission_and_with_the_meter_closed
     assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT
     another_rate(floor, 2_050)
     assert floor.against_opening() == {"rate_differs"}
-    (said,) = of(Refused, floor.step(set_rate(2_050)))
-    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+    (refusal,) = of(Refused, floor.step(set_rate(2_050)))
+    assert [reason.key for reason in refusal.reasons] == ["meter_not_closed"]
     floor.step(close())
     assert "name the Rules Submission" in refused(floor.step(set_rate(2_050, "")))
     assert "has a rate of 2050" in refused(floor.step(set_rate(2_000)))
-    (told,) = of(MeterSet, floor.step(set_rate(2_050)))
-    assert (told.rate_bp, told.document, told.credentials) == (2_050, "MP-7", ("T1", "A1"))
-    assert (told.submission, sum(told.accounts.values())) == ("RS-2027/3", 0)
-    assert told.accounts[METER] == floor.book.at(METER)
+    (event,) = of(MeterSet, floor.step(set_rate(2_050)))
+    assert (event.rate_bp, event.document, event.credentials) == (2_050, "MP-7", ("T1", "A1"))
+    assert (event.submission, sum(event.accounts.values())) == ("RS-2027/3", 0)
+    assert event.accounts[METER] == floor.book.at(METER)
     floor.step(reopen())
     floor.round()
     assert floor.book.at(METER) == 2_000 * DOLLAR + 15 * CENT + 205_000
@@ -326,22 +326,22 @@ def test_another_rate_in_the_configuration_moves_no_cent_by_itself() -> None:
     another_rate(floor, 2_050)
     assert floor.table.context.meter is not None
     assert floor.table.context.meter.rate_bp == 1_500
-    (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
-    assert [reason.key for reason in said.reasons] == ["rate_differs"]
+    (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    assert [reason.key for reason in refusal.reasons] == ["rate_differs"]
 
 
 def test_a_limit_is_set_only_with_the_meter_closed() -> None:
     floor = BettingFloor("688a-progressive-1")
-    (said,) = of(Refused, floor.step(change()))
-    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+    (refusal,) = of(Refused, floor.step(change()))
+    assert [reason.key for reason in refusal.reasons] == ["meter_not_closed"]
     assert floor.state.money.limit is None
 
 
 def test_an_unreasonable_contribution_is_no_closing_by_people() -> None:
     floor = BettingFloor("688a-progressive-1")
     floor.state.money.closed = mc.UNREASONABLE
-    (said,) = of(Refused, floor.step(change()))
-    assert [reason.key for reason in said.reasons] == ["meter_not_closed"]
+    (refusal,) = of(Refused, floor.step(change()))
+    assert [reason.key for reason in refusal.reasons] == ["meter_not_closed"]
 
 
 # --- signs ------------------------------------------------------------------------------------------------------------
@@ -351,10 +351,10 @@ def test_an_unreasonable_contribution_is_no_closing_by_people() -> None:
 @pytest.mark.parametrize("cause", ["stale", "PB-498", "gone"])
 def test_no_round_opens_while_no_sign_shows_the_meter(cause: str) -> None:
     floor = BettingFloor("688a-progressive-1")
-    (found,) = findings(floor.step(ev.SignShown("/sign", cause)), "meter_not_seen")
-    assert cause in found.text
-    (said,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
-    (reason,) = said.reasons
+    (finding,) = findings(floor.step(ev.SignShown("/sign", cause)), "meter_not_seen")
+    assert cause in finding.text
+    (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    (reason,) = refusal.reasons
     assert (reason.key, reason.clears) == ("meter_not_seen", "floorperson")
     assert cause in reason.evidence
     assert findings(floor.step(ev.SignShown("/sign")), "meter_seen")
@@ -470,8 +470,8 @@ def test_nobody_touches_the_meter_while_bets_are_open_or_unsettled(phase: str) -
     more = (("close_meter", close()), ("open_meter", reopen()), ("transfer_overflow", transfer()))
     for act, event in (*deeds, *more):
         assert "meter_in_play" in floor.keys(act)
-        (said,) = of(Refused, floor.step(event))
-        assert "meter_in_play" in [reason.key for reason in said.reasons]
+        (refusal,) = of(Refused, floor.step(event))
+        assert "meter_in_play" in [reason.key for reason in refusal.reasons]
     assert floor.held() == before
     assert floor.state.money.limit is None
 
@@ -499,8 +499,8 @@ def test_a_limit_is_not_below_what_is_there_and_not_above_what_the_sign_shows(li
 
 def test_a_meter_is_seeded_by_the_first_step_that_is_not_refused() -> None:
     floor = Floor("face_up_pai_gow")
-    (said,) = of(Refused, floor.step(correct()))
-    assert "no seeded meter" in said.what
+    (refusal,) = of(Refused, floor.step(correct()))
+    assert "no seeded meter" in refusal.what
     assert floor.state.money.book.entries == 0
     (seed,) = of(Booked, floor.step(ev.SlotChanged("shoe.1", "appear")))
     assert seed.entry.kind == "seed"
@@ -525,8 +525,8 @@ def test_a_document_moves_money_once_also_after_a_restart(again: str) -> None:
         ev.MeterCorrected(5_000_000, again, FLOOR, AUDITOR, **GROUND), ev.MeterReset(again, FLOOR, AUDITOR, **GROUND),
         ev.OverflowTransferred(1, again, FLOOR, AUDITOR),
     ):  # fmt: skip
-        (found,) = of(Refused, floor.step(deed))
-        assert "was used before; each document is used once" in found.what
+        (result,) = of(Refused, floor.step(deed))
+        assert "was used before; each document is used once" in result.what
     assert floor.book.meters.current == after
     floor.step(ev.MeterCorrected(5_000_000, "MC-8", FLOOR, AUDITOR, **GROUND))
     assert floor.book.meters.current == after + 5_000_000

@@ -58,24 +58,24 @@ def tally(tmp_path_factory: pytest.TempPathFactory, testrun_uid: str) -> Tally:
 def search(name: str) -> Search:
     """Search one table with one kind of trouble; print how many states there are."""
     where, trouble = SEARCHES[name]
-    found = Search(model(where, trouble), BOUND if name in BOUNDED else 60_000).run()
-    told = "all there are" if found.whole else f"bounded: {BOUNDED.get(name)}"
-    print(f"{name}: {len(found.nodes)} states, {found.steps} steps, {found.repeated} moves taken twice; {told}")
-    return found
+    done = Search(model(where, trouble), BOUND if name in BOUNDED else 60_000).run()
+    reported = "all there are" if done.whole else f"bounded: {BOUNDED.get(name)}"
+    print(f"{name}: {len(done.nodes)} states, {done.steps} steps, {done.repeated} moves taken twice; {reported}")
+    return done
 
 
 def check(name: str, tally: Tally) -> int:
     """Every promise is kept, nothing is left, and nobody is stuck; return the number of states."""
-    found = search(name)
-    tally(name, len(found.nodes))
+    done = search(name)
+    tally(name, len(done.nodes))
     if name in BOUNDED:
-        assert len(found.nodes) >= BOUND, "it can be exhausted: it is no longer to be listed as bounded"
-        return len(found.nodes)
-    assert found.whole
-    stuck = found.stuck()
-    assert not stuck, f"{len(stuck)} states without a way out, the first:\n{found.story(stuck[0])}"
-    assert found.repeated >= found.moves // 8
-    return len(found.nodes)
+        assert len(done.nodes) >= BOUND, "it can be exhausted: it is no longer to be listed as bounded"
+        return len(done.nodes)
+    assert done.whole
+    stuck = done.stuck()
+    assert not stuck, f"{len(stuck)} states without a way out, the first:\n{done.story(stuck[0])}"
+    assert done.repeated >= done.moves // 8
+    return len(done.nodes)
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -90,13 +90,13 @@ def test_every_state_of_every_search_keeps_every_promise_and_has_a_way_out(name:
 
 
 def test_the_tables_have_every_game_every_way_of_dealing_and_every_kind_of_shuffler() -> None:
-    told = [(setup.game, setup.choices) for setup in TABLES.values()]
-    assert {game for game, _ in told} == set(GAMES)
-    assert {choices["dealing"] for _, choices in told} == set(get_args(DealingName))
-    assert {(choices.get("shuffler", "none"), choices.get("shuffler_counts", False)) for _, choices in told} >= {
+    reported = [(setup.game, setup.choices) for setup in TABLES.values()]
+    assert {game for game, _ in reported} == set(GAMES)
+    assert {choices["dealing"] for _, choices in reported} == set(get_args(DealingName))
+    assert {(choices.get("shuffler", "none"), choices.get("shuffler_counts", False)) for _, choices in reported} >= {
         ("none", False), ("deck", False), ("deck", True), ("batch", True), ("continuous", True),
     }  # fmt: skip
-    assert {bool(choices.get("two_decks")) for _, choices in told} == {False, True}
+    assert {bool(choices.get("two_decks")) for _, choices in reported} == {False, True}
     assert BOUNDED.keys() <= SEARCHES.keys()
 
 

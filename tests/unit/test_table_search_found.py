@@ -156,7 +156,7 @@ def test_a_stub_that_comes_out_twice_is_an_unordered_stack() -> None:
     decided = walk(
         table, *BETS_IN, "start_game=done", "chips=done", *deal, "shoe.1 give_stub: done", "shoe.1 unbidden: StubOut"
     )
-    assert [found.trigger for found in of(Found, decided)] == ["unordered_stack"]
+    assert [irregularity.trigger for irregularity in of(Found, decided)] == ["unordered_stack"]
     assert table.table.state.round.stub_counts == 0
 
 

@@ -205,22 +205,22 @@ class AnyDay(RuleBasedStateMachine):
     def a_device_tells_anything(self, which: int, event: int, number: int, more: int) -> None:
         if self.t.slots:
             slot, kind = list(self.t.slots.items())[which % len(self.t.slots)]
-            told = _device_events(kind, slot, number, more)
-            self.t.step(told[event % len(told)])
+            reported = _device_events(kind, slot, number, more)
+            self.t.step(reported[event % len(reported)])
 
     @rule(which=few, trigger=st.sampled_from(("appear", "vanish", "verify", "doubt", "fault")))
     def a_link_or_a_report(self, which: int, trigger: Any) -> None:
         if self.t.slots:
             self.t.step(ev.SlotChanged(list(self.t.slots)[which % len(self.t.slots)], trigger))
 
-    @rule(which=few, outcome=outcomes, told=st.booleans())
-    def a_command_ends(self, which: int, outcome: Any, *, told: bool) -> None:
+    @rule(which=few, outcome=outcomes, reported=st.booleans())
+    def a_command_ends(self, which: int, outcome: Any, *, reported: bool) -> None:
         """With or without the device's word before it."""
         if not self.t.open:
             return
         id_ = list(self.t.open)[which % len(self.t.open)]
         issued = self.t.state.commands[id_]
-        if told:
+        if reported:
             for event in self.t.answer(Command(id_, issued.slot, issued.act, issued.number)):
                 if not isinstance(event, ev.CommandEnded):
                     self.t.step(event)

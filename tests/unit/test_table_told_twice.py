@@ -12,13 +12,13 @@ from tests.support.core import Floor, findings, of
 
 def ordered(floor: Floor, *acts: str) -> Command:
     """The newest order of a kind that has not ended."""
-    found = [
+    results = [
         command
         for _, decided in floor.log
         for command in of(Command, decided)
         if command.act in acts and command.id in floor.state.commands
     ]
-    return found[-1]
+    return results[-1]
 
 
 def verified(floor: Floor) -> bool:
@@ -40,7 +40,9 @@ def test_a_second_stack_for_one_order_goes_to_nobody_and_stops_the_round(game: s
     assert not of(Found, floor.step(ev.StackOut(order.slot, order.number)))
     dealt, waiting = floor.round_.dealt, list(floor.round_.to_deal)
     decided = floor.step(ev.StackOut(order.slot, order.number))
-    assert [(found.trigger, found.slot) for found in of(Found, decided)] == [("unordered_stack", order.slot)]
+    assert [(irregularity.trigger, irregularity.slot) for irregularity in of(Found, decided)] == [
+        ("unordered_stack", order.slot)
+    ]
     assert findings(decided, "told_twice")
     assert (floor.round_.dealt, floor.round_.to_deal) == (dealt, waiting), "nobody is taken to have got it"
     assert not of(Found, floor.step(ev.CommandEnded(order.id, "done"))), "the order itself ended well"
@@ -54,7 +56,7 @@ def test_a_second_stub_for_one_order_is_not_a_count_of_the_first(game: str) -> N
     left = floor.edition.cards.count - floor.round_.dealt
     assert not of(Found, floor.step(ev.StubOut(order.slot, left)))
     decided = floor.step(ev.StubOut(order.slot, left))
-    assert [found.trigger for found in of(Found, decided)] == ["unordered_stack"]
+    assert [irregularity.trigger for irregularity in of(Found, decided)] == ["unordered_stack"]
     assert findings(decided, "told_twice")
     assert floor.round_.stub == left
 
@@ -67,7 +69,7 @@ def test_a_second_deck_out_of_the_shuffler_for_one_order_takes_the_first_ones_wo
     assert not of(Found, floor.step(ev.GivenOut(order.slot)))
     assert verified(floor)
     decided = floor.step(ev.GivenOut(order.slot))
-    assert [(found.trigger, found.slot, found.deck) for found in of(Found, decided)] == [
+    assert [(irregularity.trigger, irregularity.slot, irregularity.deck) for irregularity in of(Found, decided)] == [
         ("unknown_cards", order.slot, "blue")
     ]
     assert findings(decided, "told_twice")
@@ -81,7 +83,9 @@ def test_a_shuffler_in_service_that_gives_out_what_nobody_knew_of_stops_for_a_fl
     assert floor.phase == mc.IDLE
     assert floor.state.slots["shuffler.1"].deck is None
     decided = floor.step(ev.GivenOut("shuffler.1"))
-    assert [(found.trigger, found.slot) for found in of(Found, decided)] == [("unknown_cards", "shuffler.1")]
+    assert [(irregularity.trigger, irregularity.slot) for irregularity in of(Found, decided)] == [
+        ("unknown_cards", "shuffler.1")
+    ]
     assert findings(decided, "unknown_cards")
     assert floor.against_opening()
 

@@ -37,10 +37,10 @@ class Port:
         if not self.inbox:
             time.sleep(0.005)
             return b""
-        found = self.inbox.pop(0)
-        if isinstance(found, OSError):
-            raise found
-        return found
+        result = self.inbox.pop(0)
+        if isinstance(result, OSError):
+            raise result
+        return result
 
     def write(self, data: bytes) -> None:
         self.held.wait(5)
@@ -69,69 +69,69 @@ class Told:
 
 async def test_a_flood_is_read_no_faster_than_the_loop_takes_it() -> None:
     port = Port(endless=True)
-    told = Told(port)
+    recorded = Told(port)
     time.sleep(0.2)  # noqa: ASYNC251 - the loop is busy with something else
     assert 0 < port.reads <= MAX_UNDELIVERED + 1
-    await comes_true(lambda: len(told.heard) > 3 * MAX_UNDELIVERED)
-    told.transport.close()
+    await comes_true(lambda: len(recorded.heard) > 3 * MAX_UNDELIVERED)
+    recorded.transport.close()
     await comes_true(lambda: port.closed)
 
 
 async def test_bytes_go_both_ways_in_order() -> None:
     port = Port()
-    told = Told(port)
+    recorded = Told(port)
     port.inbox += [b"a", b"b", b"c"]
     for data in (b"1", b"2", b"3"):
-        told.transport.write(data)
-    await comes_true(lambda: len(told.heard) == len(port.written) == 3)
-    assert (told.heard, port.written) == ([b"a", b"b", b"c"], [b"1", b"2", b"3"])
-    assert told.transport.backlog == 0
-    told.transport.close()
+        recorded.transport.write(data)
+    await comes_true(lambda: len(recorded.heard) == len(port.written) == 3)
+    assert (recorded.heard, port.written) == ([b"a", b"b", b"c"], [b"1", b"2", b"3"])
+    assert recorded.transport.backlog == 0
+    recorded.transport.close()
     await comes_true(lambda: port.closed)
-    assert (port.left, port.closed, told.lost) == (True, 1, [])
+    assert (port.left, port.closed, recorded.lost) == (True, 1, [])
 
 
 @pytest.mark.parametrize("where", ["read", "write"])
 async def test_a_failure_is_told_once_and_the_port_is_given_back(where: str) -> None:
     port = Port()
-    told = Told(port)
+    recorded = Told(port)
     if where == "read":
         port.inbox.append(OSError("broken"))
     else:
         port.write_error = OSError("broken")
-        told.transport.write(b"a")
-        told.transport.write(b"b")
-    await comes_true(lambda: told.lost)
+        recorded.transport.write(b"a")
+        recorded.transport.write(b"b")
+    await comes_true(lambda: recorded.lost)
     await comes_true(lambda: port.closed)
-    told.transport.write(b"after")
-    told.transport.close()
+    recorded.transport.write(b"after")
+    recorded.transport.close()
     await asyncio.sleep(0.02)
-    assert [str(cause) for cause in told.lost] == ["broken"]
+    assert [str(cause) for cause in recorded.lost] == ["broken"]
     assert (port.closed, port.written) == (1, [])
 
 
 async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_entering_the_writer() -> None:
     port = Port()
     port.held.clear()
-    told = Told(port)
+    recorded = Told(port)
     chunk = bytes(MAX_BACKLOG // 4)
     for _ in range(4):
-        told.transport.write(chunk)
-    assert told.transport.backlog == MAX_BACKLOG
-    told.transport.write(b"x")
-    assert told.lost == [], "told later"
-    await comes_true(lambda: told.lost)
-    assert "accepts no more bytes" in str(told.lost[0])
+        recorded.transport.write(chunk)
+    assert recorded.transport.backlog == MAX_BACKLOG
+    recorded.transport.write(b"x")
+    assert recorded.lost == [], "told later"
+    await comes_true(lambda: recorded.lost)
+    assert "accepts no more bytes" in str(recorded.lost[0])
     await comes_true(lambda: port.closed)
 
 
 async def test_nothing_is_delivered_after_closing() -> None:
     port = Port(endless=True)
-    told = Told(port)
+    recorded = Told(port)
     time.sleep(0.05)  # noqa: ASYNC251 - chunks wait for the loop
-    told.transport.close()
+    recorded.transport.close()
     await comes_true(lambda: port.closed)
-    assert told.heard == []
+    assert recorded.heard == []
 
 
 async def test_an_open_that_is_cancelled_closes_what_it_opened() -> None:

@@ -27,9 +27,9 @@ pytestmark = pytest.mark.realtime  # the journal is read in a thread
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    found = opened(tmp_path / "journal")
-    yield found
-    found.close()
+    result = opened(tmp_path / "journal")
+    yield result
+    result.close()
 
 
 def steps(store: Store, count: int, *, quiet: bool = False) -> list[Step]:
@@ -42,11 +42,11 @@ def steps(store: Store, count: int, *, quiet: bool = False) -> list[Step]:
 
 async def everything(outbox: Outbox) -> list[Any]:
     """Take until there is nothing more; return the messages."""
-    found: list[Any] = []
+    results: list[Any] = []
     while taken := await outbox.take(20):
-        found += [msgspec.json.decode(out.payload) for out in taken if out.payload is not None]
+        results += [msgspec.json.decode(out.payload) for out in taken if out.payload is not None]
         outbox.acknowledge(taken[-1].mark)
-    return found
+    return results
 
 
 async def test_memory_and_journal_give_the_same_bytes_in_the_order_of_the_records(tmp_path: Path, store: Store) -> None:

@@ -326,8 +326,8 @@ async def test_the_list_of_ports_disturbs_nobody() -> None:
         assert await asyncio.to_thread(find_ports, ("127.0.0.1", server.number)) == []
         ends = [Echoes(server, serial) for serial in ("SN-2", "SN-1")]
         held = await open_port(ends[0].port)
-        found = await asyncio.to_thread(find_ports, ("127.0.0.1", server.number))
-        assert found == sorted(end.port for end in ends)
+        result = await asyncio.to_thread(find_ports, ("127.0.0.1", server.number))
+        assert result == sorted(end.port for end in ends)
         assert not ends[1].device.attached
         held.close()
         where = ("127.0.0.1", server.number)

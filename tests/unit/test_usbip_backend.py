@@ -313,8 +313,8 @@ async def test_finding_a_device_needs_no_import_and_sees_held_ones() -> None:
         backend = UsbIpBackend("127.0.0.1", server.number)
 
         def look() -> list[tuple[str, int, int]]:
-            found = usb.core.find(find_all=True, backend=backend, idVendor=0x1209)
-            return [(device.serial_number, device.bus, device.address) for device in found]
+            result = usb.core.find(find_all=True, backend=backend, idVendor=0x1209)
+            return [(device.serial_number, device.bus, device.address) for device in result]
 
         assert await asyncio.to_thread(look) == [("SN-1", 1, 2), ("SN-2", 1, 3)]
         assert not ends[1].device.attached

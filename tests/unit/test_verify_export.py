@@ -90,11 +90,11 @@ def test_every_forgery_is_found_at_its_record(
     export_ = Export(played["face_up_pai_gow"])
     place = forgery.change(export_)
     folder = export_.write(tmp_path / "forged", anew=forgery.anew)
-    code, said = verdict(folder, capsys)
-    assert code == 1, said
-    assert forgery.says in said, said
+    code, output = verdict(folder, capsys)
+    assert code == 1, output
+    assert forgery.says in output, output
     if place is not None:
-        assert f"record {place + 1}: " in said, (place + 1, said)
+        assert f"record {place + 1}: " in output, (place + 1, output)
 
 
 def test_only_a_head_that_left_the_box_sees_a_chain_made_anew(
@@ -105,8 +105,8 @@ def test_only_a_head_that_left_the_box_sees_a_chain_made_anew(
     forged.told(forged.event("NoMoreBets"))["who"]["credential"] = "D2"
     folder = forged.write(tmp_path / "forged", anew=True)
     assert verdict(folder, capsys)[0] == 0
-    code, said = verdict(folder, capsys, "--against", published)
-    assert (code, "rewritten" in said) == (1, True)
+    code, output = verdict(folder, capsys, "--against", published)
+    assert (code, "rewritten" in output) == (1, True)
 
 
 def test_a_part_is_checked_as_far_as_it_can_be_and_says_so(
@@ -116,9 +116,9 @@ def test_a_part_is_checked_as_far_as_it_can_be_and_says_so(
     part.manifest |= {"first": 101, "head_before": part.records[99]["head"]}
     part.records = part.records[100:]
     folder = part.write(tmp_path / "part", anew=True)
-    code, said = verdict(folder, capsys)
+    code, output = verdict(folder, capsys)
     assert code == 0
-    assert "not judged: commands, permits, cards and money" in said
+    assert "not judged: commands, permits, cards and money" in output
     part.records[7]["content"] = {}
     assert verdict(part.write(tmp_path / "part", anew=False), capsys)[0] == 1
 
@@ -135,8 +135,8 @@ def test_runs_with_mishaps_hold(game: str, tmp_path: Path, capsys: pytest.Captur
     """Of chosen seeds: in some others the ideal shoe of these runs tells of its stub twice, which no order covers."""
     name, more = game.partition(" ")[::2]
     run = Run(name, 3, 5, **(WILD_PROGRESSIVE if more else {}))
-    code, said = verdict(_exported(run.disk.records, tmp_path / "e"), capsys)
-    assert code == 0, (run.name, said)
+    code, output = verdict(_exported(run.disk.records, tmp_path / "e"), capsys)
+    assert code == 0, (run.name, output)
 
 
 async def _played_dark(game: str, seed: int, cuts: int, points: int | None = None) -> list[Record]:
@@ -170,9 +170,9 @@ async def test_a_table_on_its_wires_that_loses_power_holds(
 ) -> None:
     """Simulated machines, real drivers, the real controller; the power goes in the middle of a round."""
     records = await _played_dark(game, 7, 1, points=24)
-    code, said = verdict(_exported(records, tmp_path / "e"), capsys)
-    assert code == 0, said
-    assert "3 boots" in said
+    code, output = verdict(_exported(records, tmp_path / "e"), capsys)
+    assert code == 0, output
+    assert "3 boots" in output
 
 
 @pytest.mark.proof
@@ -182,8 +182,8 @@ async def test_many_tables_that_lose_power_hold(
 ) -> None:
     for table in range(seed, seed + many(4)):
         records = await _played_dark(game, table, 8)
-        code, said = verdict(_exported(records, tmp_path / f"{table}"), capsys)
-        assert code == 0, (table, said)
+        code, output = verdict(_exported(records, tmp_path / f"{table}"), capsys)
+        assert code == 0, (table, output)
 
 
 def _exported(records: list[Record], folder: Path) -> Path:

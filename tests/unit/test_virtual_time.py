@@ -102,12 +102,12 @@ def test_who_is_told_inside_a_callback_is_called_before_time_passes() -> None:
         clock = DeviceClock()
         waited: asyncio.Future[None] = loop.create_future()
 
-        def tell() -> None:
+        def notify() -> None:
             loop.call_soon(lambda: log.append(("told", loop.time())))
             clock.after(0.5, lambda: log.append(("later", loop.time())))
             clock.after(0.25, lambda: waited.set_result(None))
 
-        clock.after(0.25, tell)
+        clock.after(0.25, notify)
         await waited
         log.append(("awake", loop.time()))
         await asyncio.sleep(1.0)
@@ -155,7 +155,7 @@ def test_power_that_goes_inside_a_callback_ends_what_was_to_come() -> None:
 def test_a_callback_that_fails_is_told_of_and_the_machine_goes_on() -> None:
     async def main(log: Log) -> None:
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, told: log.append((repr(told["exception"]), loop.time())))
+        loop.set_exception_handler(lambda _, reported: log.append((repr(reported["exception"]), loop.time())))
         clock = DeviceClock()
 
         def fail() -> None:

@@ -42,14 +42,14 @@ def test_a_floorpersons_order_is_refused_by_name_of_the_next_step_until_all_are_
     assert acts(floor.step(ev.SlotOrdered(SLOT, "acknowledge", FLOOR))) == ["return_to_service"]
 
 
-@pytest.mark.parametrize("way", ["repair", "vanish", "again"])
-def test_no_other_way_leads_back(way: str) -> None:
+@pytest.mark.parametrize("procedure", ["repair", "vanish", "again"])
+def test_no_other_way_leads_back(procedure: str) -> None:
     floor = faulted(Floor("asia_poker").start())
-    if way == "repair":
+    if procedure == "repair":
         floor.step(ev.SlotOrdered(SLOT, "give_up", FLOOR))
         floor.clear_holds()
         floor.step(ev.SlotOrdered(SLOT, "repair", TECH))
-    elif way == "vanish":
+    elif procedure == "vanish":
         floor.step(ev.SlotChanged(SLOT, "vanish"))
         floor.step(ev.SlotChanged(SLOT, "appear"))
         floor.step(ev.SlotChanged(SLOT, "verify"))

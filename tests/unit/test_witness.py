@@ -58,8 +58,8 @@ LIFE: Final[list[tuple[Any, shaker.Status]]] = [
 def follow(view: shaker_state.ShakerView, words: list[Any]) -> shaker_state.ShakerView:
     """Fold words as the driver does; fail if an honest one is held against the device."""
     for word in words:
-        said = word.inventory if isinstance(word, Reported) else word
-        assert shaker_state.contradiction(view, said) is None, word
+        event = word.inventory if isinstance(word, Reported) else word
+        assert shaker_state.contradiction(view, event) is None, word
         view = shaker_state.fold(view, word)
     return view
 
@@ -67,9 +67,9 @@ def follow(view: shaker_state.ShakerView, words: list[Any]) -> shaker_state.Shak
 def test_honest_words_are_never_held_against_a_shaker_whenever_its_report_is_read() -> None:
     """A report is told first, although events that were sent before it wait behind it; each way there is."""
     for reported_at in range(len(LIFE)):
-        for heard_from in range(reported_at + 1):
+        for received_from in range(reported_at + 1):
             connected = shaker_state.fold(shaker_state.ShakerView(), LinkUp(HELLO))
-            held = [event for event, _ in LIFE[heard_from:]]
+            held = [event for event, _ in LIFE[received_from:]]
             view = follow(connected, [told(LIFE[reported_at][1]), *held])
             assert (view.roll, view.values, view.no_roll) == (6, None, shaker.Reason.TOO_FEW_SHAKES)
             assert (view.state, view.lid_on) == (shaker.State.RESTING, False)
@@ -78,11 +78,11 @@ def test_honest_words_are_never_held_against_a_shaker_whenever_its_report_is_rea
 def test_a_report_that_is_told_late_unlearns_no_end_and_is_not_held_against_a_shaker() -> None:
     """Its answer may be older than events that were already told."""
     for read_at in range(len(LIFE)):
-        for told_at in range(read_at, len(LIFE)):
-            words = [event for event, _ in LIFE[: told_at + 1]]
+        for reported_at_ in range(read_at, len(LIFE)):
+            words = [event for event, _ in LIFE[: reported_at_ + 1]]
             view = follow(shaker_state.ShakerView(connected=True), words)
-            after = follow(view, [told(LIFE[read_at][1]), *(event for event, _ in LIFE[told_at + 1 :])])
-            assert (after.roll, after.no_roll) == (6, shaker.Reason.TOO_FEW_SHAKES) or told_at == len(LIFE) - 1
+            after = follow(view, [told(LIFE[read_at][1]), *(event for event, _ in LIFE[reported_at_ + 1 :])])
+            assert (after.roll, after.no_roll) == (6, shaker.Reason.TOO_FEW_SHAKES) or reported_at_ == len(LIFE) - 1
             if LIFE[read_at][1].roll == view.roll and view.values is not None:
                 assert shaker_state.fold(view, told(LIFE[read_at][1])).values == view.values
 
@@ -93,7 +93,7 @@ OPEN: Final = shaker_state.ShakerView(connected=True, roll=5, state=shaker.State
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "event"),
     [
         (READ, shaker.Reading(5, 3, [1, 2, 4], FLAT)),
         (READ, shaker.NoRoll(5, shaker.Reason.DIE_OUTSIDE, 3, 2, 2)),
@@ -110,12 +110,12 @@ OPEN: Final = shaker_state.ShakerView(connected=True, roll=5, state=shaker.State
                               [shaker.DieSeen(6, 0, 220)])),
     ],
 )  # fmt: skip
-def test_what_a_shaker_cannot_say(view: shaker_state.ShakerView, said: Any) -> None:
-    assert shaker_state.contradiction(view, said)
+def test_what_a_shaker_cannot_say(view: shaker_state.ShakerView, event: Any) -> None:
+    assert shaker_state.contradiction(view, event)
 
 
 @pytest.mark.parametrize(
-    ("view", "said"),
+    ("view", "event"),
     [
         (READ, shaker.Reading(5, 3, [1, 2, 3], FLAT)),
         (READ, shaker.Roll(5, shaker.Ending.READ, 3, [1, 2, 3], shaker.Reason.NONE)),
@@ -126,8 +126,8 @@ def test_what_a_shaker_cannot_say(view: shaker_state.ShakerView, said: Any) -> N
         (OPEN, shaker.Reading(5, 3, [1, 2, 3], FLAT)),
     ],
 )
-def test_what_a_shaker_may_say(view: shaker_state.ShakerView, said: Any) -> None:
-    assert shaker_state.contradiction(view, said) is None
+def test_what_a_shaker_may_say(view: shaker_state.ShakerView, event: Any) -> None:
+    assert shaker_state.contradiction(view, event) is None
 
 
 # --- the generator ---------------------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ DRAWN: Final = rng_state.RngView(connected=True, draw=7, number=3)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "event",
     [
         rng.Drawn(7, 4, 0x66),
         rng.Drawn(8, 3, 0x66),
@@ -150,12 +150,12 @@ DRAWN: Final = rng_state.RngView(connected=True, draw=7, number=3)
         msgspec.structs.replace(IDLE, segments=0x06),
     ],
 )
-def test_what_a_generator_cannot_say(said: Any) -> None:
-    assert rng_state.contradiction(DRAWN, said)
+def test_what_a_generator_cannot_say(event: Any) -> None:
+    assert rng_state.contradiction(DRAWN, event)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "event",
     [
         rng.Drawn(7, 3, 0x4F),
         rng.Drawn(8, 4, 0x66),
@@ -169,8 +169,8 @@ def test_what_a_generator_cannot_say(said: Any) -> None:
         rng.HealthFailed(rng.Reason.NOISE_DEAD, 0),
     ],
 )
-def test_what_a_generator_may_say(said: Any) -> None:
-    assert rng_state.contradiction(DRAWN, said) is None
+def test_what_a_generator_may_say(event: Any) -> None:
+    assert rng_state.contradiction(DRAWN, event) is None
 
 
 def test_every_number_lights_its_own_segments() -> None:
@@ -205,8 +205,8 @@ def test_a_cleared_display_does_not_unlearn_the_number() -> None:
     ],
 )
 def test_a_place_is_told_exactly_without_a_reason(place: int | None, reason: button.Reason, possible: bool) -> None:
-    for said in (button.Moved(1, place, reason), button.Status(button.State.WATCHING, place, reason, 0)):
-        assert (button_state.contradiction(button_state.ButtonView(), said) is None) is possible
+    for event in (button.Moved(1, place, reason), button.Status(button.State.WATCHING, place, reason, 0)):
+        assert (button_state.contradiction(button_state.ButtonView(), event) is None) is possible
 
 
 # --- service ---------------------------------------------------------------------------------------------------------

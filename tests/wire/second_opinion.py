@@ -1,7 +1,7 @@
-"""The wire a second time, byte by byte from the words of docs/protocol.md. Imports nothing of pitbox, on purpose.
+"""A second implementation of the wire, written from docs/protocol.md. It imports nothing of pitbox, on purpose.
 
-Slow and plain: it exists to disagree with our code when our code is wrong, so it shares none of it. BLAKE2s is worked
-out here too (RFC 7693), because a firmware engineer has no hashlib.
+Slow and simple: it exists to disagree with our code when our code is wrong, so it shares none of it. It includes
+BLAKE2s (RFC 7693), because a firmware engineer has no hashlib.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 
 def pack(value: Any) -> bytes:
-    """One value as msgpack."""
+    """Return one value as msgpack."""
     if value is None:
         return b"\xc0"
     if value is True:

@@ -1,4 +1,4 @@
-"""Captures of whole sessions: what the real tshark prints of them, and what must never be in the file."""
+"""Captures of whole sessions: the output of the real tshark, and secrets that must never be in the file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_tshark_prints_a_session_by_name(seed: int, tmp_path: Path) -> Non
     lines = tshark(session.path).splitlines()
     assert len(lines) == len(session.packets)
     assert all(" PITBOX " in line for line in lines)
-    for wanted in (
+    for expected in (
         "→ HANDSHAKE HostHello",
         "← HANDSHAKE DeviceHello",
         "← HANDSHAKE DeviceProof",
@@ -82,7 +82,7 @@ async def test_tshark_prints_a_session_by_name(seed: int, tmp_path: Path) -> Non
         "← REPLY Findings seq=",
         "→ ACK ack=",
     ):
-        assert any(wanted in line for line in lines), wanted
+        assert any(expected in line for line in lines), expected
     assert [line for line in lines if "[blanked]" in line] == [line for line in lines if "REPLY Findings" in line]
     assert not any("[retransmit]" in line for line in lines)
     assert "shuffler.1 → box" in lines[1]
@@ -186,7 +186,7 @@ def test_the_registry_misses_no_message_of_the_project() -> None:
 
 
 def session_keys_of(session: Recorded) -> list[bytes]:
-    """Every session key that the capture's handshakes can have led to."""
+    """Return every session key that the capture's handshakes can give."""
     hosts = {p.frame.payload for p in session.packets if message_name(p) == HostHello.__name__}
     devices = {p.frame.payload for p in session.packets if message_name(p) == DeviceHello.__name__}
     assert hosts
@@ -213,19 +213,19 @@ async def test_no_key_is_in_the_file(seed: int, tmp_path: Path, rung: str) -> No
 async def test_what_cards_were_found_is_not_in_the_file(seed: int, tmp_path: Path, rung: str) -> None:
     session = await record(tmp_path / "cards.pcapng", seed, rung)
     content = session.path.read_bytes()
-    for found in (session.findings.missing, session.findings.extra):
-        assert msgspec.msgpack.encode(found) in encode(session.findings)
-        assert msgspec.msgpack.encode(found) not in content
-    told = [packet for packet in session.packets if message_name(packet) == "Findings"]
-    assert told
-    for packet in told:
+    for finding in (session.findings.missing, session.findings.extra):
+        assert msgspec.msgpack.encode(finding) in encode(session.findings)
+        assert msgspec.msgpack.encode(finding) not in content
+    reported = [packet for packet in session.packets if message_name(packet) == "Findings"]
+    assert reported
+    for packet in reported:
         original = encode(session.findings)
         assert packet.frame.payload == original[:2] + bytes(len(original) - 2)
         assert packet.frame.mac == bytes(fr.MAC_SIZE)
         assert packet.comment == "payload blanked: Findings names cards"
-    assert [packet for packet in session.packets if packet.blanked] == told
+    assert [packet for packet in session.packets if packet.blanked] == reported
     shown = rows(session.path, "pitbox.message", "pitbox.field", "frame.comment", only="pitbox.blanked == 1")
-    assert shown == [["Findings", "", "payload blanked: Findings names cards"]] * len(told)
+    assert shown == [["Findings", "", "payload blanked: Findings names cards"]] * len(reported)
 
 
 class Novel(Message, frozen=True, tag=255):
@@ -242,7 +242,7 @@ class Impostor(Message, frozen=True, tag=64):
     [
         (encode(Novel(b"secret")), b"\x92\xcc\xff", "tag 255 is unknown"),
         (b"\x92\x3f" + b"secret", b"\x92\x3f", "tag 63 is unknown"),
-        (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag, written longer than it need be
+        (b"\x92\xcc\x56" + b"secret", b"", "no readable tag"),  # a known tag in a longer form than necessary
         (b"\x92\xcd\x00\x56" + b"secret", b"", "no readable tag"),
         (b"\xdc\x00\x02\x56" + b"secret", b"", "no readable tag"),
         (b"\x81\x56" + b"secret", b"", "no readable tag"),

@@ -23,7 +23,7 @@ from tests.support.capture import START_NS, captured_so_far, keep_in_memory, sig
 
 
 def small_capture() -> tuple[bytes, list[int]]:
-    """A small file's bytes, and how long it was after each packet."""
+    """Return a small file's bytes and its length after each packet."""
     file, capture = keep_in_memory()
     ports = [capture.port("shuffler.1"), capture.port("shuffler.2")]
     ends = []
@@ -72,7 +72,7 @@ def test_slots_have_names_and_come_back_after_a_reconnect() -> None:
 
 
 class FullDisk(io.BytesIO):
-    """Takes some bytes, then is full."""
+    """Accepts some bytes, then is full."""
 
     def __init__(self, room: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What docs/devices/shuffler.md says about states and refusals of a machine without cycles, asked of a real twin."""
+"""States and refusals of a machine without cycles, as in docs/devices/shuffler.md, on simulated firmware."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 R: Final = m.Reason
 OK: Final = R.NONE
-# So few that a test is quick and so many that every state can be met.
+# Few enough for a quick test, enough to reach every state.
 CARDS: Final = 30
 COMMANDS: Final[dict[str, Command]] = {
     "TakeIn": lambda b: b.driver.take_in(b.next_id()),

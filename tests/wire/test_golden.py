@@ -1,4 +1,4 @@
-"""The golden bytes: what each end writes and reads, compared with tests/wire/golden/ and a second opinion on it."""
+"""The golden bytes: what each end writes and reads, compared with tests/wire/golden/ and a reference codec."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_no_field_takes_a_number_or_a_length_out_of_range(entry: dict[str, Any])
 
 
 def _out_of_range(value: Any) -> list[Any]:
-    """What no field with such a value may carry, whatever its exact limits."""
+    """Return values that no field of this type may carry, for any limits."""
     if isinstance(value, bool):
         return [0, 1, None, "true"]
     if isinstance(value, int):

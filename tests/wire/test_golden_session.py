@@ -1,4 +1,4 @@
-"""The golden session: a real twin and the real driver play it byte for byte, and nothing else opens or moves."""
+"""The golden session: simulated firmware and the real driver play it byte for byte; nothing else opens or moves."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ async def test_a_real_twin_plays_its_part_of_the_golden_session_byte_for_byte() 
 async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byte() -> None:
     near, far = memory_pair()
     device = FarEnd(far)
-    told: list[DriverEvent] = []
-    driver = ShufflerDriver(told.append)
+    received: list[DriverEvent] = []
+    driver = ShufflerDriver(received.append)
     hello: DeviceHello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
     trust = Trust(
         hello.kind,
@@ -80,10 +80,10 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
             cycle = asyncio.create_task(driver.shuffle(7))
         assert (await device.hear()).hex() == entry["wire"], entry["about"]
     await task
-    (reported,) = [event for event in told if isinstance(event, Reported)]
+    (reported,) = [event for event in received if isinstance(event, Reported)]
     assert (reported.report.boot_id, reported.inventory.state) == (hello.boot_id, m.State.IDLE)
-    assert m.Intake(cards=True) in told
-    # The command ends when the device says so, and not with its acceptance.
+    assert m.Intake(cards=True) in received
+    # The command ends with the device's event, not with its acceptance.
     assert cycle is not None
     assert not cycle.done()
     ended = second_opinion.pack([17, 7, 2, 0])
@@ -91,7 +91,7 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
     assert (await cycle).outcome is Outcome.DONE
     device.close()
     await asyncio.sleep(0.1)
-    assert isinstance(told[-1], LinkDown)
+    assert isinstance(received[-1], LinkDown)
 
 
 REPLIES: Final[dict[str, type[Message]]] = {
@@ -103,7 +103,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetTrail": Trail,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
-    "Eject": Settled,  # refused: nothing lies behind the gate
+    "Eject": Settled,  # refused: nothing is behind the gate
     "Stop": Settled,
     "SelfTest": Accepted,
     "SetMode": Settled,
@@ -160,18 +160,18 @@ async def test_a_real_twins_events_are_read_by_the_driver() -> None:
     device.load()
     accepted = await device.ask(m.StartCycle(7))
     assert accepted == Accepted(7)
-    heard: list[Message] = []
+    received: list[Message] = []
     opener = seal.Opener(SHAKE["key_to_host"])
     sealer = Sealer(SHAKE["key_to_device"], 0x01010102)
-    while Settled not in map(type, heard):
+    while Settled not in map(type, received):
         (frame,) = Framer().feed(await device.host.hear())
         assert opener.accepts(frame)
         if frame.type == fr.EVENT:
-            heard.append(DECODER.decode(frame.payload))
+            received.append(DECODER.decode(frame.payload))
             ack = (frame.seq + 1) & 0xFFFF
             device.host.say(fr.to_wire(*sealer.seal(0, fr.ACK, 0, ack, fr.NO_RE, b"")))
-    assert {type(event) for event in heard} == {m.Intake, m.Progress, m.Completed, Settled}
-    assert heard[-1] == Settled(7, Outcome.DONE, 0)
+    assert {type(event) for event in received} == {m.Intake, m.Progress, m.Completed, Settled}
+    assert received[-1] == Settled(7, Outcome.DONE, 0)
     device.close()
 
 
@@ -184,7 +184,7 @@ async def test_a_message_in_the_wrong_direction_ends_the_session(name: str) -> N
 
 
 async def _ends_the_session(device: GoldenTwin, wrong: bytes) -> None:
-    """Say it, then ask: the answer must be that there is no session."""
+    """Send the message, then a query: the reply must be that there is no session."""
     key = SHAKE["key_to_device"]
     device.host.say(sealed(key, wrong, seq=0x0101, counter=0x01010101))
     device.host.say(sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
@@ -234,9 +234,9 @@ async def test_a_recorded_handshake_opens_nothing() -> None:
     device = GoldenTwin(challenge=bytes(range(16)))  # fresh, as every handshake has it
     for number in (0, 3, 5):
         device.host.say(wire(number))
-    heard = [await device.host.hear() for _ in range(4)]
-    said = [handshake._TO_HOST.decode(Framer().feed(frame)[0].payload) for frame in heard]
-    assert [type(message).__name__ for message in said] == ["DeviceHello", "DeviceProof", "Refuse", "NoSession"]
+    received = [await device.host.hear() for _ in range(4)]
+    entries = [handshake._TO_HOST.decode(Framer().feed(frame)[0].payload) for frame in received]
+    assert [type(message).__name__ for message in entries] == ["DeviceHello", "DeviceProof", "Refuse", "NoSession"]
     device.close()
 
 

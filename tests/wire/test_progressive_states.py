@@ -1,4 +1,4 @@
-"""What the pages of bet sensor, keypad and sign say about states and refusals, asked of real twins over real links."""
+"""States and refusals of bet sensor, keypad and sign, as on their pages, on simulated firmware over real links."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ async def bring_sensor_to(s: AnyStand, row: str) -> asyncio.Task[Any] | None:
         s.inject("place_bet")
     elif row == "unread":
         s.inject("interference")
-        s.inject("interference:noise=0")  # quiet again, but a test must say so
+        s.inject("interference:noise=0")  # quiet again, but a self-test must confirm it
     elif row == "testing":
         testing = asyncio.create_task(SENSOR_COMMANDS["SelfTest"](s))
         await asyncio.sleep(0.1)

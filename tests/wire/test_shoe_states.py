@@ -1,4 +1,4 @@
-"""What docs/devices/shoe.md says about states and refusals, asked of real twins over their real links, pair by pair."""
+"""States and refusals of shoes, as in docs/devices/shoe.md, on simulated firmware over real links, pair by pair."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ MANUAL: Final[dict[m.State, tuple[m.Reason, ...]]] = {
 
 
 async def give(b: Shoe | ManualShoe, name: str) -> m.Reason:
-    """Send a command whatever the driver thinks of it; return the reason of its refusal, or NONE."""
+    """Send a command past the driver's checks; return the reason of its refusal, or NONE."""
     command = b.next_id()
     try:
         await b.driver.actuate(COMMANDS[name](command), command)
@@ -84,7 +84,7 @@ async def give(b: Shoe | ManualShoe, name: str) -> m.Reason:
 
 
 async def begin(b: Shoe | ManualShoe, name: str, state: m.State) -> asyncio.Task[Any]:
-    """Begin something and wait until the machine is in the state that it brings."""
+    """Begin a command and wait until the machine is in its state."""
     task = asyncio.create_task(give(b, name))
     for _ in range(1000):
         await asyncio.sleep(0.01)
@@ -171,7 +171,7 @@ async def test_every_state_of_a_manual_shoe_refuses_what_the_page_says(seed: int
 def test_every_state_and_every_command_is_in_a_table() -> None:
     assert set(AUTOMATED) | set(MANUAL) == set(m.State)
     assert {cls.__name__ for cls in get_args(m.Actuation)} == set(COLUMNS)
-    told = {reason for table in (AUTOMATED, MANUAL) for row in table.values() for reason in row}
+    reported = {reason for table in (AUTOMATED, MANUAL) for row in table.values() for reason in row}
     refusals = {reason for reason in m.Reason if 420 <= reason < 430 or 440 <= reason < 450}
     elsewhere = {
         R.NOTHING_LOADED,
@@ -182,7 +182,7 @@ def test_every_state_and_every_command_is_in_a_table() -> None:
         R.TOO_FEW_CARDS,
         R.CARDS_IN_REACH,
     }
-    assert told - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
+    assert reported - {OK} == refusals - elsewhere, "the others are tried below and in tests/scenario/test_shoe.py"
 
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset", "StartRound")])
@@ -208,7 +208,7 @@ async def test_without_cards_there_is_nothing_to_load(seed: int) -> None:
 
 
 async def test_the_first_reason_of_the_page_is_given(seed: int) -> None:
-    """Slot occupied, too few cards, door open, a stack too large: each hides the ones that come later on the page."""
+    """Slot occupied, too few cards, door open, a stack too large: each hides the later ones on the page."""
     async with shoe(seed) as b:
         for _ in range(5):
             await dispensed(b, 10)

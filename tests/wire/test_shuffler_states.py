@@ -1,4 +1,4 @@
-"""What docs/devices/shuffler.md says about states and refusals of a machine with cycles, asked of a real twin."""
+"""States and refusals of a machine with cycles, as in docs/devices/shuffler.md, on simulated firmware."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the pages of shaker, generator and button say about states, refusals and values, asked of real twins."""
+"""States, refusals and values of shaker, generator and button, as on their pages, on simulated firmware."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def test_the_tables_have_every_state_and_every_command() -> None:
 
 async def _state(b: AnyStand) -> IntEnum:
     question = b.driver.where if b.machine.kind == "button" else b.driver.status
-    found: IntEnum = (await question()).state
-    return found
+    result: IntEnum = (await question()).state
+    return result
 
 
 async def _begin(b: AnyStand, name: str, state: IntEnum) -> asyncio.Task[object]:

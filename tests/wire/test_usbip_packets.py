@@ -1,4 +1,4 @@
-"""USB/IP packets and USB descriptors against bytes worked out by hand, and what is not one of them."""
+"""USB/IP packets and USB descriptors against bytes worked out by hand; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_any_bytes_are_a_configuration_or_a_bad_packet(seed: int) -> None:
         for _ in range(random.randint(1, 4)):
             data[random.randrange(len(data))] = random.randrange(256)
         try:
-            found = descriptors.read_configuration(bytes(data[: random.randint(0, len(data))]))
+            result = descriptors.read_configuration(bytes(data[: random.randint(0, len(data))]))
         except BadPacket:
             continue
-        assert found.descriptor.bNumInterfaces == len(found.interfaces)
+        assert result.descriptor.bNumInterfaces == len(result.interfaces)

@@ -1,4 +1,4 @@
-"""575.8 to 575.10 and 688a.8 to 688a.10: the deal by each of its three ways, to everybody, and what must be left."""
+"""575.8 to 575.10 and 688a.8 to 688a.10: the deal by each of the three methods, to every place, and the stub."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DEALS = {"manual_shoe": "start_round", "hand": "dealt", "automated_shoe": "dispe
 
 
 def kinds(decided: list[object]) -> list[str]:
-    """What was asked and ordered, in order."""
+    """Return the kinds of questions and commands, in order."""
     return [d.kind if isinstance(d, Prompt) else d.act for d in decided if isinstance(d, Prompt | Command)]
 
 
 def holding(game: str, method: str, *stops: str) -> Floor:
-    """A table where nobody answers these questions."""
+    """Return a table where these questions stay unanswered."""
     table = floor(game, method)
     table.twist = silent(*stops)
     return table.start("blue")

@@ -1,4 +1,4 @@
-"""575.3 and 688a.3: what a deck is made of, two decks in alternation, and when a deck is changed."""
+"""575.3 and 688a.3: the cards of a deck, two alternating decks, and when a deck is changed."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ def test_two_decks_have_two_back_colours_and_the_dealer_says_so(game: str) -> No
 def test_one_color_in_another_spelling_is_no_second_color(game: str, name: str) -> None:
     table = floor(game, two_decks=True).start("blue")
     before = table.table.snapshot()
-    said = refused(table.step(ev.DeckReceived(name, DEALER)))
-    assert "has the back color of deck blue" in said
-    assert f"{chapter(table)}.3(b)(1)" in said
+    refusal = refused(table.step(ev.DeckReceived(name, DEALER)))
+    assert "has the back color of deck blue" in refusal
+    assert f"{chapter(table)}.3(b)(1)" in refusal
     assert table.table.snapshot() == before
 
 
@@ -194,8 +194,8 @@ def test_a_deck_is_changed_in_time(game: str, method: str) -> None:
     assert (table.phase, table.round_.number) == (mc.IDLE, 1), "the round in hand is finished (X10)"
     assert "deck_expired" in table.against_opening()
     (no,) = of(Refused, table.step(ev.OpenRound(DEALER)))
-    wanted = f"{chapter(table)}.3(c)({1 if method == 'hand' else 2})"
-    assert wanted in {reason.clause for reason in no.reasons if reason.key == "deck_expired"}
+    expected = f"{chapter(table)}.3(c)({1 if method == 'hand' else 2})"
+    assert expected in {reason.clause for reason in no.reasons if reason.key == "deck_expired"}
     table.order("remove_deck", deck="blue")
     table.settle()
     table.play(ev.DeckReceived("green", DEALER))

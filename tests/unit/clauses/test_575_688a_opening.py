@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def received(game: str, **how: bool) -> Floor:
-    """A deck lies before the dealer, who has said that it is whole."""
+    """Return a table where the dealer has confirmed that the deck is whole."""
     table = floor(game, two_decks=True)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
@@ -26,13 +26,13 @@ def received(game: str, **how: bool) -> Floor:
 
 
 def asked(table: Floor, deck: str = "blue") -> list[tuple[str, str]]:
-    """The open questions of a deck's opening, and whom they ask."""
+    """Return the open questions of a deck's opening, each with its role."""
     open_ = [p for p in table.prompts() if p.deck == deck and p.kind.startswith("opening/")]
     return [(p.kind.partition("/")[2], p.role) for p in open_]
 
 
 def answer_until(table: Floor, step: str) -> None:
-    """Confirm every step of the opening that comes before one."""
+    """Confirm every step of the opening before the given one."""
     for _ in range(20):
         (first, _role), *_ = asked(table)
         if first.startswith(step):

@@ -23,7 +23,7 @@ def side(game: str) -> dict[str, Any]:
 
 
 def playing(game: str, *stops: str, side_seats: tuple[int, ...] = (), **choices: Any) -> Floor:
-    """Seats 1, 3 and 6 have their cards; nobody answers the questions that are named."""
+    """Return a table where seats 1, 3 and 6 have cards and the named questions stay unanswered."""
     table = floor(game, **choices).start("blue")
     table.side = {("bonus" if game == ASIA else "ace_high"): side_seats}
     table.twist = silent(*stops)

@@ -19,7 +19,7 @@ GAMES = [
 
 
 def half_settled(game: str, seats: int) -> Floor:
-    """A table where so many of the seats 6, 3 and 1 are settled."""
+    """Return a table where that many of the seats 6, 3 and 1 are settled, in this order."""
     floor = at(game, "auto", mc.SETTLING)
     for _ in range(seats):
         floor.say("settled")
@@ -32,12 +32,12 @@ def test_settled_seats_are_reopened_one_by_one_and_settled_anew(game: str, settl
     floor = half_settled(game, settled)
     seats = [6, 3][:settled]
     racked = floor.state.book.at("blue", "rack")
-    (found,) = of(Found, floor.declare("dealer_hand_misset"))
-    assert found.outcomes == ("reset_dealer_hand", "continue_round")
+    (irregularity,) = of(Found, floor.declare("dealer_hand_misset"))
+    assert irregularity.outcomes == ("reset_dealer_hand", "continue_round")
     floor.say("dealer_hand_reset")
     for seat in seats:
         prompt = floor.prompt("seat_reopened")
-        assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, found.clauses)
+        assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, irregularity.clauses)
         assert of(Refused, floor.step(ev.Answer(prompt.id, "done", DEALER))), "the floorperson directs it (X18)"
         assert not floor.prompts("settled"), "nobody is settled before every seat is open again"
         floor.step(ev.Answer(prompt.id, "done", FLOOR))
@@ -111,7 +111,7 @@ def test_a_progressive_bet_that_was_settled_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_nothing_goes_around_the_reopening(game: str) -> None:
-    """Around the rule: the round is pressed on while seats are settled against a hand that was set wrong."""
+    """An attempt to bypass the rule: continue the round while seats are settled against a misset hand."""
     floor = half_settled(game, 1)
     before = [prompt.id for prompt in floor.prompts("settled")]
     floor.declare("dealer_hand_misset")

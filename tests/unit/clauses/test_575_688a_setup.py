@@ -1,4 +1,4 @@
-"""575.2 and 688a.2: seats, the ways to find a starting position, the shaker's keeper, its dice and their age."""
+"""575.2 and 688a.2: seats, the methods for the starting position, who holds the shaker, its dice and their age."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_seven_stacks_of_seven_and_a_stub_of_four_fit_six_seats_only(game: str) 
     table.play(ev.OpenRound(DEALER))
     table.step(ev.NoMoreBets(DEALER))
     clause = f"{edition.chapter}.2(a)"
-    said = f"enter at least one seat from 1 to 6, each once ({clause})"
-    assert refused(table.say("seats", seats=(1, 7))) == said
+    message = f"enter at least one seat from 1 to 6, each once ({clause})"
+    assert refused(table.say("seats", seats=(1, 7))) == message
 
 
 @both("575.2(c)", "688a.2(c)")
@@ -97,8 +97,8 @@ def test_a_roll_of_other_than_three_dice_finds_no_position(game: str) -> None:
     table = floor(game).start()
     table.twist = instead("arm_dice")
     table.round()
-    told = shaker.NoRoll(1, shaker.Reason.NOT_THREE_DICE, 3, 2, 2)
-    (event,) = translate("shaker.1", shaker.KIND, None, told)
+    reported = shaker.NoRoll(1, shaker.Reason.NOT_THREE_DICE, 3, 2, 2)
+    (event,) = translate("shaker.1", shaker.KIND, None, reported)
     decided = table.step(event)
     assert table.phase == mc.STARTING_POSITION
     assert table.round_.start is None

@@ -1,6 +1,6 @@
 """575.5(a), (b)(1), (f) and 688a.5(a), (b)(1), (h): shuffled before play, after every round and on order, in one stack.
 
-The cut has its own files, for the chapters differ there.
+The cut has its own files because the chapters differ there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.support.two_games import ASIA, both, floor, instead, silent
 
 
 def against(table: Floor, act: Any, slot: str | None = None, deck: str = "blue") -> dict[str, str]:
-    """The reasons against an act, each with its clause."""
+    """Return the reasons against an act, each with its clause."""
     return {reason.key: reason.clause for reason in table.table.permit(act, slot, deck)}
 
 
@@ -50,8 +50,8 @@ def test_a_deck_is_shuffled_after_every_round(game: str, machine: bool) -> None:
         shuffles = acts(decided).count("shuffle") + [p.kind for p in of(Prompt, decided)].count("hand_shuffle")
         assert shuffles == 1
         moved = [d.state for d in of(Moved, decided) if d.what == "deck blue"]
-        wanted = [mc.IN_DEVICE, mc.READY] if machine else [mc.SHUFFLED, mc.READY]
-        assert moved == [mc.IN_PLAY, mc.RACK, *wanted]
+        expected = [mc.IN_DEVICE, mc.READY] if machine else [mc.SHUFFLED, mc.READY]
+        assert moved == [mc.IN_PLAY, mc.RACK, *expected]
 
 
 @both("575.5(a)/1", "688a.5(a)/1")
@@ -92,8 +92,8 @@ def test_the_shuffler_gives_out_one_shuffled_stack_or_nothing(game: str) -> None
 def test_a_shuffled_stack_goes_from_the_shuffler_to_where_it_is_dealt_from(game: str) -> None:
     table = floor(game)
     decided = table.start("blue").log
-    said = [d for _, decisions in decided for d in decisions if isinstance(d, Command | Prompt)]
-    path = [d.act if isinstance(d, Command) else d.kind for d in said]
+    entries = [d for _, decisions in decided for d in decisions if isinstance(d, Command | Prompt)]
+    path = [d.act if isinstance(d, Command) else d.kind for d in entries]
     assert path[path.index("shuffle") :] == ["shuffle", "eject", "put_in_shoe", "load"]
     assert table.deck().place == "shoe.1"
 
@@ -124,7 +124,7 @@ def test_an_approved_reshuffling_device_is_stated_as_the_text_wants_it(game: str
     for bad in lacking:
         with pytest.raises(BadSubmission) as caught:
             check_submission(edition, bad)
-        assert any(f"({clause}" in said for said in caught.value.objections)
+        assert any(f"({clause}" in text for text in caught.value.objections)
     right = {"approved_procedure": "P-17"} if game == ASIA else {"shuffler_counts": True}
     assert check_submission(edition, raw | {"shuffler": "deck"} | right).reshuffles
     assert edition.approved_device.clause == clause

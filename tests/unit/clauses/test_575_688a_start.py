@@ -1,4 +1,4 @@
-"""575.5(g) and 688a.5(i): where the deal begins, by dice, number or flat button, anew in every round."""
+"""575.5(g) and 688a.5(i): the starting position of every round, by dice, number or flat button."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = {1: 0, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
 
 
 def rolled(table: Floor) -> None:
-    """Play on until the shaker is armed, and let nobody roll."""
+    """Play until the shaker is armed; nobody rolls."""
     table.twist = instead("arm_dice")
     if table.state.start == "rng":
         table.twist = lambda decision: [] if isinstance(decision, Command) and decision.act == "draw" else None
@@ -28,7 +28,7 @@ def rolled(table: Floor) -> None:
 
 
 def first_place(table: Floor) -> int:
-    """The place that the first stack is for, while none has come out."""
+    """Return the place of the first stack before any stack has come out."""
     assert len(table.round_.to_deal) == 7
     return table.round_.to_deal[0]
 
@@ -56,8 +56,8 @@ def test_fewer_than_three_shakes_are_no_roll(game: str) -> None:
     assert table.edition.dice.least_shakes == 3
     rolled(table)
     decided = table.step(ev.NoRoll("shaker.1", "too_few_shakes"))
-    (said,) = findings(decided, "no_roll")
-    assert f"{table.edition.chapter}.5({'g' if game == ASIA else 'i'})(1)(i)" in said.text
+    (decisions,) = findings(decided, "no_roll")
+    assert f"{table.edition.chapter}.5({'g' if game == ASIA else 'i'})(1)(i)" in decisions.text
     assert not acts(decided), "a shaker whose lid is off cannot be armed"
     asked = table.prompt("cover_shaker")
     assert (asked.role, asked.slot, asked.clauses) == ("dealer", "shaker.1", table.table.context.clauses("shakes"))
@@ -135,7 +135,7 @@ def test_the_shaker_is_not_put_aside_before_the_stub_check_is_over(game: str) ->
 
 
 def void(table: Floor) -> None:
-    """A floorperson voids the round, and people do all that this asks for, but for the shaker."""
+    """Void the round by a floorperson; people answer everything except for the shaker."""
     table.declare("other")
     table.say("choose", "void")
     table.clear_holds()

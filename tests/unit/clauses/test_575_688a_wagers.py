@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def called(game: str) -> Floor:
-    """No more bets was called, and nobody has said whose wagers lie there."""
+    """Return a table after "no more bets", before the dealer has entered the seats with wagers."""
     table = floor(game).start("blue")
     table.twist = silent("seats")
     table.play(ev.OpenRound(DEALER))
@@ -74,8 +74,8 @@ def test_after_no_more_bets_nothing_is_placed_raised_or_withdrawn(game: str) -> 
     first = table.prompt("seats")
     table.step(ev.Answer(first.id, "done", DEALER, None, (2, 5)))
     for again in ((2,), (2, 5, 6)):
-        said = refused(table.step(ev.Answer(first.id, "done", DEALER, None, again)))
-        assert said == f"question {first.id} is no longer open"
+        refusal = refused(table.step(ev.Answer(first.id, "done", DEALER, None, again)))
+        assert refusal == f"question {first.id} is no longer open"
         assert table.round_.seats == (2, 5)
     assert "no bets are open" in refused(table.step(ev.NoMoreBets(DEALER)))
     assert "round_open" in {

@@ -13,7 +13,7 @@ from tests.support.two_games import ASIA, floor, silent
 
 
 def waiting_for_the_cut(*, preshuffled: bool = False) -> Floor:
-    """A shuffled or delivered stack lies before the dealer."""
+    """Return a table where a shuffled or delivered stack is in front of the dealer."""
     table = floor(ASIA, "manual_shoe", machine=False)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))

@@ -26,7 +26,7 @@ def objections(game: str, **raw: Any) -> tuple[str, ...]:
 
 
 def opening(floor: Floor, deck: str = "blue") -> list[str]:
-    """The steps of a deck's opening that are asked for now."""
+    """Return the open questions of a deck's opening."""
     return [p.kind.removeprefix("opening/") for p in floor.prompts() if p.deck == deck]
 
 
@@ -37,9 +37,9 @@ def opening(floor: Floor, deck: str = "blue") -> list[str]:
 def test_a_table_has_one_to_six_seats_and_no_wager_lies_elsewhere(game: str) -> None:
     clause = f"({CHAPTERS[game]}.2(a), X1)"
     for seats in (0, 7):
-        (said,) = objections(game, seats=seats)
-        assert said.startswith(f"seats = {seats}")
-        assert said.endswith(f"has 1 to 6 {clause}")
+        (objection,) = objections(game, seats=seats)
+        assert objection.startswith(f"seats = {seats}")
+        assert objection.endswith(f"has 1 to 6 {clause}")
     floor = furniture(game, seats=4).start().to(mc.BETTING)
     floor.step(ev.NoMoreBets(DEALER))
     for wrong in ((5,), (1, 7), (0,), (2, 2), ()):
@@ -102,8 +102,8 @@ def test_the_second_joker_of_a_pack_is_out_of_play_by_the_word_of_two_persons() 
 @each("680a.3(b)", "687a.3(b)")
 def test_two_decks_are_played_only_with_the_shuffler_in_use(game: str) -> None:
     clause = f"{CHAPTERS[game]}.3(b)"
-    said = objections(game, shuffler="none", two_decks=True)
-    assert said == (f"two decks need a shuffler that stores one of them ({clause})",)
+    messages = objections(game, shuffler="none", two_decks=True)
+    assert messages == (f"two decks need a shuffler that stores one of them ({clause})",)
     floor = table(game, two_decks=True).start("blue", "red")
     assert floor.against_opening() == set()
     floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
@@ -119,8 +119,8 @@ def test_two_decks_are_played_only_with_the_shuffler_in_use(game: str) -> None:
 
 @clauses("686a.3(b)")
 def test_a_batch_shuffler_wants_two_batches_and_without_them_stands_still() -> None:
-    said = objections("over_under", shuffler="batch", two_decks=False)
-    assert said == ("a batch shuffler needs two batches (686a.3(b), O12)",)
+    messages = objections("over_under", shuffler="batch", two_decks=False)
+    assert messages == ("a batch shuffler needs two batches (686a.3(b), O12)",)
     floor = table("over_under").start("blue")
     reasons = why(floor, "load", "shoe.1", "blue")
     assert reasons["second_batch_missing"] == "686a.3(b)"

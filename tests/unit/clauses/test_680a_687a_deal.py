@@ -17,7 +17,7 @@ from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, acts, found, of, refused
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
-# The sections of the three ways of dealing.
+# The sections of the three dealing methods.
 SECTION = {"manual_shoe": 8, "hand": 9, "automated_shoe": 10}
 
 
@@ -155,7 +155,7 @@ def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, 
 
 
 def delivered(floor: Floor) -> list[int]:
-    """To whom the stacks of an automated shoe go, in order; the dealer is 0."""
+    """Return the places of an automated shoe's stacks, in order; the dealer is 0."""
     places: list[int] = []
     while floor.phase == mc.DEALING:
         (id_, issued), *more = floor.state.commands.items()
@@ -200,13 +200,13 @@ def test_by_hand_five_cards_go_to_every_wagered_seat_from_the_far_left_and_to_th
     floor.seats = seats
     ignore(floor, "dealt").to(mc.DEALING)
     prompt = floor.prompt("dealt")
-    wanted = {
+    expected = {
         ("saigon_5_card", "manual_shoe"): ("680a.8(c)",),
         ("saigon_5_card", "hand"): ("680a.9(b)",),
         ("dj_wild", "manual_shoe"): ("687a.8(d)", "687a.8(d)#2"),
         ("dj_wild", "hand"): ("687a.9(c)", "687a.9(d)"),
     }[game, dealing]
-    assert (prompt.role, prompt.clauses, prompt.seat) == ("dealer", wanted, min(seats))
+    assert (prompt.role, prompt.clauses, prompt.seat) == ("dealer", expected, min(seats))
     assert floor.round_.to_deal == [*sorted(seats), 0]
     unit = {"saigon_5_card": "card", "dj_wild": "stack"}[game]
     method = floor.edition.method(dealing)
@@ -254,6 +254,6 @@ def test_no_further_stack_is_dispensed_than_the_seats_and_the_dealer_need() -> N
     for game in ("saigon_5_card", "dj_wild"):
         floor = table(game, "automated_shoe").start()
         floor.to(mc.PLAYING)
-        told = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
-        assert [c.number for c in told] == [5, 5, 5, 5]
+        commands = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+        assert [c.number for c in commands] == [5, 5, 5, 5]
         assert "not_dealing" in floor.keys("dispense", "shoe.1", "blue", cards=5)

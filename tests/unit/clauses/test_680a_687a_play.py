@@ -8,12 +8,12 @@ from tests.support.chapters import asked, by_method, each, furniture, ignore, ta
 from tests.support.clauses import clauses
 from tests.support.core import DEALER, FLOOR, Floor, refused
 
-# What players are asked first once they may look at their cards.
+# The first question to players once they may look at their cards.
 FIRST = {"saigon_5_card": "hands_set", "dj_wild": "decide"}
 
 
 def answers(floor: Floor, *kinds: str) -> list[tuple[str, int | None]]:
-    """Answer what stands open, one by one, until something else is asked; return the kinds and seats."""
+    """Answer the open questions one by one until another kind is asked; return the kinds and seats."""
     given = []
     while floor.prompts() and floor.prompts()[0].kind in kinds:
         (prompt,) = floor.prompts()

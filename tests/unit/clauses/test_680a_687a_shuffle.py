@@ -13,7 +13,7 @@ CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 
 
 def against(floor: Floor, deck: str = "blue") -> dict[str, str]:
-    """Every reason against a round from a deck, with its clause."""
+    """Return every reason against a round from a deck, with its clause."""
     return why(floor, deck=deck)
 
 
@@ -46,8 +46,8 @@ def test_after_every_round_the_deck_is_shuffled_again(game: str) -> None:
         before = len(floor.log)
         floor.insert = True
         floor.play()
-        told = [act for _, decided in floor.log[before:] for act in acts(decided)]
-        assert told.index("shuffle") < told.index("load"), "shuffled before it is loaded"
+        orders = [act for _, decided in floor.log[before:] for act in acts(decided)]
+        assert orders.index("shuffle") < orders.index("load"), "shuffled before it is loaded"
         assert against(floor) == {}
 
 
@@ -96,8 +96,8 @@ def test_what_is_not_one_shuffled_stack_does_not_leave_the_shuffler(game: str) -
 @each("680a.5(a)/2", "687a.5(a)/2")
 def test_a_whole_cycle_leaves_one_stack_that_goes_straight_to_the_shoe(game: str) -> None:
     floor = table(game).start()
-    told = [act for _, decided in floor.log for act in acts(decided)]
-    assert told == ["shuffle", "eject", "load"]
+    orders = [act for _, decided in floor.log for act in acts(decided)]
+    assert orders == ["shuffle", "eject", "load"]
     assert floor.state.book.held["blue"] == {"shoe.1": 53}
 
 

@@ -14,7 +14,7 @@ LEFT = 53 - 5 * 4  # three seats and the dealer
 
 
 def kinds(floor: Floor, since: int = 0) -> list[str]:
-    """The kinds of the questions that were asked, in order."""
+    """Return the kinds of the questions, in order."""
     return [k for _, decided in floor.log[since:] for d in decided if (k := getattr(d, "kind", None)) is not None]
 
 
@@ -82,7 +82,7 @@ COUNTED = ("680a.8(e) 687a.8(e)#2", "680a.9(d) 687a.9(f)", "680a.10(d) 687a.10(d
 
 
 def clause_of(game: str, dealing: str) -> str:
-    """The clause that orders the count."""
+    """Return the clause that requires the count."""
     at = ("manual_shoe", "hand", "automated_shoe").index(dealing)
     return COUNTED[at].split()[0 if game == "saigon_5_card" else 1]
 
@@ -202,7 +202,7 @@ WRONG = (
 
 
 def counted_wrong(game: str, dealing: str) -> Floor:
-    """A fifth round whose stub was counted wrong once."""
+    """Return a fifth round whose stub was counted wrong once."""
     floor = table(game, dealing, counts=False).start()
     rounds(floor, 4)
     ignore(floor, "stub", "finding").to(mc.STUB_CHECK)

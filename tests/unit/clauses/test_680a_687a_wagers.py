@@ -59,8 +59,8 @@ def test_nobody_is_dealt_in_before_the_required_wagers_are_entered(game: str) ->
     [("saigon_5_card", "ante", "Ante"), ("dj_wild", "ante", "Ante"), ("dj_wild", "blind", "Blind")],
 )
 def test_a_hand_without_a_required_wager_is_not_settled(game: str, wager: str, name: str) -> None:
-    rest = {key: cents for key, cents in REQUIRED[game].items() if key != wager}
-    assert f"no {name} Wager ({CHAPTERS[game]}.7(d)(1))" in objection(terms(game), game, **rest)
+    remaining = {key: cents for key, cents in REQUIRED[game].items() if key != wager}
+    assert f"no {name} Wager ({CHAPTERS[game]}.7(d)(1))" in objection(terms(game), game, **remaining)
 
 
 @each("680a.1:Ante Wager", "680a.7(d)(1)", "687a.1:Ante Wager", "687a.1:Blind Wager")
@@ -97,8 +97,8 @@ def test_an_option_is_taken_where_it_is_offered_and_forced_on_nobody(
     assert [each_.outcome for each_ in without] == [
         each_.outcome for each_ in settled(plain(game), seat(1, cards, **REQUIRED[game]), dealer=dealer)
     ]
-    beside = only(settled(at, seat(1, cards, **REQUIRED[game], **{wager: cents}), dealer=dealer), wager)
-    assert (beside.paid_cents, beside.outcome) == (paid, "wins" if paid else "loses")
+    also = only(settled(at, seat(1, cards, **REQUIRED[game], **{wager: cents}), dealer=dealer), wager)
+    assert (also.paid_cents, also.outcome) == (paid, "wins" if paid else "loses")
     assert "Wager" in objection(at, game, **{wager: cents}), "an option does not stand in for what is required"
 
 

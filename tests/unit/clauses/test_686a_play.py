@@ -86,8 +86,8 @@ def test_who_sat_out_a_round_waits_for_the_shuffle_or_is_readmitted() -> None:
     ignore(floor, "seats").to(mc.NO_MORE_BETS)
     for barred in (3, 4):  # who paused, and who came later
         answer = ev.Answer(floor.prompt("seats").id, "done", DEALER, seats=(1, barred))
-        said = refused(floor.step(answer))
-        assert said == f"seat {barred} sat out a round: wait for the shuffle, or a floorperson readmits it (686a.6(b))"
+        refusal = refused(floor.step(answer))
+        assert refusal == f"seat {barred} sat out a round: wait for the shuffle, or a floorperson readmits it (686a.6(b))"
     assert "floorperson" in refused(floor.step(ev.Ordered("readmit", DEALER, seat=3)))
     assert "no such seat" in refused(floor.order("readmit", seat=9))
     floor.order("readmit", seat=3)
@@ -302,8 +302,8 @@ def test_a_continuous_shuffler_brings_one_card_for_every_box_and_then_two_for_ea
     floor = powered(continuous())
     bring(floor)
     floor.round()
-    told: list[Any] = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
-    assert [c.number for c in told] == [1, 3, 2, 2, 2], "after the one to burn"
+    commands: list[Any] = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+    assert [c.number for c in commands] == [1, 3, 2, 2, 2], "after the one to burn"
 
 
 @clauses("686a.7(i)")
@@ -321,7 +321,7 @@ def test_players_are_settled_from_the_far_left_and_the_next_round_waits_for_the_
 
 
 def dead_hand(**choices: Any) -> tuple[Floor, WagersReturned]:
-    """Seat 3 was passed over for its additional cards, and its player has the hand called dead."""
+    """Return a table where seat 3 got no additional cards and its player chose a dead hand."""
     floor = furniture("over_under", wagers=["bonus"], **choices).start().to(mc.SETTLING)
     floor.declare("additional_cards_missed", seat=3)
     (back,) = of(WagersReturned, floor.say("choose", "dead_hand"))

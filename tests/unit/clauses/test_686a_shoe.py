@@ -89,8 +89,8 @@ def test_a_continuous_shuffler_brings_the_card_to_burn_before_any_other() -> Non
     for duty, clause in (("burn_shoe", "686a.7(c)/1"), ("burn_dealer", "686a.7(c)/2")):
         floor.to(mc.DEALING)
         floor.settle()
-        told = [c.number for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
-        assert (asked(floor), floor.prompt(duty).clauses, told[-1]) == ([duty], (clause,), 1)
+        commands = [c.number for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+        assert (asked(floor), floor.prompt(duty).clauses, commands[-1]) == ([duty], (clause,), 1)
         key = "burn_due" if duty == "burn_shoe" else "dealer_burn_due"
         assert why(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, "nothing else comes before it"
         floor.say(duty)

@@ -23,7 +23,7 @@ def to_the_cut(floor: Floor, *more: str) -> Floor:
 
 
 def offers(floor: Floor) -> list[int | None]:
-    """To whom the cut is offered when everybody declines; None is the dealer, who cannot."""
+    """Return to whom the cut is offered when every player declines; None is the dealer, who must cut."""
     order: list[int | None] = []
     for _ in range(7):
         prompt = floor.prompt("cut")
@@ -285,8 +285,8 @@ def test_a_continuous_shuffler_lifts_cut_cover_card_and_idle_spread() -> None:
         floor.round()
         kinds = {getattr(d, "kind", None) for _, decided in floor.log for d in decided}
         assert not {"cut", "cover_back", "cover_seat", "first_arrival", "put_in_shoe", "collected"} & kinds
-        told = [act for _, decided in floor.log for act in acts(decided)]
-        assert told[0] == "shuffle", "nothing is dealt that it has not shuffled"
+        orders = [act for _, decided in floor.log for act in acts(decided)]
+        assert orders[0] == "shuffle", "nothing is dealt that it has not shuffled"
         assert "not needed with the approved device" in refused(floor.order("table_idle"))
         assert "no cut is needed" in refused(floor.order("recut", deck="blue"))
     approved = table("over_under", reshuffles=True).start("blue", "red")

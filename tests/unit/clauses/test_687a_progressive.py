@@ -1,4 +1,4 @@
-"""The DJ Wild progressive at the table: Start Game, lock-out, lights, chips and the replacement card. No money here."""
+"""The DJ Wild progressive at the table, without money: Start Game, lock-out, lights, chips, replacement card."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ REPLACED = {"manual_shoe": "687a.8(e)/1", "hand": "687a.9(e)/1", "automated_shoe
 
 
 def each_method(clause: dict[str, str], *more: str) -> pytest.MarkDecorator:
-    """Run a test for every way of dealing; it gets `dealing`, and the case names its clause."""
+    """Run a test for every dealing method as `dealing`; each case names its clause."""
     return pytest.mark.parametrize(
         "dealing", [pytest.param(name, id=name, marks=clauses(clause[name], *more)) for name in METHODS]
     )
 
 
 def opened(dealing: str, *bets: int) -> Floor:
-    """A table in betting, with chips on the sensors of these seats."""
+    """Return a table with open bets and chips on the sensors of these seats."""
     floor = wild(dealing).start().to(mc.BETTING)
     floor.bets = set(bets)
     for seat in bets:
@@ -40,8 +40,8 @@ def opened(dealing: str, *bets: int) -> Floor:
 def test_the_progressive_is_an_option_and_without_it_no_sensor_is_opened() -> None:
     floor = table("dj_wild").start()
     floor.round()
-    told = [c.slot for _, decided in floor.log for c in of(Command, decided)]
-    assert not any(slot.startswith("bet_sensor") for slot in told)
+    commands = [c.slot for _, decided in floor.log for c in of(Command, decided)]
+    assert not any(slot.startswith("bet_sensor") for slot in commands)
     floor = wild().start().to(mc.BETTING)
     sensors = [c.slot for _, decided in floor.log for c in of(Command, decided) if c.act == "open_bets"]
     assert sensors == [f"bet_sensor.{seat}" for seat in range(1, 7)]
@@ -54,9 +54,9 @@ def test_the_progressive_is_an_option_and_without_it_no_sensor_is_opened() -> No
 def test_until_the_text_gaps_are_filled_the_progressive_is_not_offered() -> None:
     with pytest.raises(BadSubmission) as caught:
         check_submission(edition("dj_wild"), {"adjacent_boxes": 1, "wagers": ["progressive"]})
-    said = " ".join(caught.value.objections)
+    message = " ".join(caught.value.objections)
     for reading in ("W10", "W11", "W14", "W21"):
-        assert reading in said
+        assert reading in message
 
 
 @clauses("687a.1:Progressive Bonus wager", "687a.7(c)")
@@ -167,9 +167,9 @@ def test_one_card_is_laid_aside_for_the_joker_and_belongs_to_the_sum(dealing: st
     floor = opened(dealing, *((3,) if bet else ()))
     ignore(floor, "replacement")
     floor.play(ev.NoMoreBets(DEALER))
-    wanted = bet or dealing != "automated_shoe"  # offered, or registered where the section says so (W9)
-    assert ("replacement" in asked(floor)) is wanted
-    if not wanted:
+    expected = bet or dealing != "automated_shoe"  # offered, or registered where the section requires it (W9)
+    assert ("replacement" in asked(floor)) is expected
+    if not expected:
         assert floor.phase == mc.IDLE
         return
     prompt = floor.prompt("replacement")

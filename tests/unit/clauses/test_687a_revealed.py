@@ -28,7 +28,7 @@ def expose(floor: BettingFloor, trigger: str = "cards_revealed_before_raise") ->
 
 
 def in_the_deal(stacks: int, bets: tuple[int, ...] = (1, 3, 6)) -> BettingFloor:
-    """A shoe deals to seats 1, 3, 6 and the dealer; so many stacks lie at their places."""
+    """Return a deal from a shoe to seats 1, 3, 6 and the dealer after that many stacks."""
     floor = BettingFloor(TABLE, bets=bets, dealing="automated_shoe", two_decks=True)
     floor.to(mc.DEALING)
     for _ in range(stacks):
@@ -50,8 +50,8 @@ def test_with_every_raise_placed_an_exposed_card_is_the_floorpersons(trigger: st
     while floor.prompts("decide"):
         floor.say("decide")
     assert floor.prompts("reveal"), "only the reveal is to come"
-    (found,) = of(Found, expose(floor, trigger))
-    assert (found.outcomes, found.clauses) == (("ask_floorperson",), ("rule 2",))
+    (irregularity,) = of(Found, expose(floor, trigger))
+    assert (irregularity.outcomes, irregularity.clauses) == (("ask_floorperson",), ("rule 2",))
     assert floor.phase == mc.PLAYING
     floor.clear_holds()  # the floorperson lets it go on
     floor.settle()
@@ -67,8 +67,8 @@ def test_with_one_player_still_to_decide_it_voids_the_round(trigger: str) -> Non
     floor.say("decide")
     floor.say("decide", "fold")
     assert floor.prompt("decide").seat == 6
-    (found,) = of(Found, expose(floor, trigger))
-    assert found.clauses == ("687a.13(d)",)
+    (irregularity,) = of(Found, expose(floor, trigger))
+    assert irregularity.clauses == ("687a.13(d)",)
     assert floor.phase == mc.VOID
 
 
@@ -140,8 +140,8 @@ def test_of_hands_that_people_deal_the_floorperson_says_which_were_complete(deal
     for seat, choice in ((1, "complete"), (3, "incomplete"), (6, "incomplete")):
         prompt = floor.prompt("hand_complete")
         assert (prompt.seat, prompt.choices) == (seat, ("complete", "incomplete"))
-        said = floor.step(ev.Answer(prompt.id, choice, DEALER))
-        assert of(Refused, said), "the dealer does not decide it"
+        decisions = floor.step(ev.Answer(prompt.id, choice, DEALER))
+        assert of(Refused, decisions), "the dealer does not decide it"
         floor.step(ev.Answer(prompt.id, choice, FLOOR))
     floor.say("replacement")
     assert floor.prompt("progressive").seat == 1
@@ -177,8 +177,8 @@ def test_a_wrong_count_ends_the_settling_and_every_wager_goes_back(hand: str) ->
     for kind in ("hit_hand", "hit_light"):
         floor.say(kind)
     decided = floor.declare("wrong_card_count", seat=3)
-    (found,) = of(Found, decided)
-    assert found.clauses == ("687a.13(c)",)
+    (irregularity,) = of(Found, decided)
+    assert irregularity.clauses == ("687a.13(c)",)
     assert [each.settled for each in of(WagersReturned, decided)] == [()]
     assert sorted(back.seat for back in of(BetReturned, decided)) == [1, 3]
     assert not [p for p in floor.prompts() if p.kind.startswith(("hit_", "progressive", "optional"))]

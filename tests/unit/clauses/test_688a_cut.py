@@ -15,7 +15,7 @@ _STOPS = ("cut", "first_arrival", "cover_back")
 
 
 def at_the_cut(*, preshuffled: bool = False, machine: bool = False) -> Floor:
-    """A stack that no machine shuffled lies there, and nobody has said who came first."""
+    """Return a table with a hand-shuffled stack before the dealer has entered who arrived first."""
     table = floor(PAI_GOW, "manual_shoe", machine=machine)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
@@ -25,7 +25,7 @@ def at_the_cut(*, preshuffled: bool = False, machine: bool = False) -> Floor:
 
 
 def in_the_game() -> Floor:
-    """One round was played by seats 1, 3 and 6, and the deck was shuffled again by hand."""
+    """Return a table after one round with seats 1, 3 and 6 and another shuffle by hand."""
     table = floor(PAI_GOW, "manual_shoe", machine=False).start("blue")
     table.twist = silent(*_STOPS)
     table.round()

@@ -11,7 +11,7 @@ from tests.support.two_games import ALL_WAGERS, PAI_GOW, floor, silent
 
 
 def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> Floor:
-    """Seats 1, 3 and 6 are settled, seat 3 with a Fortune Wager that qualifies."""
+    """Return a table that settles seats 1, 3 and 6, seat 3 with a qualifying Fortune Wager."""
     table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side = {"fortune": fortune}
     table.twist = silent(*stops)
@@ -37,8 +37,8 @@ def test_every_hand_is_judged_and_one_that_brings_envy_is_announced_and_stays_fa
         asked = table.prompt("envy_hand")
         judged.append(asked.seat)
         assert (asked.role, asked.choices) == ("dealer", ("no", "announced"))
-        wanted = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
-        assert wanted <= set(asked.clauses)
+        expected = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
+        assert expected <= set(asked.clauses)
         assert not table.prompts("settled"), "the next hand waits"
         table.say("envy_hand", brings)
         assert rack(table) == before, "no hand is racked"
@@ -110,7 +110,7 @@ def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() ->
 
 
 def _asked_of(table: Floor, seat: int) -> list[str]:
-    """Answer everything as ideal people do; return what was asked about a seat's wagers, in order."""
+    """Answer everything correctly; return the questions about a seat's wagers, in order."""
     table.settle()
     kinds = ("settled", "side_settled", "progressive")
     return [p.kind for _, decided in table.log for p in of(Prompt, decided) if p.seat == seat and p.kind in kinds]

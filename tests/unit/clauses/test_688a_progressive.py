@@ -1,4 +1,4 @@
-"""688a.2(d) and the lock-out of 688a.8 to 688a.10: sensors, latch, chips, lammers. No meter and no hit is here."""
+"""688a.2(d) and the lock-out of 688a.8 to 688a.10: sensors, latch, chips, lammers; no meter, no hits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAMMERS = dict(zip(METHODS, ("688a.8(b)(1)", "688a.9(a)(3)(i)", "688a.10(a)(2)(i
 
 
 def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Floor:
-    """A table with every side wager; nobody answers the questions that are named."""
+    """Return a table with every side wager; the named questions stay unanswered."""
     table = floor(PAI_GOW, method, **ALL_WAGERS | choices)
     table.twist = silent(*stops)
     return table.start("blue")

@@ -28,8 +28,8 @@ KINDS = ("auto", "manual", "hand")
 def test_several_cards_declared_at_once_void_the_round_with_the_first_report(game: str, kind: str) -> None:
     floor = at(game, kind, mc.DEALING)
     decided = floor.declare("face_up_card_more", seat=3)
-    (found,) = of(Found, decided)
-    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    (irregularity,) = of(Found, decided)
+    assert (irregularity.trigger, irregularity.clauses) == ("face_up_card_more", (MORE[game],))
     assert floor.phase == mc.VOID
     assert of(WagersReturned, decided)
 
@@ -37,8 +37,8 @@ def test_several_cards_declared_at_once_void_the_round_with_the_first_report(gam
 @pytest.mark.parametrize("game", GAMES)
 def test_a_stack_with_several_cards_face_up_voids_the_round_also_if_no_card_was_reported_alone(game: str) -> None:
     floor = at(game, "auto", mc.DEALING)
-    (found,) = of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 2)))
-    assert (found.trigger, found.clauses) == ("face_up_card_more", (MORE[game],))
+    (irregularity,) = of(Found, floor.step(ev.StackOut(SHOE, floor.edition.hand.cards, 2)))
+    assert (irregularity.trigger, irregularity.clauses) == ("face_up_card_more", (MORE[game],))
     assert floor.phase == mc.VOID
 
 
@@ -77,8 +77,8 @@ def test_a_card_seen_before_the_deal_is_the_floorpersons_and_none_of_the_deal(
     game: str, kind: str, before: str
 ) -> None:
     floor = at(game, kind, before)
-    (found,) = of(Found, floor.declare("face_up_card_first", seat=3))
-    assert (found.outcomes, found.clauses) == (("ask_floorperson",), ("rule 2",))
+    (irregularity,) = of(Found, floor.declare("face_up_card_first", seat=3))
+    assert (irregularity.outcomes, irregularity.clauses) == (("ask_floorperson",), ("rule 2",))
     assert floor.prompt("choose").role == "floorperson"
     floor.clear_holds()  # the floorperson lets the round go on
     floor.to(mc.DEALING)
@@ -102,7 +102,7 @@ def test_a_shoe_that_sees_a_card_while_bets_are_open_does_not_count_it_for_the_d
 
 @pytest.mark.parametrize("game", GAMES)
 def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> None:
-    """Around the rule: the same cards are reported once more as a single one, and somebody else is asked."""
+    """An attempt to bypass the rule: the same cards are reported again as one card, to another person."""
     floor = at(game, "auto", mc.DEALING)
     floor.declare("face_up_card_more", seat=3)
     assert of(Refused, floor.declare("face_up_card_first", seat=3))
@@ -118,7 +118,7 @@ def test_nobody_talks_a_void_round_back_by_calling_the_cards_one(game: str) -> N
 @pytest.mark.parametrize("phase", [mc.BETTING, mc.LOCKED])
 @clauses("686a.9(a)/1")
 def test_over_under_discards_a_face_up_card_also_before_the_deal(kind: str, phase: str) -> None:
-    """The chapter does not speak of the dealing: a card found face up at any time is not used in that round."""
+    """The chapter has no limit to the deal: a card found face up at any time is not used in that round."""
     floor = at("over_under", kind, phase)
     decided = floor.declare("face_up_card_first")
     assert [(one.outcomes, one.clauses) for one in of(Found, decided)] == [
@@ -152,7 +152,7 @@ def test_a_shoe_that_is_found_too_short_before_the_deal_is_filled_from_the_rack(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("game", GAMES)
 def test_a_card_that_shoe_and_dealer_report_both_is_one_card(game: str, kind: str) -> None:
-    """One card face up voids nothing, however often it is reported before it lies in the rack."""
+    """One card face up voids nothing, however often it is reported before it is racked."""
     floor = at(game, kind, mc.DEALING)
     floor.step(ev.FaceUpSeen(SHOE)) if kind != "hand" else floor.declare("face_up_card_first", seat=3)
     (refusal,) = of(Refused, floor.declare("face_up_card_first", seat=3))

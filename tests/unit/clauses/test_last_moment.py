@@ -1,4 +1,4 @@
-"""The moment between the last settlement and the round's end, and what of a void round goes back first (X18)."""
+"""Reports between the last settlement and the end of the round, and what a void round returns first (X18)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MISCOUNTED = [
 
 
 def all_settled(game: str) -> Floor:
-    """A table where the last wager is settled and nobody has collected the cards."""
+    """Return a table where the last wager is settled and the cards are not collected yet."""
     floor = at(game, "auto", mc.COMPLETE)
     while not floor.prompts("collected"):
         floor.step(floor.answer(floor.prompts()[0])[0])
@@ -34,15 +34,15 @@ def all_settled(game: str) -> Floor:
 
 
 def asked(floor: Floor) -> list[tuple[str, str, int | None]]:
-    """Whoever is asked about open irregularities answers with the first choice; return who was asked what of whom."""
-    found: list[tuple[str, str, int | None]] = []
+    """Answer questions about open irregularities with the first choice; return role, kind and seat of each."""
+    results: list[tuple[str, str, int | None]] = []
     while holding := [prompt for prompt in floor.prompts() if prompt.hold is not None]:
         prompt = holding[0]
         choice = "void" if "void" in prompt.choices else prompt.choices[0]
         number = floor._number(prompt) if prompt.number else None
-        found.append((prompt.role, prompt.kind, prompt.seat))
+        results.append((prompt.role, prompt.kind, prompt.seat))
         floor.step(ev.Answer(prompt.id, choice, PEOPLE[prompt.role], number))
-    return found
+    return results
 
 
 # --- after the last settlement ----------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_a_surrendered_ante_that_was_taken_goes_back_when_the_round_is_void() ->
     ],
 )
 def test_a_hand_that_was_settled_is_void_by_a_floorperson_alone_and_is_reversed_first(game: str) -> None:
-    """Around the rule: a lost wager comes back because dealer and player agree that a card was exposed."""
+    """An attempt to bypass the rule: dealer and player agree on an exposed card to get a lost wager back."""
     floor = at(game, "auto", mc.SETTLING)
     floor.say("settled", "settled")
     floor.declare("player_card_exposed", seat=6)

@@ -1,4 +1,4 @@
-"""Two counts of one stub that differ, the dealer's and the shoe's: the floorperson counts, and nobody plays before."""
+"""Two counts of one stub that differ, the dealer's and the shoe's: play waits until the floorperson has counted."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ LEFT = {"asia_poker": 4, "face_up_pai_gow": 4, "saigon_5_card": 33, "dj_wild": 3
 
 
 def counting(game: str, kind: str) -> Floor:
-    """A table whose stub is counted now, by the shoe and by the dealer."""
+    """Return a table whose stub the shoe and the dealer count now."""
     phase = mc.STUB_CHECK if LEFT[game] == 4 else "fifth"
     return at(game, kind, phase)
 
 
 def asked_of(floor: Floor) -> list[str]:
-    """What is asked, but for the shaker that is put aside."""
+    """Return the open questions except the one about the shaker."""
     return [prompt.kind for prompt in floor.prompts() if prompt.kind != "park_shaker"]
 
 
 def by_shoe(floor: Floor, off: int) -> None:
-    """The shoe counts so many more cards than are to be left."""
+    """Let the shoe count that many cards more than should be left."""
     floor.step(ev.StubOut(SHOE, LEFT[floor.edition.game] + off))
 
 
@@ -77,9 +77,9 @@ def test_a_stub_that_the_floorperson_counts_wrong_too_is_looked_into(game: str, 
     floor.say("stub", number=LEFT[game])
     floor.say("stub_recount", number=LEFT[game] + 1)
     assert floor.prompt("finding").role == "dealer"
-    (found,) = of(Found, floor.say("finding", "not_misdealt"))
-    assert (found.trigger, floor.phase) == ("stub_wrong", mc.VOID)
-    assert "remove_deck" in found.outcomes
+    (irregularity,) = of(Found, floor.say("finding", "not_misdealt"))
+    assert (irregularity.trigger, floor.phase) == ("stub_wrong", mc.VOID)
+    assert "remove_deck" in irregularity.outcomes
 
 
 @pytest.mark.parametrize(("game", "kind"), CASES)
@@ -106,8 +106,8 @@ def test_a_shoe_that_counts_when_the_stub_is_racked_already_stops_the_round(game
     floor = counting(game, "manual_blind")
     floor.say("stub", number=LEFT[game])
     assert floor.round_.stub_done
-    (found,) = of(Found, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
-    assert (found.trigger, found.outcomes) == ("stub_counts_differ", ("ask_floorperson",))
+    (irregularity,) = of(Found, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
+    assert (irregularity.trigger, irregularity.outcomes) == ("stub_counts_differ", ("ask_floorperson",))
     assert asked_of(floor) == ["choose"], "no play before the decision"
     assert floor.prompt("choose").role == "floorperson"
     floor.clear_holds()
