@@ -1,15 +1,14 @@
-"""The rules as data: five chapters as dated editions, and the lookups over them. Imports nothing of the rest.
+"""The rules as data: five chapters as dated editions, and the lookups over them.
 
 edition(game)                              facts and irregularities of a game
 rulings(edition, trigger, phase, facts)    what the rule orders
-precede(edition, triggers)                 simultaneous triggers in order
+precede(edition, triggers)                 simultaneous triggers in order of precedence
 clause(id), clauses(game)                  every duty, in our words
-enforcement(id)                            what play does about it: enforced, prompted, computed, outside, not yet
-paytables(game), reading(id)               as printed; how an unclear wording is read
+enforcement(id)                            how the box handles a clause: enforced, prompted, computed, outside, not yet
+paytables(game), reading(id)               paytables as printed; how an unclear wording is read
 check_submission(edition, raw)             the certificate holder's choices, or every objection to them
 
-`cards`, `hands`, `settlement` and `payback` are imported by name: what hands are worth, what a round's wagers become,
-and what the paytables return.
+Import `cards`, `hands`, `settlement` and `payback` by name: ranking of hands, settlement of wagers, expected paybacks.
 """
 
 from table_controller.rulebook.load import edition

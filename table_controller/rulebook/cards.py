@@ -1,4 +1,4 @@
-"""Cards as people write them: `As Td 9h Jk`. What a hand is worth is not decided here.
+"""Cards and their notation: `As Td 9h Jk`.
 
 A card is a number: four times its rank (2 is 0, ace is 12) plus its suit; the joker comes last.
 """
@@ -18,7 +18,7 @@ RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
 ACE: Final = RANKS.index("A")
 JOKER: Final = len(RANKS) * len(SUITS)
-# Every card of a deck in its notation; a card is its place in here.
+# The notation of every card; a card's number is its index here.
 NOTATION: Final = (*(rank + suit for rank in RANKS for suit in SUITS), "Jk")
 
 _BY_WORD: Final = {word.lower(): card for card, word in enumerate(NOTATION)}
@@ -40,33 +40,33 @@ def show(cards: Iterable[Card]) -> str:
 
 
 def parse(text: str) -> tuple[Card, ...]:
-    """Return the cards of a text; BadHand names every word that is no card. Capitals do not matter."""
+    """Return the cards of a text; BadHand names every word that is not a card. Case does not matter."""
     words = text.split()
     unknown = [word for word in words if word.lower() not in _BY_WORD]
     if unknown:
-        raise BadHand("; ".join(f"{word!r} is no card{_hint(word)}" for word in unknown))
+        raise BadHand("; ".join(f"{word!r} is not a card{_hint(word)}" for word in unknown))
     return tuple(_BY_WORD[word.lower()] for word in words)
 
 
 def hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Card, ...]:
-    """Return one whole hand of `size` cards; BadHand says everything that is wrong with it."""
+    """Return one whole hand of `size` cards; BadHand lists everything that is wrong with it."""
     cards = parse(text)
     problems = [*misfits(cards, jokers=jokers, copies=copies)]
     if len(cards) != size:
-        problems.append(f"{len(cards)} card{'s' * (len(cards) != 1)}, and a hand has {size}")
+        problems.append(f"{len(cards)} card{'s' * (len(cards) != 1)}; a hand has {size}")
     if problems:
         raise BadHand("; ".join(problems))
     return cards
 
 
 def misfits(cards: Sequence[Card], *, jokers: int = 1, copies: int = 1) -> Iterator[str]:
-    """Say which cards lie there more often than `copies` decks with `jokers` jokers have them."""
+    """Yield a sentence for each card that appears more often than in `copies` decks with `jokers` jokers."""
     for card in dict.fromkeys(cards):
         times = cards.count(card)
         has = jokers * copies if card == JOKER else copies
         if times > has:
-            there = "there is none in this game" if has == 0 else f"there {'is' if has == 1 else 'are'} {has}"
-            yield f"{NOTATION[card]} lies there {'once' if times == 1 else f'{times} times'}, {there}"
+            there = "this game has none" if has == 0 else f"the cards in use have {has}"
+            yield f"{NOTATION[card]} appears {'once' if times == 1 else f'{times} times'}, {there}"
 
 
 def _hint(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads editions: once each, whole, frozen, with their digest. What makes an edition valid is in `validate`."""
+"""Loads the editions from their data files, checks them and adds their digest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(name: str) -> bytes:
 
 
 def parse(data: bytes) -> Edition:
-    """Return an edition, validated whole and frozen; BadRulebook lists everything that is wrong with it."""
+    """Return a validated, frozen edition; BadRulebook lists everything that is wrong with it."""
     try:
         raw = tomllib.loads(data.decode())
         loaded = msgspec.convert(raw, Edition)
@@ -47,7 +47,7 @@ def parse(data: bytes) -> Edition:
 
 
 def _finished(loaded: Edition, raw: dict[str, Any]) -> Edition:
-    """Fill in what follows from the data: the numbers of rows and the digest; close the mappings."""
+    """Fill in the numbers of rows and the digest; make the mappings read-only."""
     rows = tuple(
         msgspec.structs.replace(row, numbers=tuple(_resolved(loaded, number) for number in row.numbers))
         for row in loaded.irregularities
@@ -70,5 +70,5 @@ def _resolved(loaded: Edition, number: Number) -> Number:
 
 
 def digest(raw: dict[str, Any]) -> str:
-    """Return a digest of what the data says: comments, order of keys and line ends do not enter."""
+    """Return a digest of the data; comments, key order and line ends do not affect it."""
     return blake2s(msgspec.json.encode(raw, order="deterministic"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""The lookup: a trigger in a phase, with what is known of the table, gives exactly one ruling. Pure and quick."""
+"""The lookup: a trigger in a phase, with the facts of the table, gives exactly one ruling."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True):
-    """What the rule orders. Without a row: stop, the floorperson decides, the journal keeps the answer."""
+    """What the rule orders. Without a row: stop, and the floorperson decides."""
 
     trigger: Trigger
     phase: Phase
-    rows: tuple[str, ...]  # ids; empty: no rule for this case
+    rows: tuple[str, ...]  # row ids; empty: no rule covers this case
     outcomes: tuple[Outcome, ...]
     scope: Scope
     decides: Decider
-    stop: bool  # the round stands still until the decision is there
+    stop: bool  # the round stops until the decision
     choices: tuple[Choice, ...]
     acknowledges: Role
     evidence: tuple[Evidence, ...]
@@ -46,19 +46,19 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     see: tuple[str, ...]
 
 
-# Where no row holds. What the floorperson may then order; "rule 2" is the second rule of the readings.
+# What the floorperson may order where no row applies; "rule 2" is the second rule of the readings.
 DEFAULT_CHOICES: Final = (
     Choice("continue", ("continue_round",)),
     Choice("void", ("void_round", "return_wagers", "reshuffle")),
     Choice("void_and_remove", ("void_round", "return_wagers", "remove_deck")),
 )
 DEFAULT_READING: Final = "rule 2"
-# Enough for every case of five games that a table meets in a year; a miss costs microseconds.
+# Cache size: more cases than a table meets in a year; a miss costs microseconds.
 _REMEMBERED: Final = 4096
 
 
 def rulings(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
-    """Return the one ruling for a case; ValueError for a trigger or a phase that is not in the vocabulary."""
+    """Return the ruling for a case; ValueError for a trigger or phase outside the vocabulary."""
     return _ruling(edition, trigger, phase, facts)
 
 
@@ -71,7 +71,7 @@ def _ruling(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> R
 
 
 def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
-    """Return simultaneous triggers in the order in which they are carried out, each once."""
+    """Return simultaneous triggers in order of precedence, each once."""
     given = set(triggers)
     if not given <= TRIGGERS.keys():
         raise ValueError(f"no such triggers: {', '.join(sorted(given - TRIGGERS.keys()))}")
@@ -80,7 +80,7 @@ def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...
 
 @lru_cache(64)
 def _index(edition: Edition) -> dict[tuple[Trigger, Phase], list[Row]]:
-    """Return the rows by trigger and phase: the one that governs first, then those that add, in their order."""
+    """Return the rows by trigger and phase: the governing row first, then the rows that add to it."""
     index: dict[tuple[Trigger, Phase], list[Row]] = {}
     for row in sorted(edition.irregularities, key=lambda row: (row.adds, row.order)):
         for trigger in (row.trigger, *row.also):
@@ -90,7 +90,7 @@ def _index(edition: Edition) -> dict[tuple[Trigger, Phase], list[Row]]:
 
 
 def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
-    """Join the row that governs with those that add to it. A person's decision outranks the rule's."""
+    """Merge the governing row with the rows that add to it. A person's decision outranks the rule's."""
     governs = rows[0]
     decided = next((row for row in rows if row.decides != "rule"), governs)
     return Ruling(
@@ -111,7 +111,7 @@ def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
 
 
 def _outcomes(rows: list[Row]) -> tuple[Outcome, ...]:
-    """Return what the rows order together: one thing per deck, and no going on before an added question is answered."""
+    """Return the outcomes of all rows: one per deck, and no continue before an added question is answered."""
     ordered = dict.fromkeys(outcome for row in rows for outcome in row.outcomes)
     strongest = next((outcome for outcome in DECK_OUTCOMES if outcome in ordered), None)
     dropped = {outcome for outcome in DECK_OUTCOMES if outcome != strongest}
@@ -121,7 +121,7 @@ def _outcomes(rows: list[Row]) -> tuple[Outcome, ...]:
 
 
 def default_ruling(trigger: Trigger, phase: Phase) -> Ruling:
-    """Return what holds where no row does: stop, and the floorperson decides."""
+    """Return the ruling where no row applies: stop, and the floorperson decides."""
     return Ruling(
         trigger=trigger,
         phase=phase,

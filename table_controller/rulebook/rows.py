@@ -1,4 +1,4 @@
-"""Irregularities as rows: trigger, phases and conditions, and what the rule then orders. The lookup is elsewhere."""
+"""Irregularities as rows: trigger, phases and conditions, and the outcomes that the rule orders."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from table_controller.rulebook.vocabulary import (
 
 
 class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What the core knows of the table at the moment of a trigger: the whole vocabulary that rows may ask about."""
+    """The facts of the table at the moment of a trigger, which the conditions of rows use."""
 
     dealing: DealingName  # the dealing method of this round
-    # The shuffler in use when the deck was last shuffled, also if it has failed since; counting: after every shuffle.
+    # The shuffler that last shuffled the deck, even if it has failed since; counting: it counts after every shuffle.
     shuffler: ShufflerFact
     start: StartFact = "fixed"  # how this round's starting position was found; fixed: always the far left
     device: DeviceFact | None = None  # the kind of device that the trigger names
-    # Whether the round in play has or gets its cards from the deck that the trigger names (or that the device holds).
-    # The deck that is being prepared is `other`; so is every deck while no round is in play (idle, complete).
+    # Whether the current round is dealt from the deck that the trigger names (or that the device holds). A deck being
+    # prepared is `other`; so is every deck while no round is in play (idle, complete).
     deck: DeckFact = "in_play"
     # What the dealer found after stub_wrong: whether a hand has a wrong number of cards, and whether hands, replacement
-    # card, stub and discards together make a whole deck. None: not looked at yet.
+    # card, stub and discards make a complete deck. None: not checked yet.
     finding: Finding | None = None
     # Whether every player has decided: raised or folded in 687a, over, under or surrender in 686a. Elsewhere: open.
     decisions: DecisionFact = "open"
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """When a row holds: every condition given must hold; a list holds when the fact is one of it. Empty: always."""
+    """When a row applies: every given condition must be met; a list is met if it contains the fact. Empty: always."""
 
     dealing: tuple[DealingName, ...] = ()
     shuffler: tuple[ShufflerFact, ...] = ()
@@ -52,10 +52,10 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     deck: tuple[DeckFact, ...] = ()
     finding: tuple[Finding, ...] = ()
     decisions: tuple[DecisionFact, ...] = ()
-    hand_deal_over: bool = False  # true: not while the cards are being dealt from the hand (phase and dealing say so)
+    hand_deal_over: bool = False  # true: does not apply while cards are dealt from the hand
 
     def hold(self, phase: str, facts: Facts) -> bool:
-        """Return whether all of them hold."""
+        """Return whether all conditions are met."""
         return (
             (not self.dealing or facts.dealing in self.dealing)
             and (not self.shuffler or facts.shuffler in self.shuffler)
@@ -69,14 +69,14 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
 
 
 class Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One answer that the decider may give, and what it orders."""
+    """One possible answer of the decider, and its outcomes."""
 
     name: str
     outcomes: tuple[Outcome, ...]
 
 
 class Number(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A number that a row speaks of: a reference into the edition, so that it is written in one place only."""
+    """A number that a row uses: a reference into the edition, so that it is written only once."""
 
     name: str
     at: str
@@ -84,23 +84,23 @@ class Number(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One irregularity. A row with `adds` adds to the row that governs; all others exclude one another."""
+    """One irregularity. A row with `adds` adds to the governing row; all other rows exclude one another."""
 
-    id: str  # the clause's id; of merged clauses (X3) the first; chapter:reading where a reading alone orders it
+    id: str  # the clause's id, the first of merged clauses (X3), or chapter:reading if only a reading orders it
     trigger: Trigger
-    also: tuple[Trigger, ...] = ()  # other names under which the same case may be told, and this row governs (X4)
+    also: tuple[Trigger, ...] = ()  # other triggers that report the same case (X4)
     from_phase: Phase | Literal["any"]
     until_phase: Phase | Literal["any"]  # inclusive
     when: Conditions = Conditions()
-    outcomes: tuple[Outcome, ...]  # in the order in which they are carried out
+    outcomes: tuple[Outcome, ...]  # in order of execution
     scope: Scope
     decides: Decider = "rule"
-    stop: bool = False  # the round stands still until the decision is there
-    choices: tuple[Choice, ...] = ()  # what the decider may answer
+    stop: bool = False  # the round stops until the decision
+    choices: tuple[Choice, ...] = ()  # the decider's possible answers
     acknowledges: Role
     evidence: tuple[Evidence, ...]
     order: int = 1  # among rows of one trigger
     adds: bool = False
     numbers: tuple[Number, ...] = ()
-    clauses: tuple[str, ...] = ()  # the clauses with an outcome that this row carries; empty: a reading alone
+    clauses: tuple[str, ...] = ()  # the clauses whose outcome this row carries out; empty: only a reading
     see: tuple[str, ...] = ()  # readings

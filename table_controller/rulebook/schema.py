@@ -1,4 +1,4 @@
-"""What an edition says of a game: cards, seats, deal, wagers, limits. Irregularities are rows, in their own module."""
+"""The facts of an edition: cards, seats, deal, wagers, limits. Irregularities are in `rows`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from table_controller.rulebook.vocabulary import DealingName, Trigger
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Any part of an edition: every field is named, and no other is known."""
+    """Base of the parts of an edition; unknown fields are errors."""
 
 
 class Cards(Part, frozen=True, kw_only=True):
-    """The deck (or batch) of one round (or shoe)."""
+    """The deck or batch in play."""
 
     decks: int
     per_deck: int  # cards, jokers included
     jokers: int  # per deck, in play
     count: int  # cards of the whole deck or batch; cover cards are not counted
     cover_cards_least: int
-    cover_cards_most: int | None = None  # None: the text gives no limit
+    cover_cards_most: int | None = None  # None: the regulation gives no limit
     two_joker_pack: Literal["torn_and_boxed", "one_joker_only", "not_stated", "none"]
     clause: str
     see: tuple[str, ...] = ()
@@ -61,19 +61,19 @@ class Hand(Part, frozen=True, kw_only=True):
 
 
 class Method(Part, frozen=True, kw_only=True):
-    """One way of dealing."""
+    """One dealing method."""
 
     name: DealingName
     unit: Literal["card", "stack"]
     stack: int  # cards in one unit
     needs_automated_shuffler: bool = False
-    shuffler_clause: str | None = None  # what demands the shuffler
+    shuffler_clause: str | None = None  # the clause that requires the shuffler
     clause: str
     see: tuple[str, ...] = ()
 
 
 class Deal(Part, frozen=True, kw_only=True):
-    """Who gets cards, from where, how."""
+    """Who gets cards, in which order, by which methods."""
 
     to: Literal["all_positions", "wagered_seats"]
     begins: Literal["starting_position", "far_left"]
@@ -86,9 +86,11 @@ class Deal(Part, frozen=True, kw_only=True):
 
 
 class Stub(Part, frozen=True, kw_only=True):
-    """What must be left after the deal, and when it is looked at."""
+    """How many cards must be left after the deal, and when they are counted."""
 
-    expected: int | None = None  # cards, less those discarded in this deal; None: what is missing from the whole count
+    expected: int | None = (
+        None  # cards, minus those discarded in this deal; None: the complete deck minus the dealt cards
+    )
     every_rounds: int
     only_without_counting_shuffler: bool
     clauses: tuple[str, ...]
@@ -96,22 +98,22 @@ class Stub(Part, frozen=True, kw_only=True):
 
 
 class CountRule(Part, frozen=True, kw_only=True):
-    """What a device (or the rack) that counts must find, and what happens if it does not."""
+    """The count that a device or the rack must show, and what happens if it does not."""
 
     expected: int  # cards
     on_wrong: Literal["remove_deck", "ask_floorperson"]
-    clause: str | None = None  # None: the chapter is silent, a reading decides
+    clause: str | None = None  # None: no clause; a reading decides
     see: tuple[str, ...] = ()
 
 
 class StartMethod(Part, frozen=True, kw_only=True):
-    """One way to find the starting position; the dealer is number one, counted counterclockwise over seven places."""
+    """One method for the starting position; the dealer is number one, counted counterclockwise over seven places."""
 
     name: Literal["shaker", "rng", "flat_button"]
     needs: tuple[Literal["automated_shuffler", "automated_shoe"], ...] = ()
     least: int  # smallest result
     most: int  # largest result
-    advances: Literal["never", "completed_round"] = "never"  # a button moves on; dice and numbers are drawn anew
+    advances: Literal["never", "completed_round"] = "never"  # a button moves; dice and numbers are drawn each round
     clause: str
     see: tuple[str, ...] = ()
 
@@ -143,7 +145,7 @@ class Cut(Part, frozen=True, kw_only=True):
 
 
 class Burn(Part, frozen=True, kw_only=True):
-    """Cards that go to the rack unseen."""
+    """Cards burned unseen."""
 
     per_shoe: int
     per_dealer: int
@@ -158,12 +160,12 @@ class Wager(Part, frozen=True, kw_only=True):
     name: str
     title: str
     required: bool  # to be dealt in
-    decision: bool = False  # one of the answers that the player chooses from
+    decision: bool = False  # placed by the player's decision in the round
     needs: tuple[str, ...] = ()
     amount: Literal["free", "equal_to_ante", "twice_ante", "table_unit", "submission"] = "free"
     placed: Literal["before_close", "after_first_card", "after_examining"] = "before_close"
-    option: bool = False  # offered only if the Rules Submission says so
-    tables: tuple[str, ...] = ()  # paytables that may pay it; several: the submission selects one
+    option: bool = False  # offered only if the Rules Submission includes it
+    tables: tuple[str, ...] = ()  # possible paytables; of several, the submission selects one
     clause: str
     see: tuple[str, ...] = ()
 
@@ -181,7 +183,7 @@ class Surrender(Part, frozen=True, kw_only=True):
 
 
 class SettleOrder(Part, frozen=True, kw_only=True):
-    """In which order players are settled, and their side wagers within."""
+    """The order in which players, and each player's side wagers, are settled."""
 
     start: Literal["far_right", "far_left"]
     direction: Literal["clockwise", "counterclockwise"]
@@ -191,7 +193,7 @@ class SettleOrder(Part, frozen=True, kw_only=True):
 
 
 class ProgressiveRules(Part, frozen=True, kw_only=True):
-    """What the progressive wager asks of the table."""
+    """What the progressive wager requires of the table."""
 
     wager: str
     lockout: bool  # at no more bets
@@ -201,7 +203,7 @@ class ProgressiveRules(Part, frozen=True, kw_only=True):
     seat_light: bool  # the light of a winning seat is checked
     floor_validation: bool
     meter_share_from_tray: bool
-    fold_survival: Literal["submission", "none"]  # whether folded hands keep it is the submission's choice
+    fold_survival: Literal["submission", "none"]  # submission: it decides whether folded hands keep the bet
     rate: Literal["printed", "submission"]  # the rate of progression
     stake_returned: Literal["printed", "submission"]
     clauses: tuple[str, ...]
@@ -211,7 +213,7 @@ class ProgressiveRules(Part, frozen=True, kw_only=True):
 class Envy(Part, frozen=True, kw_only=True):
     """Who is paid for another player's hand."""
 
-    wagers: tuple[str, ...]  # that open envy
+    wagers: tuple[str, ...]  # the wagers that open envy
     least_cents: int | None = None  # None: not stated
     hand: str | None = None
     lammer: bool
@@ -223,16 +225,16 @@ class PayoutLimit(Part, frozen=True, kw_only=True):
     """A cap that the certificate holder may set."""
 
     scope: Literal["player_hand", "player_round"]
-    floor_cents: int  # or the most that one player could win at the least wager, if that is more
+    floor_cents: int  # or, if higher, the most that one player could win at the minimum wager
     clause: str
     see: tuple[str, ...] = ()
 
 
 class AdjacentBoxes(Part, frozen=True, kw_only=True):
-    """How many neighbouring boxes one player may play."""
+    """How many adjacent boxes one player may play."""
 
-    most: int | None = None  # None: the submission says
-    must_state: bool  # the submission has to say
+    most: int | None = None  # None: the submission states it
+    must_state: bool  # the submission must state it
     clause: str
 
 
@@ -246,7 +248,7 @@ class OpeningStep(Part, frozen=True, kw_only=True):
 
 
 class Preshuffled(Part, frozen=True, kw_only=True):
-    """What does not apply to cards that came inspected and shuffled."""
+    """What does not apply to cards that arrive inspected and shuffled."""
 
     skips: tuple[str, ...]  # opening steps
     clause: str
@@ -254,10 +256,10 @@ class Preshuffled(Part, frozen=True, kw_only=True):
 
 
 class Idle(Part, frozen=True, kw_only=True):
-    """What happens to the cards of an open table without play, once the first player has looked."""
+    """What happens to the cards of an idle table, once the first player has seen them."""
 
     repeats: tuple[str, ...]  # opening steps
-    shuffler_keeps_stored: bool  # a deck stored inside the shuffler comes out without a look unless a player asks
+    shuffler_keeps_stored: bool  # a deck in the shuffler is shown only if a player asks
     clause: str
     see: tuple[str, ...] = ()
 
@@ -272,18 +274,18 @@ class ApprovedDevice(Part, frozen=True, kw_only=True):
 
 
 class Setting(Part, frozen=True, kw_only=True):
-    """A named setting that a reading opens."""
+    """A named setting for another answer to a reading."""
 
     name: str
     values: tuple[str, ...]
-    default: str | None = None  # None: nothing is assumed; the wager that needs it is refused until it is said
-    needs: str | None = None  # the wager without which it has no meaning
+    default: str | None = None  # None: no default; the wager that needs it is refused until it is stated
+    needs: str | None = None  # the wager that it belongs to
     reading: str
     meaning: str
 
 
 class TableWarning(Part, frozen=True, kw_only=True):
-    """Something to know before a paytable is selected. It may be selected all the same."""
+    """A warning about a paytable, which may still be selected."""
 
     table: str
     reading: str
@@ -291,13 +293,13 @@ class TableWarning(Part, frozen=True, kw_only=True):
 
 
 class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, eq=False):
-    """One dated text of a chapter, as the table obeys it. Compared and hashed by identity: it is loaded once."""
+    """One dated text of a chapter. Compared and hashed by identity, because each is loaded once."""
 
     game: str
     chapter: str
     title: str
     status: Literal["temporary", "adopted", "proposed"]
-    dated: str  # the day of effect, or the rulemaking that proposed it
+    dated: str  # the effective date, or the rulemaking that proposed it
     see: tuple[str, ...] = ()
     shuffle_after: Literal["round", "shoe"]
     wagers_close: Literal["no_more_bets", "first_card"]

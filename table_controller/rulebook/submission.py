@@ -1,7 +1,7 @@
 """The Rules Submission: the certificate holder's choices, checked against what the edition permits.
 
-Every objection is listed at once and cites its clause. What is not said takes the plainest lawful choice; where the
-text demands that it be said, silence is an objection too.
+All objections are listed together, each with its clause. A choice that is not stated takes the simplest lawful value;
+where the regulation requires a statement, its absence is an objection too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook.schema import Edition
 
-# Hundredths of a percent in the whole: no rate can be more than the wager itself.
+# Hundredths of a percent in 100 %: no rate can exceed the wager itself.
 _WHOLE_BP: Final = 10_000
 
 
 class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """What this table plays, within its edition. Built by `check_submission` only."""
+    """The choices of one table within its edition. Only `check_submission` creates it."""
 
     game: str
     edition: str  # the digest of the edition that it was checked against
@@ -39,45 +39,45 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     shuffler: Literal["none", "deck", "batch", "continuous"] = "none"
     shuffler_counts: bool = False  # reports the number of cards after each shuffle
     reshuffles: bool = False  # a device approved to reshuffle by itself
-    approved_procedure: str | None = None  # its approved procedure, where that replaces the section as a whole
+    approved_procedure: str | None = None  # its approved procedure, where that replaces the whole section
     two_decks: bool = False  # a second deck or batch in alternation
     seats: int = 6
-    wagers: tuple[str, ...] = ()  # optional ones that are offered
+    wagers: tuple[str, ...] = ()  # the optional wagers offered
     paytables: Mapping[str, str] = {}  # wager -> table, complete for every wager that may be placed
-    progressive_rate_bp: int | None = None  # hundredths of a percent; only where the text leaves the rate open
+    progressive_rate_bp: int | None = None  # hundredths of a percent; only where the regulation leaves the rate open
     payout_limit_cents: int | None = None
-    least_wagers_cents: Mapping[str, int] = {}  # the table's least wagers; a payout limit is measured by them
+    least_wagers_cents: Mapping[str, int] = {}  # the table's minimum wagers; they determine the payout limit
     adjacent_boxes: int = 1
     mid_shoe_entry_ban: bool = False
-    face_check_rounds: int | None = None  # after so many rounds a deck's faces are looked at; a count sees no faces
+    face_check_rounds: int | None = None  # after so many rounds a deck's faces are checked, which a count cannot do
     start_marker: bool = False
     wheel_lowest_straight_flush: bool = False
     wheel_lowest_straight: bool = False
     folded_progressive: bool | None = None  # whether a folded hand still plays the progressive
-    house_way: str | None = None  # by which named policy the dealer sets his hands; None: no hands are set
-    house_way_ranks: Mapping[str, str] = {}  # the certificate holder's own, where the policy turns on a rank
-    settings: Mapping[str, str] = {}  # complete for every setting of the edition that has a meaning here
+    house_way: str | None = None  # the policy by which the dealer sets hands; None: no hands are set
+    house_way_ranks: Mapping[str, str] = {}  # the certificate holder's own ranks, where the policy depends on one
+    settings: Mapping[str, str] = {}  # complete for every setting that applies here
     warnings: tuple[str, ...] = ()
 
     @property
     def shuffler_fact(self) -> ShufflerFact:
-        """The shuffler as rows ask for it."""
+        """The shuffler as a fact for the conditions of rows."""
         if self.shuffler == "none":
             return "none"
         return "counting" if self.shuffler_counts else "not_counting"
 
 
-# Fields that are worked out, not stated.
+# Fields that are computed, not stated.
 _OURS: Final = ("warnings",)
 
 
 def default_submission(edition: Edition) -> Submission:
-    """Return the plainest lawful choices: first dealing method, no shuffler, no optional wager."""
+    """Return the simplest lawful choices: first dealing method, no shuffler, no optional wager."""
     return check_submission(edition, {"adjacent_boxes": 1})
 
 
 def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
-    """Return the choices, complete and frozen; BadSubmission lists every objection, each with its clause."""
+    """Return the complete, frozen choices; BadSubmission lists every objection with its clause."""
     problems: list[str] = []
     given = _typed(raw, problems)
     stated = Submission(
@@ -103,7 +103,7 @@ def check_submission(edition: Edition, raw: Mapping[str, Any]) -> Submission:
 
 
 def _typed(raw: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
-    """Return the fields that are known and of the right type; say what is not."""
+    """Return the fields that are known and have the right type; add a problem for each other one."""
     hints = {name: hint for name, hint in get_type_hints(Submission).items() if name not in _OURS}
     typed = {}
     for name, value in raw.items():
@@ -137,7 +137,7 @@ def _dealing(edition: Edition, stated: Submission) -> Iterator[str]:
     method = edition.method(stated.dealing)
     if method is None:
         known = ", ".join(each.name for each in edition.deal.methods)
-        yield f"dealing = {stated.dealing}: {edition.title} is dealt by {known} {_cite(edition.deal.methods[0].clause)}"
+        yield f"dealing = {stated.dealing}: {edition.title} allows {known} {_cite(edition.deal.methods[0].clause)}"
     elif method.name == "continuous_shuffler":
         if stated.shuffler != "continuous":
             yield f"dealing = continuous_shuffler needs shuffler = continuous {_cite(method.clause, *method.see)}"
@@ -160,7 +160,7 @@ def _shuffler(edition: Edition, stated: Submission) -> Iterator[str]:
             yield f"a batch shuffler needs {what} {_cite(second.clause, 'O12')}"
     if stated.shuffler == "continuous":
         if stated.dealing != "continuous_shuffler":
-            yield f"a continuous shuffler is itself the shoe: dealing = continuous_shuffler {_cite('686a.3(a)', 'O7')}"
+            yield f"a continuous shuffler serves as the shoe: dealing = continuous_shuffler {_cite('686a.3(a)', 'O7')}"
         if not stated.reshuffles:
             yield f"a continuous shuffler needs approval as a device that reshuffles {_cite(device.clause, 'O5')}"
     if stated.shuffler_counts and stated.shuffler == "none":
@@ -174,11 +174,11 @@ def _reshuffles(edition: Edition, stated: Submission) -> Iterator[str]:
         yield f"reshuffles without a shuffler {_cite(device.clause)}"
     if stated.reshuffles and device.counts and not stated.shuffler_counts:
         yield f"a device approved to reshuffle also counts: shuffler_counts {_cite(device.clause)}"
-    whole = not device.counts  # 575: the approved procedure stands in for the section
+    whole = not device.counts  # 575: the approved procedure replaces the section
     if stated.reshuffles and whole and not stated.approved_procedure:
         yield f"reshuffles needs approved_procedure, which replaces the whole section {_cite(device.clause, 'X12')}"
     if stated.approved_procedure is not None and not (stated.reshuffles and whole):
-        yield f"approved_procedure has no meaning here {_cite(device.clause, 'X12')}"
+        yield f"approved_procedure does not apply here {_cite(device.clause, 'X12')}"
 
 
 def _start(edition: Edition, stated: Submission) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _start(edition: Edition, stated: Submission) -> Iterator[str]:
     method = next((start for start in edition.starts if start.name == stated.start), None)
     if method is None:
         known = ", ".join(start.name for start in edition.starts)
-        yield f"start = {stated.start}: {edition.title} knows {known} {_cite(f'{edition.chapter}.2(c)')}"
+        yield f"start = {stated.start}: {edition.title} allows {known} {_cite(f'{edition.chapter}.2(c)')}"
         return
     having = {"automated_shuffler": stated.shuffler != "none", "automated_shoe": stated.dealing == "automated_shoe"}
     lacking = [need.replace("_", " ") for need in method.needs if not having[need]]
@@ -208,7 +208,7 @@ def _wagers(edition: Edition, stated: Submission) -> Iterator[str]:
             options = ", ".join(optional)
             yield f"wagers: {edition.title} has no {name}; its options are {options} {_cite(f'{edition.chapter}.7')}"
         elif not wager.option:
-            yield f"wagers: {name} is no option, it is always there {_cite(wager.clause)}"
+            yield f"wagers: {name} is not optional, it is always offered {_cite(wager.clause)}"
     for name in {name for name in stated.wagers if stated.wagers.count(name) > 1}:
         yield f"wagers: {name} is named twice"
     for name, table in stated.paytables.items():
@@ -228,14 +228,14 @@ def _progressive(edition: Edition, stated: Submission) -> Iterator[str]:
     rules = edition.progressive
     offered = rules is not None and rules.wager in stated.wagers
     if stated.progressive_rate_bp is not None and not (offered and rules and rules.rate == "submission"):
-        yield f"progressive_rate_bp: the rate is not open here {_cite(f'{edition.chapter}.12')}"
+        yield f"progressive_rate_bp: the rate cannot be chosen here {_cite(f'{edition.chapter}.12')}"
     if stated.folded_progressive is not None and not (offered and rules and rules.fold_survival == "submission"):
-        yield "folded_progressive has no meaning here"
+        yield "folded_progressive does not apply here"
     if not offered or rules is None:
         return
     if rules.rate == "submission":
         if stated.progressive_rate_bp is None:
-            yield "the progressive needs progressive_rate_bp, for the text gives no rate of progression (W11)"
+            yield "the progressive needs progressive_rate_bp, because the regulation gives no rate of progression (W11)"
         elif not 0 < stated.progressive_rate_bp <= _WHOLE_BP:
             yield f"progressive_rate_bp = {stated.progressive_rate_bp} must be 1 to {_WHOLE_BP} (W11)"
     if rules.fold_survival == "submission" and stated.folded_progressive is None:
@@ -252,13 +252,13 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
         elif value not in setting.values:
             yield f"settings: {name} = {value} may be {' or '.join(setting.values)} {_cite(setting.reading)}"
         elif setting.needs and setting.needs not in stated.wagers:
-            yield f"settings: {name} has no meaning without the wager {setting.needs} {_cite(setting.reading)}"
+            yield f"settings: {name} applies only with the wager {setting.needs} {_cite(setting.reading)}"
     for setting in edition.settings:
         if setting.default is None and setting.name not in stated.settings and setting.needs in stated.wagers:
             yield f"the {setting.needs} needs the setting {setting.name}: {setting.meaning} {_cite(setting.reading)}"
     for choice in ("mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"):
         if getattr(stated, choice) and choice not in edition.submission_choices:
-            yield f"{choice} is no choice in {edition.title}"
+            yield f"{choice} is not a choice in {edition.title}"
     policies = HOUSE_WAYS.get(edition.game, {})
     if stated.house_way is not None and stated.house_way not in policies:
         names = " or ".join(policies)
@@ -269,13 +269,13 @@ def _settings(edition: Edition, stated: Submission) -> Iterator[str]:
 
 
 def _house_way_ranks(edition: Edition, stated: Submission, known: dict[str, str]) -> Iterator[str]:
-    """What is wrong with the ranks that a certificate holder chose for a house way."""
+    """Check the ranks that a certificate holder chose for a house way."""
     for name, rank in stated.house_way_ranks.items():
         if name not in known:
             near = get_close_matches(name, known, 1) or [", ".join(known) or "none"]
             yield f"house_way_ranks: there is no {name}; did you mean {near[0]}? ({edition.chapter}.11(c))"
         elif rank not in RANKS:
-            yield f"house_way_ranks: {name} = {rank} is no rank; ranks are {' '.join(RANKS)}"
+            yield f"house_way_ranks: {name} = {rank} is not a rank; ranks are {' '.join(RANKS)}"
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -299,11 +299,11 @@ def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Ite
     if stated.payout_limit_cents is None:
         return
     if limit is None:
-        yield f"payout_limit_cents: no cap may be set in {edition.title} (X9)"
+        yield f"payout_limit_cents: {edition.title} allows no limit (X9)"
         return
     missing = [name for name in _played(edition, stated) if name not in stated.least_wagers_cents]
     if missing:
-        yield f"a payout limit is measured by least_wagers_cents of {', '.join(missing)} {_cite(limit.clause)}"
+        yield f"a payout limit needs least_wagers_cents of {', '.join(missing)} {_cite(limit.clause)}"
         return
     floor = max(limit.floor_cents, _best_win(edition, stated))
     if stated.payout_limit_cents < floor:
@@ -311,18 +311,18 @@ def _limits(edition: Edition, stated: Submission, raw: Mapping[str, Any]) -> Ite
 
 
 def _played(edition: Edition, stated: Submission) -> list[str]:
-    """Return the wagers that a player may place: those that are always there, and the options that are offered."""
+    """Return the wagers that a player may place: the required ones and the offered options."""
     return [wager.name for wager in edition.wagers if not wager.option or wager.name in stated.wagers]
 
 
 def _best_win(edition: Edition, stated: Submission) -> int:
-    """Return the most cents that one player could win in a round at the least wagers, on all boxes he may play."""
+    """Return the most cents that one player could win in a round at the minimum wagers, on all allowed boxes."""
     tables = {table.id: table for table in paytables(edition.game)}
     total = 0
     for name in _played(edition, stated):
         wager = edition.wager(name)
         assert wager is not None
-        # Wrong tables have been objected to already; measured is the best of those that are right.
+        # Wrong tables are reported elsewhere; the best of the valid ones counts here.
         lines = [
             line for table in wager.tables if stated.paytables.get(name, table) == table for line in tables[table].lines
         ]
@@ -332,7 +332,7 @@ def _best_win(edition: Edition, stated: Submission) -> int:
 
 
 def _completed(edition: Edition, stated: Submission) -> Submission:
-    """Fill in what follows: single paytables, settings at their defaults, warnings; close the mappings."""
+    """Fill in single paytables, default settings and warnings; make the mappings read-only."""
     tables = {wager.name: wager.tables[0] for wager in edition.wagers if wager.name in _played(edition, stated)}
     tables |= stated.paytables
     settings = {

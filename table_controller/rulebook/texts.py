@@ -1,4 +1,4 @@
-"""Clauses, paytables and readings: what a person looks up. Read on first use; an edition does not need them."""
+"""Clauses, paytables and readings, for people to look up. Loaded on first use; an edition does not need them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
 
 Enforce = Literal["device", "prompt", "compute", "record", "outside"]
 Enforcement = Literal["enforced in play", "prompted", "computed on request", "outside", "not yet"]
-# What play does about a clause. Tests show it: see docs/clauses.md.
+# How the box handles a clause; tests prove it, see docs/clauses.md.
 ENFORCEMENT: Final[dict[Enforcement, str]] = {
-    "enforced in play": "the live table refuses what breaks it, stops, or carries it out itself",
-    "prompted": "a person is asked, and the answer is in the journal; nothing more",
-    "computed on request": "code works it out for whoever asks (`pitbox hand`); live play never consults it",
-    "outside": "not this software's: beyond the box, or a matter of records alone",
-    "not yet": "not done, or a part of it is not",
+    "enforced in play": "the live table refuses a violation, stops, or carries the clause out itself",
+    "prompted": "a person is asked, and the journal keeps the answer",
+    "computed on request": "computed when a person asks (`pitbox hand`); live play does not use it",
+    "outside": "not done by this software: beyond the box, or a matter of records",
+    "not yet": "not done, or only in part",
 }
 T = TypeVar("T")
 
 
 class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One key of `applies_when`: what it asks, and the values it may have."""
+    """One key of `applies_when`: its meaning and its possible values."""
 
     meaning: str
     values: tuple[str, ...]
@@ -51,7 +51,7 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     trigger: str
     duty: str
     devices: tuple[str, ...] = ()
-    applies_when: Mapping[str, tuple[str, ...]] = {}  # every condition must hold
+    applies_when: Mapping[str, tuple[str, ...]] = {}  # every condition must be met
     enforce: Enforce
     outcome: tuple[Outcome, ...] = ()  # of irregularities and failed counts
     see: tuple[str, ...] = ()
@@ -60,14 +60,14 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class Pay(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """What a line pays. A fixed amount and a share of the meter are both paid."""
 
-    odds: tuple[int, int] | None = None  # n to m, the wager kept besides
+    odds: tuple[int, int] | None = None  # n to m; the wager is returned in addition
     fixed_cents: int | None = None
     meter_percent: int | None = None
     push: bool = False
 
 
 class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One line of a paytable: one pay, or one by whether wild cards were used."""
+    """One line of a paytable: one pay, or two by whether wild cards were used."""
 
     label: str  # as printed
     hand: str
@@ -79,7 +79,7 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
 
 class Paytable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """One paytable as printed: the first line that fits pays. None: the text does not state it."""
+    """One paytable as printed: the first line that fits pays. None: the regulation does not state it."""
 
     id: str
     wagers: tuple[str, ...]
@@ -104,17 +104,17 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     title: str
     reading: str
     ruling: bool = False  # a regulator should decide it before the table is used
-    settings: tuple[str, ...] = ()  # of an edition, or a field of the submission, that follow another answer
+    settings: tuple[str, ...] = ()  # settings of an edition, or submission fields, for another answer
 
 
 class _Enforcements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What play does about each clause, by its id."""
+    """How the box handles each clause, by clause id."""
 
     clauses: Mapping[str, Enforcement]
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one of the files may hold, and nothing besides."""
+    """The tables that a rulebook file may contain."""
 
     clauses: tuple[Clause, ...] = ()
     paytables: tuple[Paytable, ...] = ()
@@ -159,13 +159,13 @@ def readings() -> dict[str, Reading]:
 def _enforcements() -> Mapping[str, Enforcement]:
     name = "enforcement.toml"
     entries = _read(name, _Enforcements).clauses
-    missing = [f"{id_} has no word" for id_ in _by_id() if id_ not in entries]
+    missing = [f"{id_} is missing" for id_ in _by_id() if id_ not in entries]
     _refuse(name, missing + [f"there is no clause {id_}" for id_ in entries if id_ not in _by_id()])
     return entries
 
 
 def enforcement(clause_id: str) -> Enforcement:
-    """Return what play does about a clause; KeyError if there is none of this id."""
+    """Return how the box handles a clause; KeyError if there is none of this id."""
     return _enforcements()[clause_id]
 
 
@@ -200,7 +200,7 @@ def _refuse(name: str, problems: list[str]) -> None:
 
 
 def _twice(ids: list[str]) -> list[str]:
-    return [f"{id_} stands there twice" for id_ in dict.fromkeys(ids) if ids.count(id_) > 1]
+    return [f"{id_} appears twice" for id_ in dict.fromkeys(ids) if ids.count(id_) > 1]
 
 
 def _clause_objections(item: Clause, chapter: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What must hold in an edition beyond the types of its fields. Nothing is read or mended here."""
+"""Checks of an edition beyond the types of its fields."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MISSING: Final = object()
 
 
 def objections(edition: Edition) -> list[str]:
-    """Return a sentence for everything that is wrong."""
+    """Return a sentence for every error."""
     return [
         *_numbers(edition),
         *_names(edition),
@@ -41,7 +41,7 @@ def objections(edition: Edition) -> list[str]:
 
 
 def phases(row: Row) -> tuple[Phase, ...]:
-    """Return the phases in which a row holds."""
+    """Return the phases in which a row applies."""
     if row.from_phase == "any" or row.until_phase == "any":
         return PHASES
     return PHASES[PHASES.index(row.from_phase) : PHASES.index(row.until_phase) + 1]
@@ -52,25 +52,25 @@ def _numbers(edition: Edition) -> Iterator[str]:
     if cards.decks * cards.per_deck != cards.count:
         yield f"cards.count is {cards.count}, but {cards.decks} x {cards.per_deck} cards are used"
     if edition.count.expected != cards.count:
-        yield f"count.expected is {edition.count.expected}, but a whole set has {cards.count}"
+        yield f"count.expected is {edition.count.expected}, but a complete set has {cards.count}"
     if hand.first_deal + hand.second_deal != hand.cards:
         yield f"hand: {hand.first_deal} and {hand.second_deal} cards do not make {hand.cards}"
     if hand.split and sum(hand.split) != hand.cards:
         yield f"hand.split {list(hand.split)} does not make {hand.cards}"
     if not 1 <= edition.seats.least <= edition.seats.most:
-        yield "seats: least must be at least one and at most most"
+        yield "seats: least must be between one and most"
     if edition.deal.to == "all_positions" and edition.stub is not None and edition.stub.expected is not None:
         dealt = (edition.seats.most + 1) * hand.cards
         if dealt + edition.stub.expected != cards.count:
             yield f"{dealt} cards dealt and a stub of {edition.stub.expected} do not make {cards.count}"
     if (edition.dice is not None) != any(start.name == "shaker" for start in edition.starts):
-        yield "dice are described exactly where a shaker may be used"
+        yield "dice must be given exactly if a shaker may be used"
     if (edition.deal.begins == "starting_position") != bool(edition.starts):
-        yield "starts are described exactly where the deal begins at a starting position"
+        yield "starts must be given exactly if the deal begins at a starting position"
 
 
 def _names(edition: Edition) -> Iterator[str]:
-    """Names that refer to one another inside the edition."""
+    """Check the names that refer to other parts of the edition."""
     methods = [method.name for method in edition.deal.methods]
     for where, given in (
         ("deal.replacement_card", edition.deal.replacement_card),
@@ -98,23 +98,23 @@ def _names(edition: Edition) -> Iterator[str]:
             yield f"setting {setting.name}: the default {setting.default} is not one of its values"
     yield from (f"no wager is paid by {each.table}" for each in edition.warnings if each.table not in edition.tables)
     for names in (wagers, methods, [setting.name for setting in edition.settings]):
-        yield from (f"{name} stands there twice" for name, times in Counter(names).items() if times > 1)
+        yield from (f"{name} appears twice" for name, times in Counter(names).items() if times > 1)
 
 
 def _precedence(edition: Edition) -> Iterator[str]:
     if sorted(edition.precedence) != sorted(TRIGGERS):
-        odd = sorted(set(edition.precedence) ^ set(TRIGGERS)) or "one stands there twice"
+        odd = sorted(set(edition.precedence) ^ set(TRIGGERS)) or "one appears twice"
         yield f"precedence must name every trigger once: {odd}"
 
 
 def _row(edition: Edition, row: Row) -> Iterator[str]:
-    """One row by itself."""
+    """Check one row by itself."""
     if sum(other.id == row.id for other in edition.irregularities) > 1:
-        yield f"row {row.id} stands there twice"
+        yield f"row {row.id} appears twice"
     if not phases(row):
         yield f"row {row.id}: from_phase is after until_phase"
     if (row.from_phase == "any") != (row.until_phase == "any"):
-        yield f"row {row.id}: any phase is any at both ends"
+        yield f"row {row.id}: from_phase and until_phase must both be any"
     if not row.outcomes and not row.adds:
         yield f"row {row.id} orders nothing"
     yield from _cited(edition, row)
@@ -128,7 +128,7 @@ def _row(edition: Edition, row: Row) -> Iterator[str]:
 
 
 def _cited(edition: Edition, row: Row) -> Iterator[str]:
-    """What a row rests on, and its name after it."""
+    """Check the clauses of a row and that its id follows from them."""
     if not row.clauses and not row.see:
         yield f"row {row.id} cites neither a clause nor a reading"
     if row.clauses and row.id != row.clauses[0]:
@@ -148,7 +148,7 @@ def _at(edition: Edition, path: str) -> object:
 
 
 def _overlaps(edition: Edition) -> Iterator[str]:
-    """Two rows that may hold at once, neither of which merely adds: the lookup could not choose."""
+    """Find two governing rows that may apply at once, so that the lookup could not choose."""
     by_trigger: dict[Trigger, list[Row]] = {}
     for row in edition.irregularities:
         for trigger in (row.trigger, *row.also):
@@ -163,7 +163,7 @@ def _overlaps(edition: Edition) -> Iterator[str]:
 
 
 def _both(one: Conditions, other: Conditions, phase: str) -> bool:
-    """Return whether some facts satisfy both in a phase."""
+    """Return whether some facts meet both conditions in a phase."""
     shared = {}
     for name in ("dealing", "shuffler", "start", "device", "deck", "finding", "decisions"):
         left, right = getattr(one, name), getattr(other, name)
@@ -176,7 +176,7 @@ def _both(one: Conditions, other: Conditions, phase: str) -> bool:
 
 
 def every_facts(edition: Edition) -> Iterator[Facts]:
-    """Yield every combination of facts that a table of this game could tell."""
+    """Yield every combination of facts possible at a table of this game."""
     starts: tuple[StartFact, ...] = tuple(start.name for start in edition.starts) or ("fixed",)
     findings: tuple[Finding | None, ...] = (None, *get_args(Finding))
     devices: tuple[DeviceFact | None, ...] = (None, *get_args(DeviceFact))
@@ -191,6 +191,6 @@ def every_facts(edition: Edition) -> Iterator[Facts]:
 
 
 def decision_facts(edition: Edition) -> tuple[DecisionFact, ...]:
-    """Return what the fact about decisions can be: where nobody decides in a round, they stay open."""
+    """Return the possible values of the decisions fact; `open` only, in games without decisions."""
     decides = any(wager.decision for wager in edition.wagers)
     return get_args(DecisionFact) if decides else get_args(DecisionFact)[:1]

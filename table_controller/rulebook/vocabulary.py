@@ -1,4 +1,4 @@
-"""The rulebook's closed vocabularies, each word with its meaning. No rule of a game stands here."""
+"""The rulebook's closed vocabularies, each word with its meaning."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Trigger = Literal[
     "shoe_fault", "device_unusable", "shoe_short", "additional_cards_missed", "stub_wrong", "count_wrong",
 ]  # fmt: skip
 TRIGGERS: Final[dict[Trigger, str]] = {
-    "dice_not_flat": "lid off, and a die does not lie flat on the shaker's floor",
-    "die_out_of_shaker": "lid off, and a die has left the shaker",
-    "wrong_start_announced": "a wrong starting position was announced; no card has been dealt",
-    "wrong_start_dealt": "the first card or stack went to the wrong position because the start was told wrongly",
+    "dice_not_flat": "the lid is off and a die is not flat on the shaker's floor",
+    "die_out_of_shaker": "the lid is off and a die has left the shaker",
+    "wrong_start_announced": "a wrong starting position was announced; no card is dealt yet",
+    "wrong_start_dealt": "the first card or stack went to the wrong position because the start was announced wrong",
     "player_card_exposed": "the dealer exposes a player's card before its proper reveal",
     "dealer_card_exposed": "a card of the dealer's hand is exposed before the dealer's reveal",
     "card_exposed_hand_deal": "a card is exposed while the cards are dealt from the hand",
     "cards_revealed_before_raise": "a player's or the dealer's card is revealed before the last raise or fold",
-    "face_up_card_first": "a card lies face up in the shoe or the deck, the first of this deal",
-    "face_up_card_more": "another card lies face up in this deal, or several at once",
+    "face_up_card_first": "a card is face up in the shoe or the deck, the first of this deal",
+    "face_up_card_more": "another card is face up in this deal, or several at once",
     "card_drawn_in_error": "a card was drawn in error; its face was not exposed",
     "wrong_card_count": "a hand, or the stack of a position without a wager, has too many or too few cards",
     "dealer_hand_misset": "the dealer's hand was not set in the house way",
@@ -41,8 +41,8 @@ TRIGGERS: Final[dict[Trigger, str]] = {
     "device_unusable": "a device malfunctions and cannot be used",
     "shoe_short": "too few cards are left in the shoe to finish the round",
     "additional_cards_missed": "a player was passed over when the two additional cards were dealt",
-    "stub_wrong": "the stub was counted, counted again, and is not as it should be",
-    "count_wrong": "a device or the rack shows another number of cards than a whole deck or batch",
+    "stub_wrong": "the stub was counted twice and is wrong",
+    "count_wrong": "a device or the rack does not show the number of cards of a complete deck or batch",
 }
 
 Outcome = Literal[
@@ -52,41 +52,41 @@ Outcome = Literal[
 ]  # fmt: skip
 OUTCOMES: Final[dict[Outcome, str]] = {
     "void_round": "all hands of the round are void",
-    "return_wagers": "the wagers go back, also progressive bets in the tray (X13) and wagers already taken or paid "
+    "return_wagers": "the wagers are returned, also progressive bets in the tray (X13) and wagers taken or paid "
     "(X18), except those settled by settle_optional_wagers; scope seat: the wagers of that hand only",
-    "reshuffle": "the deck that the trigger names is shuffled again before a card of it is dealt",
+    "reshuffle": "the deck is shuffled again before any of its cards is dealt",
     "reshuffle_with_dealt": "the cards in the device and the cards already dealt are shuffled together",
-    "remove_deck": "the deck that the trigger names leaves the table; a new one passes the opening",
-    "hold_deck": "no card of the deck is shuffled or dealt until the floorperson has decided",
+    "remove_deck": "the deck leaves the table; a new deck is opened",
+    "hold_deck": "the deck is not shuffled or dealt until the floorperson decides",
     "discard_card": "the card goes to the discard rack, out of this round",
-    "use_as_next_card": "the card keeps its place as the next one",
+    "use_as_next_card": "the card is used as the next card",
     "no_roll_reshake": "the result is ignored and the dice are shaken again",
-    "player_may_void": "that player alone chooses: play on, or void with the wagers of that hand returned (X4)",
-    "player_option_dead_hand": "that player chooses: the cards late, or a dead hand with its wagers returned (O9)",
+    "player_may_void": "that player chooses: play on, or void the hand and get its wagers back (X4)",
+    "player_option_dead_hand": "that player chooses: get the cards late, or a dead hand with its wagers returned (O9)",
     "reset_dealer_hand": "the dealer's hand is set again in the house way",
-    "settle_optional_wagers": "Progressive and Trips Wagers of complete hands are settled although the round is void; "
-    "before any return",
-    "sign_out_of_order": "cover or sign on the device before another method is unlocked",
-    "finish_after_reshuffle": "the discard rack alone is shuffled and cut, one card burned face down, the round "
+    "settle_optional_wagers": "Progressive and Trips Wagers of complete hands are settled although the round is void, "
+    "before any wager is returned",
+    "sign_out_of_order": "the device is covered or signed before another method is allowed",
+    "finish_after_reshuffle": "only the discard rack is shuffled and cut, one card is burned face down, the round is "
     "finished from it; dealt cards stay",
-    "continue_round": "the round goes on",
+    "continue_round": "the round continues",
     "ask_floorperson": "the floorperson decides; the answer is journaled",
 }
-# What several rulings order for one deck: the first of these that any of them orders is carried out.
+# Of several outcomes for one deck, the first one in this list is carried out.
 DECK_OUTCOMES: Final[tuple[Outcome, ...]] = ("remove_deck", "hold_deck", "reshuffle_with_dealt", "reshuffle")
 
 Scope = Literal["seat", "deck", "device", "round", "wagers"]
 SCOPES: Final[dict[Scope, str]] = {
     "seat": "one seat and its wagers",
-    "deck": "the deck or batch that the trigger names; another deck and its round go on",
+    "deck": "the deck or batch that the trigger names; another deck and its round continue",
     "device": "the device that the trigger names and the cards in it",
-    "round": "the whole round in play",
+    "round": "the whole current round",
     "wagers": "wagers alone; the cards stay",
 }
 
 Decider = Literal["rule", "dealer", "floorperson", "player"]
 DECIDERS: Final[dict[Decider, str]] = {
-    "rule": "the text leaves no choice; the controller carries it out and says so",
+    "rule": "the regulation leaves no choice; the controller carries it out and reports it",
     "dealer": "the dealer",
     "floorperson": "the floorperson, by credential",
     "player": "the player of the seat; the dealer enters the answer",
@@ -103,26 +103,26 @@ Evidence = Literal[
 ]  # fmt: skip
 EVIDENCE: Final[dict[Evidence, str]] = {
     "card_burned": "one card went to the discard rack face down",
-    "cards_counted": "the cards taken from the device were counted and make a whole deck with those elsewhere",
+    "cards_counted": "the cards taken from the device were counted and make a complete deck with the others",
     "cards_removed": "every card was taken out of the device",
     "deck_removed": "the deck has left the table",
-    "deck_verified": "the deck was completed or found whole, and counted again",
+    "deck_verified": "the deck was completed or found complete, and counted again",
     "dice_inside": "all dice are inside the shaker again",
-    "discard_confirmed": "the card lies in the discard rack and counts as discarded (X2)",
-    "first_card_seen": "where the first card or stack lies was seen by the person who acknowledges",
-    "hand_confirmed": "the hand in question was looked at and is as told",
-    "hand_reset": "the dealer's hand lies as the house way sets it",
-    "hands_complete": "which hands were complete was confirmed seat by seat (W19)",
+    "discard_confirmed": "the card is in the discard rack and counts as discarded (X2)",
+    "first_card_seen": "the person who acknowledges saw where the first card or stack is",
+    "hand_confirmed": "the hand was checked and is as reported",
+    "hand_reset": "the dealer's hand is set in the house way",
+    "hands_complete": "the complete hands were confirmed seat by seat (W19)",
     "hands_counted": "the cards of every position were counted",
-    "next_card_placed": "the card lies first in line, its face unseen",
+    "next_card_placed": "the card is next to be dealt, its face unseen",
     "no_roll_called": "the dealer called no roll",
     "path_clear": "the device's card path was seen empty",
     "rack_shuffled": "the cards of the discard rack were shuffled and cut",
     "recount": "the cards were counted a second time",
     "sign_seen": "a cover or an out-of-order sign is on the device",
     "start_corrected": "the right starting position was announced",
-    "table_seen": "cards and wagers were looked at where they lie, before anything was moved",
-    "wagers_returned": "the wagers lie before their players again",
+    "table_seen": "cards and wagers were checked before anything was moved",
+    "wagers_returned": "the wagers are back with their players",
     "wagers_reversed": "wagers already taken or paid were put back, seat by seat (X18)",
 }
 

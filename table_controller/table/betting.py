@@ -105,7 +105,7 @@ def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
 
 
 def latched(c: Context, event: ev.SeatLatched) -> None:
-    """A sensor confirms its lock: this report decides the bet, whatever frames arrived before or after.
+    """A sensor confirms its lock: this report decides the bet, regardless of frames that arrive before or after it.
 
     If the sensor contradicts itself or its reading is unclear, the seat is undecided.
     """

@@ -110,8 +110,8 @@ def _ask_envy(c: Context) -> None:
         if hand is None:
             c.ask("envy_line", "dealer", NO_ENVY, *rules.envied, seat=seat, clauses=c.clauses("envy_line"))
         elif hand and seat not in money.envy_paid:
-            may_be_his = c.submission.adjacent_boxes > 1  # only the dealer knows which boxes are the same player's
-            choices = ("paid", "nobody") if may_be_his else ("paid",)
+            may_be_own = c.submission.adjacent_boxes > 1  # only the dealer knows which boxes are the same player's
+            choices = ("paid", "nobody") if may_be_own else ("paid",)
             c.ask("progressive_envy", "dealer", *choices, seat=seat, seats=True, clauses=c.clauses("progressive_envy"))
 
 

@@ -25,7 +25,7 @@ _MAY_ORDER: Final = {
 # Kinds of device whose fault with cards inside has a rule of its own.
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose result arrives as an event before their end. Without that event the result is not known.
-_TOLD_BEFORE: Final = ("shuffle", "load", "dispense", "draw")
+_RESULT_REQUIRED: Final = ("shuffle", "load", "dispense", "draw")
 TOLD_BY: Final[dict[type, str]] = {
     ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
     ev.NumberDrawn: "draw",
@@ -147,11 +147,11 @@ def unusable(c: Context, name: str) -> None:
 def given_up(c: Context, slot: str) -> None:
     """Take a device out of service: cancel its commands and stop it."""
     c.fire_slot(slot, "give_up")
-    told = [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]
+    pending = [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]
     armed = slot == c.start_slot and c.state.round.asked_start
-    for id_ in told:
+    for id_ in pending:
         _undo(c, c.state.commands.pop(id_))
-    if (told or armed) and c.state.slots[slot].kind in restart.STOPPABLE:
+    if (pending or armed) and c.state.slots[slot].kind in restart.STOPPABLE:
         c.command("stop", slot, safe=True)
 
 
@@ -173,7 +173,7 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
         shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.act in _TOLD_BEFORE and not issued.told:
+    elif issued.act in _RESULT_REQUIRED and not issued.told:
         (_undo if slot.state == FAULTED else _failed)(c, issued)  # its fault is already reported
     elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
         stub.count_lost(c)

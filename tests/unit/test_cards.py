@@ -1,4 +1,4 @@
-"""Cards as people write them: every card has one notation, and what is no card is named."""
+"""Cards as people write them: every card has one notation, and what is not a card is named."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def test_capitals_and_spaces_do_not_matter() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("As Ks Qs Js 1s", "'1s' is no card"),
-        ("As Ks Qs Js 10s", "'10s' is no card; a ten is written T, as Ts"),
-        ("AsKsQsJsTs", "'AsKsQsJsTs' is no card; leave a space between cards"),
-        ("As Ks Qs Js Tx", "'Tx' is no card"),
-        ("As, Ks Qs Js Ts", "'As,' is no card"),
-        ("Xs Ks Ys Js Ts", "'Xs' is no card; 'Ys' is no card"),
-        ("As Ks Qs Js As", "As lies there 2 times, there is 1"),
-        ("Jk Jk Qs Js Ts", "Jk lies there 2 times, there is 1"),
-        ("As Ks Qs Js", "4 cards, and a hand has 5"),
-        ("As", "1 card, and a hand has 5"),
-        ("", "0 cards, and a hand has 5"),
-        ("As Ks Qs Js Ts 9s", "6 cards, and a hand has 5"),
-        ("As As Ks", "As lies there 2 times, there is 1; 3 cards, and a hand has 5"),
+        ("As Ks Qs Js 1s", "'1s' is not a card"),
+        ("As Ks Qs Js 10s", "'10s' is not a card; a ten is written T, as Ts"),
+        ("AsKsQsJsTs", "'AsKsQsJsTs' is not a card; leave a space between cards"),
+        ("As Ks Qs Js Tx", "'Tx' is not a card"),
+        ("As, Ks Qs Js Ts", "'As,' is not a card"),
+        ("Xs Ks Ys Js Ts", "'Xs' is not a card; 'Ys' is not a card"),
+        ("As Ks Qs Js As", "As appears 2 times, the cards in use have 1"),
+        ("Jk Jk Qs Js Ts", "Jk appears 2 times, the cards in use have 1"),
+        ("As Ks Qs Js", "4 cards; a hand has 5"),
+        ("As", "1 card; a hand has 5"),
+        ("", "0 cards; a hand has 5"),
+        ("As Ks Qs Js Ts 9s", "6 cards; a hand has 5"),
+        ("As As Ks", "As appears 2 times, the cards in use have 1; 3 cards; a hand has 5"),
     ],
 )
 def test_what_is_wrong_with_a_hand_is_said(text: str, message: str) -> None:
@@ -54,10 +54,10 @@ def test_what_is_wrong_with_a_hand_is_said(text: str, message: str) -> None:
 
 
 def test_a_game_without_jokers_has_none() -> None:
-    assert refused("2c 3c Jk", 3, jokers=0, copies=6) == "Jk lies there once, there is none in this game"
+    assert refused("2c 3c Jk", 3, jokers=0, copies=6) == "Jk appears once, this game has none"
 
 
 def test_six_decks_have_six_of_a_card() -> None:
     six = parse("As As As As As As")
     assert [*misfits(six, jokers=0, copies=6)] == []
-    assert [*misfits((*six, 51), jokers=0, copies=6)] == ["As lies there 7 times, there are 6"]
+    assert [*misfits((*six, 51), jokers=0, copies=6)] == ["As appears 7 times, the cards in use have 6"]

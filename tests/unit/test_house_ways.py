@@ -140,7 +140,7 @@ def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
     with pytest.raises(BadSubmission) as refused:
         check_submission(rules, {"house_way_ranks": {"fours_keep_to": "9", "with_second_pair_to": "11"}})
     assert "did you mean fours_kept_to?" in str(refused.value)
-    assert "with_second_pair_to = 11 is no rank" in str(refused.value)
+    assert "with_second_pair_to = 11 is not a rank" in str(refused.value)
 
 
 @pytest.mark.parametrize("game", ["face_up_pai_gow", "asia_poker"])

@@ -72,7 +72,7 @@ def test_the_data_as_it_is_loads() -> None:
         ('when = { dealing = ["automated_shoe"], deck = ["in_play"] }', "", "overlap for shoe_fault"),
         ("order = 2\n", "", "two rows of wrong_start_dealt have the same order"),
         ('until_phase = "settling"', 'until_phase = "betting"', "from_phase is after until_phase"),
-        ('from_phase = "any"', 'from_phase = "idle"', "any phase is any at both ends"),
+        ('from_phase = "any"', 'from_phase = "idle"', "from_phase and until_phase must both be any"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_an_edition_is_said(old: str, new: str, message: str) -> None:
@@ -81,7 +81,7 @@ def test_what_is_wrong_with_an_edition_is_said(old: str, new: str, message: str)
 
 def test_what_is_wrong_with_a_row_is_said() -> None:
     assert "rows 688a.13(l) and 688a:P1/2 overlap for shoe_fault" in with_row("order = 9", "order = 9")
-    assert "row 688a:P1 stands there twice" in with_row("688a:P1/2", "688a:P1")
+    assert "row 688a:P1 appears twice" in with_row("688a:P1/2", "688a:P1")
     assert "its id must begin with 688a:" in with_row("688a:P1/2", "P1/2")
     assert "row 688a:P1/2 orders nothing" in with_row('["continue_round"]', "[]")
     assert "belong together" in with_row('["continue_round"]', '["ask_floorperson"]')
@@ -145,12 +145,12 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
         ("575/clauses.toml", 'see = ["A9"]', 'see = ["A99"]', "there is no reading A99"),
         ("575/clauses.toml", 'start = ["shaker"]', 'start = ["cup"]', "applies_when start cannot be cup"),
         ("575/clauses.toml", "applies_when = { option", "applies_when = { options", "applies_when options cannot be"),
-        ("575/clauses.toml", '"575.2(b)"', '"575.2(a)"', "575.2(a) stands there twice"),
+        ("575/clauses.toml", '"575.2(b)"', '"575.2(a)"', "575.2(a) appears twice"),
         ("575/clauses.toml", '"575.2(b)"', '"576.2(b)"', "576.2(b) is not of chapter 575"),
         ("575/clauses.toml", 'enforce = "compute"', 'enforce = "hope"', "Invalid enum value 'hope'"),
         ("575/clauses.toml", "[[clauses]]", "[[clause]]", "575/clauses.toml"),
         ("575/clauses.toml", 'id = "', 'id = ', "575/clauses.toml cannot be read"),
-        ("readings.toml", 'id = "X2"', 'id = "X1"', "X1 stands there twice"),
+        ("readings.toml", 'id = "X2"', 'id = "X1"', "X1 appears twice"),
         ("readings.toml", "ruling = true", 'ruling = "yes"', "Expected `bool`"),
         ("words.toml", "[device]", "[devices]", "words.toml cannot be read"),
     ],
@@ -170,7 +170,7 @@ def test_what_is_wrong_with_clauses_is_said(
         ("pay = { odds = [1, 1] }", "pay = { odds = [1, 1], push = true }", "and nothing else"),
         ("pay = { odds = [1, 1] }", "envy_cents = 5", "one pay, or one by wild cards"),
         ("odds = [1, 1]", "odds = [1, 1, 1]", "Expected `array` of length 2"),
-        ('id = "575-bonus-A"', 'id = "575-main"', "575-main stands there twice"),
+        ('id = "575-bonus-A"', 'id = "575-main"', "575-main appears twice"),
         ('see = ["A3"', 'see = ["A33"', "there is no reading A33"),
     ],
 )

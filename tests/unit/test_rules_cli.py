@@ -50,8 +50,8 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
         "Face Up Pai Gow Poker (proposed, rulemaking 125-223)",
         "shoe_fault: the automated shoe jams",
         "dealing is automated_shoe",
-        "enforced in play: the live table refuses what breaks it, stops, or carries it out itself",
-        "device: seen or blocked on the wire",
+        "enforced in play: the live table refuses a violation, stops, or carries the clause out itself",
+        "device: detected or blocked by a device",
         "void_round: all hands of the round are void",
         "betting to settling",
         "floorperson, with cards_removed, path_clear, cards_counted, wagers_returned",
@@ -64,8 +64,8 @@ def test_a_clause_with_its_duty_its_enforcement_and_its_row(capsys: pytest.Captu
 
 
 def test_a_clause_that_is_not_done_or_only_computed_is_shown_as_such(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "not yet: not done, or a part of it is not" in printed(capsys, "show", "688a.2(d)")
-    assert "computed on request: code works it out for whoever asks" in printed(capsys, "show", "688a.12(b)")
+    assert "not yet: not done, or only in part" in printed(capsys, "show", "688a.2(d)")
+    assert "computed on request: computed when a person asks" in printed(capsys, "show", "688a.12(b)")
     (entry,) = data(capsys, "show", "688a.2(d)")
     assert entry["in_play"] == "not yet"
 

@@ -35,12 +35,12 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
         dealer="Ks Kh 9d",
     )
     for part in (
-        "seat 1: 6 cards, and a hand has 7",
+        "seat 1: 6 cards; a hand has 7",
         "there is no seat 7; this table has 6",
         "seat 7: Face Up Pai Gow Poker has no wager bonus",
         "seat 2: no Face Up Pai Gow Poker Wager (688a.7(d))",
-        "dealer: 3 cards, and the hand has 7",
-        "Ah lies there 2 times, there is 1",
+        "dealer: 3 cards; the hand has 7",
+        "Ah appears 2 times, the cards in use have 1",
     ):
         assert part in refusal
 
@@ -49,8 +49,8 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     ("game", "wagers", "message"),
     [
         ("face_up_pai_gow", {MAIN: 500, "progressive": 400}, "progressive = 400 cents must be 500 (688a.7(e)(3))"),
-        ("face_up_pai_gow", {MAIN: 0}, "face_up_pai_gow_poker = 0 cents is no wager"),
-        ("face_up_pai_gow", {MAIN: -500}, "face_up_pai_gow_poker = -500 cents is no wager"),
+        ("face_up_pai_gow", {MAIN: 0}, "face_up_pai_gow_poker = 0 cents is not a wager"),
+        ("face_up_pai_gow", {MAIN: -500}, "face_up_pai_gow_poker = -500 cents is not a wager"),
         ("asia_poker", {"bonus": 100}, "no Asia Poker Wager (575.7(d))"),
     ],
 )
@@ -74,7 +74,7 @@ def test_raise_and_blind() -> None:
     def text(**wagers: int) -> str:
         return refused(at, seat(1, hand, **wagers), dealer=dealer)
 
-    assert text(ante=500, blind=500) == "seat 1: a player who stays places raise (687a.7(d)(1))"
+    assert text(ante=500, blind=500) == "seat 1: a player who stays must place raise (687a.7(d)(1))"
     assert text(ante=500, blind=500, **{"raise": 500}) == "seat 1: raise = 500 cents must be 1000 (687a.7(d)(1))"
     assert text(ante=500, **{"raise": 1000}) == "seat 1: no Blind Wager (687a.7(d)(1))"
     equal = terms("dj_wild", settings={"blind_amount": "equal_to_ante"})
@@ -82,13 +82,13 @@ def test_raise_and_blind() -> None:
         equal, seat(1, hand, **{"ante": 500, "blind": 300, "raise": 1000}), dealer=dealer
     )
     both = msgspec.structs.replace(seat(1, hand, **{"ante": 500, "blind": 500, "raise": 1000}), fate="gave_up")
-    assert refused(at, both, dealer=dealer) == "seat 1: raise and yet given up (687a.11(b))"
+    assert refused(at, both, dealer=dealer) == "seat 1: raise although the player gave up (687a.11(b))"
 
 
 @clauses("686a.7(g)", "686a.7(g)(1)", "686a.7(g)(2)", "686a.1:Over 23 Wager", "686a.1:Under 18 Wager")
 def test_exactly_one_decision_of_the_size_of_the_ante() -> None:
     at = terms("over_under")
-    expected = "seat 1: a player who stays places over_23 or under_18 (686a.7(g)(1))"
+    expected = "seat 1: a player who stays must place over_23 or under_18 (686a.7(g)(1))"
     assert refused(at, seat(1, "2s 3s 4s", ante=500)) == expected
     assert refused(at, seat(1, "2s 3s 4s", ante=500, over_23=500, under_18=500)) == expected
     assert (
@@ -99,8 +99,8 @@ def test_exactly_one_decision_of_the_size_of_the_ante() -> None:
         refused(at, seat(1, "2s 3s 4s", ante=500, under_18=900))
         == "seat 1: under_18 = 900 cents must be 500 (686a.7(g)(2))"
     )
-    assert "Jk lies there once, there is none in this game" in refused(at, seat(1, "2s 3s Jk", ante=500, over_23=500))
-    assert "dealer: 5 cards, and the hand has 0" in refused(
+    assert "Jk appears once, this game has none" in refused(at, seat(1, "2s 3s Jk", ante=500, over_23=500))
+    assert "dealer: 5 cards; the hand has 0" in refused(
         at, seat(1, "2s 3s 4s", ante=500, over_23=500), dealer="5s 6s 7s 8s 9s"
     )
 
@@ -124,8 +124,8 @@ def test_what_a_game_does_not_know() -> None:
     saigon = terms("saigon_5_card")
     cards, dealer = "9s 9h 9d 7s 4s", "Qd Jc 8c 6c 4d"
     for fate, text in (
-        ("gave_up", "seat 1: Saigon 5 Card knows no surrender"),
-        ("void", "seat 1: Saigon 5 Card has no rule that voids one hand alone"),
+        ("gave_up", "seat 1: Saigon 5 Card has no surrender"),
+        ("void", "seat 1: Saigon 5 Card has no rule that voids a single hand"),
     ):
         assert refused(saigon, msgspec.structs.replace(seat(1, cards, ante=500), fate=fate), dealer=dealer) == text
     left = msgspec.structs.replace(seat(1, "2s 3s 4s", ante=500), fate="abandoned")
@@ -143,7 +143,7 @@ def test_a_joker_in_the_progressive_needs_its_replacement() -> None:
     message = "seat 1: a joker in the progressive needs the replacement card (687a.11(f)(1))"
     assert refused(at, seat(1, "9s 9h Jk 7s 4s", **wagers), dealer="Qd Jc 8c 6c 4d") == message
     twice = refused(at, seat(1, "9s 9h Jk 7s 4s", **wagers), dealer="Qd Jc 8c 6c 4d", replacement="4d")
-    assert twice == "4d lies there 2 times, there is 1"
+    assert twice == "4d appears 2 times, the cards in use have 1"
 
 
 @clauses("688a.11(d)/3", "688a.11(h)/2")
@@ -151,7 +151,7 @@ def test_a_surrendered_hand_is_asked_for_while_a_qualifying_wager_lies_there() -
     at = terms("face_up_pai_gow")
     gone = Seat(number=1, wagers={MAIN: 500}, fate="gave_up")
     other = seat(2, HAND, **{MAIN: 500, "fortune": 500})
-    assert refused(at, gone, other, dealer=DEALER) == "seat 1: 0 cards, and a hand has 7"
+    assert refused(at, gone, other, dealer=DEALER) == "seat 1: 0 cards; a hand has 7"
     small = seat(2, HAND, **{MAIN: 500, "fortune": 400})
     assert len(settled(at, gone, small, dealer=DEALER)) == 3
 
@@ -163,7 +163,7 @@ def test_settings_that_are_not_of_these_cards() -> None:
     three = refused(at, seat(1, "As Ah 8d 6c | 3s | Ad Jd", **{MAIN: 500}), dealer=DEALER)
     assert three == "seat 1: 7 cards are set into 2 hands, each card once"
     assert refused(at, seat(1, HAND, **{MAIN: 500}), dealer="Ks Qh 9d 7c 4s | Kd Kc") == (
-        "dealer: the hands are foul; they are set again in the house way"
+        "dealer: the hands are foul; set them again in the house way"
     )
     saigon = refused(terms("saigon_5_card"), seat(1, "9s 9h | 9d 7s 4s", ante=500), dealer="Qd Jc 8c 6c 4d")
     assert saigon == "seat 1: five cards are set into three and two (680a.11(b)(1))"
@@ -178,7 +178,7 @@ def test_settings_that_are_not_of_these_cards() -> None:
 def test_a_seat_told_twice_and_a_submission_of_another_edition() -> None:
     at = terms("face_up_pai_gow")
     same = seat(1, HAND, **{MAIN: 500})
-    assert "seat 1 stands there 2 times" in refused(at, same, same, dealer=DEALER)
+    assert "seat 1 appears 2 times" in refused(at, same, same, dealer=DEALER)
     with pytest.raises(AssertionError):
         Terms(rulebook.edition("asia_poker"), at.submission)
     assert settle(at, Round(seats=(), dealer=parse(DEALER))) == ()

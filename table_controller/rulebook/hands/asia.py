@@ -1,6 +1,6 @@
 """Asia Poker (575.6): the four-card high hand, the two-card medium hand, the low card, and seven cards for the bonus.
 
-Settings are checked here; how a dealer sets is `house_way`'s.
+This module checks how hands are set; the house way sets them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MEDIUM_FOUL: Final = "575.11(f)(1)(iv)"
 OTHER_FOUL: Final = "575.11(f)(1)(v)"
 
 _EIGHT: Final = RANKS.index("8")
-# The only two hands that are a 9-high (575.6(d)(7)): seven ranks, no pair and no straight, and no joker.
+# The only two 9-high hands (575.6(d)(7)): seven ranks without pair, straight or joker.
 _NINE_HIGH: Final = frozenset(
     ranks_key([1 if rank in ranks else 0 for rank in RANKS]) for ranks in ("9876432", "9875432")
 )
@@ -32,7 +32,7 @@ _NINE_HIGH: Final = frozenset(
 
 @cache
 def strength(*, wheel_lowest_straight_flush: bool = False, wheel_lowest_straight: bool = False) -> Strength:
-    """Return the function that ranks high, medium and low hands; both wheels are the Rules Submission's choice (A5)."""
+    """Return the function that ranks high, medium and low hands; the Rules Submission chooses both wheels (A5)."""
     flushes = Runs(4, wheel_second=not wheel_lowest_straight_flush)
     straights = Runs(4, wheel_second=not wheel_lowest_straight)
 
@@ -49,7 +49,7 @@ def strength(*, wheel_lowest_straight_flush: bool = False, wheel_lowest_straight
 
 
 def foul(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
-    """Return the clause by which a setting is foul, None if it is right: high above medium above low (A12)."""
+    """Return the clause by which a setting is foul; None if high ranks above medium above low (A12)."""
     if tuple(map(len, hands)) != SIZES:
         return OTHER_FOUL
     high, medium, low = map(rank_of, hands)
@@ -59,13 +59,13 @@ def foul(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
 
 
 def held(cards: Sequence[int]) -> int:
-    """Return what seven cards hold for the Bonus Wager."""
+    """Return the features of seven cards for the Bonus Wager."""
     key = sum(JOKER_KEYS[card] for card in cards)
     return holds.limited(cards) | special(counts(key), wilds(key))
 
 
 def special(number: Sequence[int], jokers: int) -> int:
-    """Return the two hands that only Asia Poker knows, from how many cards of each rank there are."""
+    """Return the two features that only Asia Poker has, from the number of cards of each rank."""
     features = holds.BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
     if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
         features |= holds.BIT["four_8s_plus_three_of_a_kind"]

@@ -26,7 +26,7 @@ class _FourTwoOne(NamedTuple):
 
 
 def standard_4_2_1(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED) -> Setting:
-    """Set seven cards into four, two and one by the rules in docs/hands.md; the usual place of the wheel is assumed."""
+    """Set seven cards into four, two and one by the rules in docs/hands.md, with the default rank of the wheel."""
     strength = asia.strength()
     mediums: dict[tuple[int, ...], int] = {pair: strength(pair) for pair in combinations(cards, 2)}
     lows = {card: strength((card,)) for card in cards}
@@ -44,14 +44,14 @@ def standard_4_2_1(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED)
 
 
 def _preference(split: _FourTwoOne) -> tuple[int, ...]:
-    """A pair in the medium hand, then its higher card, then the low card, then the rest."""
+    """Return the sort key: a pair in the medium hand, its higher card, the low card, then the others."""
     return class_of(split.medium), ranks_of(split.medium)[0], split.low, split.medium, split.high
 
 
 def _high_of(
     sizes: tuple[int, ...], ranks: list[int], lawful: list[_FourTwoOne], to: dict[str, int]
 ) -> list[_FourTwoOne]:
-    """Return the splits among which the preference decides."""
+    """Return the splits that the rules allow; the preference decides among them."""
 
     def medium_pair(rank: int) -> list[_FourTwoOne]:
         return [split for split in lawful if led_by(split.medium, Class.PAIR, rank)]

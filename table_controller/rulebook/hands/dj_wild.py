@@ -1,6 +1,6 @@
 """DJ Wild Stud Poker (687a.6): five cards with the 2s and the joker wild, the same cards at face value, the columns.
 
-Five of a kind stands between royal and straight flush (W5); ace-2-3-4-5 is the lowest straight (W27).
+Five of a kind ranks between royal and straight flush (W5); ace-2-3-4-5 is the lowest straight (W27).
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ _RUNS: Final = Runs(5, wheel_second=False)
 
 
 def by_rank(key: int) -> int:
-    """Return the best that ranks alone make; every wild card stands for any."""
+    """Return the best strength from ranks alone; wild cards stand for any card."""
     held, wild = counts(key), wilds(key)
     return max(kinds(held, wild, top=Class.FIVE_OF_A_KIND), straight(_RUNS, mask_of(held), wild))
 
 
 def by_suit(key: int) -> int:
-    """Return the best that five cards of one suit make."""
+    """Return the best strength of five cards of one suit."""
     mask, wild = suited_parts(key)
-    return suited(_RUNS, mask, wild) if mask else 0  # five wilds are more than a royal flush
+    return suited(_RUNS, mask, wild) if mask else 0  # five wilds rank above a royal flush
 
 
-# The best hand with 2s and joker wild, and with the 2s at face value; the latter is not asked of a joker.
+# The best hand with 2s and joker wild, and with the 2s at face value; the latter accepts no joker.
 strength: Final = evaluator(TWOS_KEYS, by_rank, by_suit, _RUNS.length, max)
 at_face_value: Final = evaluator(JOKER_KEYS, by_rank, by_suit, _RUNS.length, max)
 
 
 def paid_class(cards: Sequence[int]) -> tuple[Class, Column]:
-    """Return the class that is paid and its column: natural if face values alone reach it (W7)."""
+    """Return the paid class and its column: natural if face values alone reach it (W7)."""
     wild = class_of(strength(cards))
     natural = JOKER not in cards and class_of(at_face_value(cards)) is wild
     return wild, "natural" if natural else "with_wild"
 
 
 def held(hand_class: Class) -> int:
-    """Return the bits of a class for a paytable: the class alone, and whether it is three of a kind or less."""
+    """Return the paytable features of a class: itself, and whether it is three of a kind or less."""
     class_bit = holds.BIT.get(hand_class.name.lower(), 0)
     low = holds.BIT["three_of_a_kind_or_less"] if hand_class <= Class.THREE_OF_A_KIND else 0
     return class_bit | low
 
 
 def progressive_hand(cards: Sequence[int], replacement: int | None) -> tuple[int, ...]:
-    """Return the five cards that play the progressive: a joker gives way to the replacement card (687a.11(f)(1))."""
+    """Return the five cards for the progressive: the replacement card replaces a joker (687a.11(f)(1))."""
     if JOKER not in cards:
         return tuple(cards)
     assert replacement is not None, "a joker without its replacement card"
@@ -60,5 +60,5 @@ def progressive_hand(cards: Sequence[int], replacement: int | None) -> tuple[int
 
 
 def progressive_held(cards: Sequence[int], *, twos_wild: bool) -> int:
-    """Return what those five cards hold; the 2s are no more than 2s unless the Rules Submission says so (W8)."""
+    """Return the features of those five cards; the 2s are wild only if the Rules Submission says so (W8)."""
     return holds.twos_wild(cards) if twos_wild else holds.limited(cards)

@@ -1,7 +1,7 @@
-"""What a hand holds, as bits: a paytable is read from the top, and the first line whose hand is held pays.
+"""Features of a hand as bits: a paytable pays the first line, from the top, whose feature the hand has.
 
-A hand holds several things at once: a full house also holds three of a kind. Only the printed order of a table says
-which of them is paid, so nothing is ranked here. The words are those of the paytables.
+A hand has several features at once: a full house is also three of a kind. The printed order of a paytable decides
+which one is paid, so this module ranks nothing. The words are those of the paytables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WORDS: Final = (
 )  # fmt: skip
 BIT: Final = {word: 1 << place for place, word in enumerate(WORDS)}
 
-# Groups of equal cards: a hand holds one if its largest groups, with the wild cards, are as large.
+# Groups of equal cards: a hand has the feature if its largest groups, with wild cards, are as large.
 _GROUPS: Final = {
     "pair": (2,), "two_pair": (2, 2), "three_pair": (2, 2, 2), "three_of_a_kind": (3,), "full_house": (3, 2),
     "four_of_a_kind": (4,), "five_of_a_kind": (5,),
@@ -37,17 +37,17 @@ _SEVEN: Final = Runs(7, wheel_second=True)
 
 
 def bits(*words: str) -> int:
-    """Return the bits of some words."""
+    """Return the bits of several features."""
     return sum(BIT[word] for word in words)
 
 
 def words(features: int) -> tuple[str, ...]:
-    """Return what a hand holds in words."""
+    """Return the names of the features in a bit mask."""
     return tuple(word for word in WORDS if features & BIT[word])
 
 
 def of_groups(held: Sequence[int], wild: int) -> int:
-    """Return what cards of equal rank hold."""
+    """Return the features of groups of equal rank."""
     largest = sorted(held, reverse=True)
     return sum(BIT[word] for word, group in _GROUPS.items() if _lacking(group, largest) <= wild)
 
@@ -57,7 +57,7 @@ def _lacking(group: tuple[int, ...], largest: Sequence[int]) -> int:
 
 
 def by_rank_limited(key: int) -> int:
-    """Return what ranks alone hold with the limited joker: an ace, or what a straight lacks."""
+    """Return the features of ranks alone, with the limited joker: an ace, or the missing card of a straight."""
     held, jokers = counts(key), wilds(key)
     run = BIT["straight"] if _FIVE.best(mask_of(held), jokers) else 0
     held[ACE] += jokers
@@ -66,7 +66,7 @@ def by_rank_limited(key: int) -> int:
 
 
 def by_rank_wild(key: int) -> int:
-    """Return what ranks alone hold with cards that stand for any."""
+    """Return the features of ranks alone, with fully wild cards."""
     held, wild = counts(key), wilds(key)
     run = BIT["straight"] if _FIVE.best(mask_of(held), wild) else 0
     aces = BIT["five_aces"] if held[ACE] + wild >= 5 else 0
@@ -74,7 +74,7 @@ def by_rank_wild(key: int) -> int:
 
 
 def by_suit(key: int) -> int:
-    """Return what five or more cards of one suit hold, wild cards among them."""
+    """Return the features of five or more cards of one suit, wild cards included."""
     mask, wild = suited_parts(key)
     features = BIT["flush"]
     if _FIVE.best(mask, wild):
@@ -96,7 +96,7 @@ def _lacks_of_royal(mask: int) -> int:
     return (royal & ~mask).bit_count()
 
 
-# By whose leave a card is wild: the joker within limits, the joker for anything, the 2s (and a joker) for anything.
+# Which cards are wild: the limited joker, the fully wild joker, or 2s and joker fully wild.
 limited: Final = evaluator(JOKER_KEYS, by_rank_limited, by_suit, _FIVE.length, operator.or_)
 fully_wild: Final = evaluator(JOKER_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)
 twos_wild: Final = evaluator(TWOS_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)

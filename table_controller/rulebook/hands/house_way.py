@@ -1,4 +1,4 @@
-"""Shared parts of the house ways: how the dealer sets hands by a named policy, and which ranks a casino may choose.
+"""Shared parts of the house ways: the named policies by which the dealer sets hands.
 
 Each game's policy is a list of rules by the cards, as dealers learn it; docs/hands.md prints them. Where a rule depends
 on a rank, the certificate holder may choose another one. A joker counts as an ace unless it completes a straight or a

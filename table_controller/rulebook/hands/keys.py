@@ -1,7 +1,7 @@
-"""A hand as one sum: how many cards of each rank, of each suit, how many wild. What they are worth, the games say.
+"""Encoding of a hand as one sum: how many cards of each rank, of each suit, and how many wild cards.
 
-Adding one number per card is all that is done per hand. Every sum is worked out once and then remembered: seven cards
-have 67,600 different sums of ranks, so the memory is bounded, and looking into it is what an evaluation costs.
+Evaluating a hand adds one number per card and looks up the sum. Every sum is evaluated once and cached: seven cards
+have 67,600 different sums of ranks, so the cache is bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from table_controller.rulebook.cards import JOKER, RANKS, SUITS, rank, suit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-# A count of cards fits three bits: no rank is held more than five times, no suit more than seven.
+# A count of cards fits three bits: no rank appears more than five times, no suit more than seven.
 BITS: Final = 3
 _FIELD: Final = (1 << BITS) - 1
 _WILD: Final = BITS * len(RANKS)  # place of the wild cards' count, above the ranks and below the suits
@@ -22,7 +22,7 @@ _RANKS_AND_WILD: Final = (1 << _SUITS) - 1
 
 
 def natural_key(card: int) -> int:
-    """What a card that stands for itself adds."""
+    """Return the number that a natural card adds."""
     return 1 << BITS * rank(card) | 1 << _SUITS + BITS * suit(card)
 
 
@@ -34,39 +34,39 @@ TWOS_KEYS: Final = (*(WILD_KEY if rank(card) == 0 else natural_key(card) for car
 
 
 def counts(key: int) -> list[int]:
-    """Return how many cards of each rank a sum holds; wild ones are not among them."""
+    """Return how many cards of each rank a sum has, without wild cards."""
     return [key >> BITS * number & _FIELD for number in range(len(RANKS))]
 
 
 def wilds(key: int) -> int:
-    """Return how many wild cards a sum holds."""
+    """Return how many wild cards a sum has."""
     return key >> _WILD & _FIELD
 
 
 def ranks_key(held: Iterable[int], wild: int = 0) -> int:
-    """Return the sum of so many cards of each rank, suits left out."""
+    """Return the sum of so many cards of each rank, without suits."""
     return sum(number << BITS * place for place, number in enumerate(held)) + wild * WILD_KEY
 
 
 def suited_key(mask: int, wild: int) -> int:
-    """Return the key of one suit: a bit for each rank held in it, then the number of wild cards."""
+    """Return the key of one suit: a bit for each of its ranks, then the number of wild cards."""
     return mask | wild << len(RANKS)
 
 
 def suited_parts(key: int) -> tuple[int, int]:
-    """Return the ranks held in one suit and the number of wild cards."""
+    """Return the ranks of one suit and the number of wild cards."""
     return key & (1 << len(RANKS)) - 1, key >> len(RANKS)
 
 
 class Memo(dict[int, int]):
-    """What was worked out once is remembered; there are no more keys than there are different hands."""
+    """A cache of a function; it has at most as many keys as there are different hands."""
 
     def __init__(self, work: Callable[[int], int]) -> None:
         super().__init__()
         self._work = work
 
     def __missing__(self, key: int) -> int:
-        """Work it out."""
+        """Compute and cache a value."""
         value = self[key] = self._work(key)
         return value
 
@@ -78,10 +78,10 @@ def evaluator(
     least: int,
     join: Callable[[int, int], int],
 ) -> Callable[[Iterable[int]], int]:
-    """Return a function from cards to their worth: what ranks alone make, joined with what one suit makes.
+    """Return a function that evaluates cards: the result for ranks, joined with the result for one long suit.
 
     `by_rank` gets the sum of ranks and wild cards, `by_suit` the key of a suit that has, with the wild cards, at least
-    `least` cards. Where two suits are that long (six cards or more for `least` three), the games must not ask.
+    `least` cards. The games must not use hands where two suits can be that long.
     """
     ranked = Memo(by_rank)
     suited = Memo(by_suit)

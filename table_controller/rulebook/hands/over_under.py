@@ -9,7 +9,7 @@ from table_controller.rulebook.cards import ACE, JOKER, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# By rank: 2 to 9 and the ten, then the court cards, then the ace, which is always 11.
+# By rank: 2 to 10, then the face cards (10), then the ace (always 11).
 VALUES: Final = tuple(11 if number == ACE else min(number + 2, 10) for number in range(ACE + 1))
 OVER_23: Final = range(24, 34)
 UNDER_18: Final = range(6, 18)

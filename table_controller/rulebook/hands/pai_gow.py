@@ -1,6 +1,6 @@
 """Face Up Pai Gow Poker (688a.6): the five-card high hand, the two-card low hand, and the seven cards as one.
 
-Settings are checked here; how a dealer sets is `house_way`'s.
+This module checks how hands are set; the house way sets them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIZES: Final = (5, 2)
 HIGH_FOUL: Final = "688a.11(f)(1)(iii)"
 OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
 
-# High and low hand alike: a pair in the low hand is a pair, a joker there is an ace.
+# High and low hands are ranked alike; a joker in the low hand is an ace.
 strength: Final = poker5.best
 
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
@@ -27,7 +27,7 @@ _ROYAL_BIT: Final = holds.bits("royal_flush")
 
 
 def foul(hands: Sequence[Sequence[int]]) -> str | None:
-    """Return the clause by which a setting is foul, None if it is right: the high hand is at least the low hand."""
+    """Return the clause by which a setting is foul; None if the high hand ranks at least as high as the low hand."""
     if tuple(map(len, hands)) != SIZES:
         return OTHER_FOUL
     high, low = hands
@@ -41,7 +41,7 @@ def is_ace_high(cards: Sequence[int]) -> bool:
 
 
 def held(cards: Sequence[int], *, fully_wild: bool = False) -> int:
-    """Return what seven cards hold for Fortune and Progressive; the joker is limited unless the table frees it (F6)."""
+    """Return the features of seven cards for Fortune and Progressive; some paytables make the joker fully wild (F6)."""
     features = holds.fully_wild(cards) if fully_wild else holds.limited(cards)
     return features | _MATCH_BIT if features & _ROYAL_BIT and _royal_match(cards) else features
 

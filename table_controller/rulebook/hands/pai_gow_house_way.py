@@ -25,7 +25,7 @@ class _FiveTwo(NamedTuple):
 
 
 def standard_5_2(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED) -> Setting:
-    """Set seven cards into five and two by the rules in docs/hands.md; `chosen`: other ranks than the default's."""
+    """Set seven cards into five and two by the rules in docs/hands.md; `chosen`: ranks that differ from the default."""
     lawful = []
     for low in combinations(cards, 2):
         high = tuple(card for card in cards if card not in low)
@@ -37,7 +37,7 @@ def standard_5_2(cards: Sequence[int], chosen: Mapping[str, str] = AS_PRINTED) -
 
 
 def _low_of(sizes: tuple[int, ...], ranks: list[int], lawful: list[_FiveTwo], to: dict[str, int]) -> list[_FiveTwo]:
-    """Return the splits among which the strongest low hand, then the strongest high hand, is played."""
+    """Return the splits that the rules allow; the strongest low hand, then high hand, is played."""
 
     def low_pair(rank: int) -> list[_FiveTwo]:
         pairs = [split for split in lawful if led_by(split.low, Class.PAIR, rank)]

@@ -1,6 +1,6 @@
 """Five-card poker with the limited joker: an ace, or any card that completes a straight or flush (688a.6, 680a.6(c)).
 
-Takes two to seven cards and ranks the best five of them. Ace-2-3-4-5 is the second best straight (F22).
+Ranks the best five of two to seven cards. Ace-2-3-4-5 is the second best straight (F22).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ RUNS: Final = Runs(5, wheel_second=True)
 
 
 def by_rank(key: int) -> int:
-    """Return the best that ranks alone make."""
+    """Return the best strength from ranks alone."""
     held, jokers = counts(key), wilds(key)
     run = straight(RUNS, mask_of(held), jokers)
     held[ACE] += jokers
@@ -23,7 +23,7 @@ def by_rank(key: int) -> int:
 
 
 def by_suit(key: int) -> int:
-    """Return the best that five or more cards of one suit make."""
+    """Return the best strength of five or more cards of one suit."""
     return suited(RUNS, *suited_parts(key))
 
 

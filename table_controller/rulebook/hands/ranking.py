@@ -1,7 +1,7 @@
-"""One order of poker classes that serves all five games, straights, and what ranks or one suit make of it.
+"""Poker classes in one order for all five games, and the strength of hands as one number.
 
-A strength is one number, so that hands compare as numbers: the class above, then up to five ranks from the top, each in
-four bits. A shorter hand has zeros where its cards end, so of two hands alike so far the longer is higher (A12).
+A strength has the class in its high bits, then up to five ranks of four bits each, so that hands compare as numbers. A
+shorter hand has zeros where its cards end, so of two hands that are equal so far the longer is higher (A12).
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class Class(IntEnum):
 _NIBBLE: Final = 4
 _PLACES: Final = 5
 _BELOW: Final = _NIBBLE * _PLACES
-# How a rank is written into a strength: 2 to 14, so that 0 is no card. 15 is the straight to the ace; a wheel that is
-# second best gets the ace's 14, which no other straight has.
+# A rank is stored as 2 to 14, so that 0 means no card. 15 is the straight to the ace; a second-best wheel is stored as
+# 14, which no other straight has.
 _LIFT: Final = 2
 _TO_THE_ACE: Final = 15
 _SECOND_BEST: Final = 14
 
 
 def strength(hand_class: Class, ranks: Sequence[int]) -> int:
-    """Return the number of a class with these ranks."""
+    """Return the strength of a class with these ranks."""
     packed = 0
     for rank in ranks:
         packed = packed << _NIBBLE | rank + _LIFT
@@ -73,9 +73,9 @@ def ranks_of(worth: int) -> list[int]:
 
 
 def kinds(held: Sequence[int], wild: int = 0, top: Class = Class.FIVE_ACES) -> int:
-    """Return the best that cards of equal rank make; wild cards join the largest group, which is always best.
+    """Return the best strength from cards of equal rank; wild cards join the largest group, which is always best.
 
-    `top` is what four or five aces are called where they stand above everything.
+    `top` is the class of four or five aces in games where they rank above everything.
     """
     groups = sorted(((number, rank) for rank, number in enumerate(held) if number), reverse=True)
     if not groups:
@@ -134,7 +134,7 @@ def straight(runs: Runs, mask: int, wild: int) -> int:
 
 
 def suited(runs: Runs, mask: int, wild: int) -> int:
-    """Return what cards of one suit make, at least a flush; a wild card is the highest rank not yet held (X17)."""
+    """Return the strength of cards of one suit, at least a flush; a wild card is the highest missing rank (X17)."""
     mark = runs.best(mask, wild)
     if mark == _TO_THE_ACE:
         return strength(Class.ROYAL_FLUSH, ())
@@ -149,7 +149,7 @@ def suited(runs: Runs, mask: int, wild: int) -> int:
 
 
 def mask_of(held: Sequence[int]) -> int:
-    """Return a bit for every rank that is held."""
+    """Return a bit for every rank that appears."""
     return sum(1 << rank for rank, number in enumerate(held) if number)
 
 
@@ -160,7 +160,7 @@ _PLURAL: Final = ("2s", "3s", "4s", "5s", "6s", "7s", "8s", "9s", "10s", "jacks"
 
 
 def describe(worth: int, length: int = 5) -> str:
-    """Return a strength in words, as a floorperson would say it; `length` is that of its straights."""
+    """Return a strength in words; `length` is the length of its straights."""
     hand_class, ranks = class_of(worth), ranks_of(worth)
     words = _WORDS.get(hand_class)
     if words is not None:

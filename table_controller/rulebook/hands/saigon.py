@@ -20,7 +20,7 @@ HALF_PAID: Final = 5  # the Point Count that pays 1 to 2 (680a.12(b))
 
 
 class Set(msgspec.Struct, frozen=True):
-    """Five cards, set."""
+    """Five cards set into three and two."""
 
     three: tuple[int, ...]
     showdown: tuple[int, ...]
@@ -29,7 +29,7 @@ class Set(msgspec.Struct, frozen=True):
 
 
 def values(card: int) -> tuple[int, ...]:
-    """Return what a card may count as."""
+    """Return the possible values of a card."""
     if card == JOKER:
         return JOKER_VALUES
     number = rank(card)
@@ -37,7 +37,7 @@ def values(card: int) -> tuple[int, ...]:
 
 
 def totals(cards: Iterable[int]) -> set[int]:
-    """Return every total that cards can make."""
+    """Return every possible total of the cards."""
     sums = {0}
     for card in cards:
         sums = {total + value for total in sums for value in values(card)}
@@ -55,21 +55,21 @@ def point_count(showdown: Sequence[int]) -> int:
 
 
 def as_set(three: Sequence[int], showdown: Sequence[int]) -> Set:
-    """Return a setting with what it makes. There is no foul: hands are compared as they were set (S5)."""
+    """Return a setting with its result. No setting is foul: hands are compared as set (S5)."""
     return Set(tuple(three), tuple(showdown), qualifies(three), point_count(showdown))
 
 
 def settings(cards: Sequence[int]) -> Iterator[Set]:
-    """Return all ten ways to set five cards."""
+    """Yield all ten settings of five cards."""
     for three in combinations(cards, SIZES[0]):
         yield as_set(three, [card for card in cards if card not in three])
 
 
 def best_set(cards: Sequence[int]) -> Set:
-    """Return a qualifying setting if there is one, and of these the highest Point Count; else the highest there is."""
+    """Return the setting with the highest Point Count, of the qualifying ones if there are any."""
     return max(settings(cards), key=lambda setting: (setting.qualifies, setting.point_count))
 
 
 def held(cards: Sequence[int]) -> int:
-    """Return what five cards hold for the Bonus Wager."""
+    """Return the features of five cards for the Bonus Wager."""
     return holds.limited(cards)

@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 
 
 def highest_point_count(cards: Sequence[int], _chosen: Mapping[str, str] = AS_PRINTED) -> Setting:
-    """Set five cards into three and two: qualify if possible, with the highest Point Count that this leaves (S4)."""
+    """Set five cards into three and two: qualify if possible, with the highest remaining Point Count (S4)."""
     best = saigon.best_set(cards)
     return best.three, best.showdown

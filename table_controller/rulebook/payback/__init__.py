@@ -1,1 +1,1 @@
-"""Expected paybacks from the rules alone, to be laid beside the published ones. Nothing of a round in play is here."""
+"""Expected paybacks, computed from the rules, to compare with the published ones."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def asia_main(rounds: int, seed: int, tick: Tick) -> Simulated:
-    """Deal Asia Poker: dealer and players set by the house way."""
+    """Simulate the main wager: dealer and players set by the house way."""
     return mean_payback((_asia(deal) for deal in deals(rounds, seed)), rounds, tick)
 
 

@@ -1,7 +1,7 @@
-"""Hands counted by class: suits have no order, so hands that differ only by their suits' names are one class.
+"""Classes of hands: suits have no order, so hands that differ only by the names of suits are one class.
 
-Two ways to count. Five cards: every class as one hand with the number of hands that it stands for (some 151,000). Seven
-cards: by the ranks alone, then by the ranks of the one suit that is long enough for a flush (some 300,000).
+Five cards: one hand per class, with the number of hands that it represents (some 151,000 classes). Seven cards: by
+ranks, then by the ranks of the one suit that is long enough for a flush (some 300,000 classes).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BY_SIZE: Final = [
 
 
 def hands(size: int, *, joker: bool) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Return one hand of each class with the number of hands in it; with `joker`, also those that hold it."""
+    """Yield one hand of each class with the number of hands in it; `joker`: also hands with the joker."""
     for cards, multiplicity in _natural(size):
         yield cards, multiplicity
     if joker:
@@ -42,7 +42,7 @@ def _natural(size: int) -> Iterator[tuple[tuple[int, ...], int]]:
 
 
 def _partitions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Return the ways to write `size` as so many numbers, none larger than the one before."""
+    """Yield the partitions of `size` into `parts` numbers, none larger than the one before."""
     if parts == 0:
         if size == 0:
             yield ()
@@ -53,7 +53,7 @@ def _partitions(size: int, parts: int, most: int) -> Iterator[tuple[int, ...]]:
 
 
 def _masks(sizes: tuple[int, ...], before: int | None = None) -> Iterator[tuple[int, ...]]:
-    """Return the ranks of every suit, each suit of so many cards; suits of one size are in order."""
+    """Yield the ranks of every suit for these suit sizes; suits of one size are in order."""
     if not sizes:
         yield ()
         return
@@ -68,7 +68,7 @@ def _ranks(mask: int) -> list[int]:
 
 
 class Pattern(NamedTuple):
-    """Some hands of natural cards: how many of each rank, and which ranks are in the long suit (0: no suit is long)."""
+    """A class of natural hands: how many cards of each rank, and the ranks in the long suit (0: no suit is long)."""
 
     held: tuple[int, ...]
     long: int
@@ -76,7 +76,7 @@ class Pattern(NamedTuple):
 
 
 def patterns(size: int, least: int) -> Iterator[Pattern]:
-    """Return every pattern of `size` natural cards; a suit is long from `least` cards. No two suits can be."""
+    """Yield every pattern of `size` natural cards; a suit is long from `least` cards, and no two suits can be."""
     assert size < 2 * least
     for ranks in combinations_with_replacement(range(len(RANKS)), size):
         number = Counter(ranks)

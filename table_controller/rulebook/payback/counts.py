@@ -1,4 +1,4 @@
-"""How many hands hold what: exact tallies over all five-card and all seven-card hands of the 53-card deck."""
+"""Exact tallies of features over all five-card and all seven-card hands of the 53-card deck."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
     Tick = Callable[[int], None]
 
-# Classes that each tally goes through; ticks add up to this.
+# The number of classes of each tally; the ticks add up to it.
 FIVE_STEPS: Final = 150_891
 SEVEN_STEPS: Final = 292_253
-# Between ticks: often enough for a smooth bar, seldom enough not to be felt.
+# Classes per tick: smooth progress at little cost.
 _EVERY: Final = 1000
 
 _ROYAL: Final = sum(1 << RANKS.index(rank) for rank in "AKQJT")
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
 _MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
-# Beside what a hand holds: whether the joker is among its cards. No paytable asks for it.
+# An extra bit: whether the hand has the joker. No paytable uses it.
 JOKER_BIT: Final = 1 << len(holds.WORDS)
 
 
 class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
-    """Five-card hands by what they hold or by class."""
+    """Tallies of five-card hands by features or by class."""
 
     limited: Counter[int]  # with the limited joker
     natural: Counter[int]  # of the 52 natural cards alone
@@ -41,7 +41,7 @@ class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
-    """Seven-card hands by what they hold, for Asia Poker's bonus as well."""
+    """Tallies of seven-card hands by features, those of Asia Poker's bonus included."""
 
     limited: Counter[int]
     fully_wild: Counter[int]
@@ -74,7 +74,7 @@ def seven_cards(tick: Tick) -> SevenCards:
             by_suit = mark | (suited[suited_key(pattern.long, joker)] if pattern.long else 0)
             multiplicity = pattern.multiplicity
             if pattern.long and _may_match(pattern, joker):
-                # King and queen beside the royal have three suits each: of nine ways, three are one suit.
+                # The extra king and queen have three suits each: of nine combinations, three share a suit.
                 tallies.limited[limited[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 tallies.fully_wild[wild[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 multiplicity -= multiplicity // 3
@@ -87,7 +87,7 @@ def seven_cards(tick: Tick) -> SevenCards:
 
 
 def _may_match(pattern: Pattern, joker: int) -> bool:
-    """Whether the long suit is a royal and the two cards beside it are a king and a queen."""
+    """Whether the long suit is a royal and the other two cards are a king and a queen."""
     if pattern.long & ~_ROYAL or pattern.long.bit_count() + joker != 5:
         return False
     other_cards = [number - (pattern.long >> rank & 1) for rank, number in enumerate(pattern.held)]

@@ -1,4 +1,4 @@
-"""Every paytable's expected payback: computed, published, difference. A figure is never bent to meet another."""
+"""Every paytable's expected payback: computed, published, and the difference."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True):
-    """One expected payback: the share of what is wagered that comes back."""
+    """One expected payback: the returned share of the wagered amount."""
 
     game: str
     wager: str
@@ -43,14 +43,14 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """How much is dealt where nothing can be counted."""
+    """How many rounds to simulate where exact counting is not possible."""
 
     rounds: int
     seed: int
 
 
 class Study(NamedTuple):
-    """Figures that come out of one piece of work."""
+    """Figures that one computation yields together."""
 
     title: str
     wagers: dict[str, tuple[str, ...]]  # by game
@@ -59,7 +59,7 @@ class Study(NamedTuple):
 
 
 def wanted(game: str | None = None, wager: str | None = None) -> list[Study]:
-    """Return the studies that tell of a game, or of one wager of it."""
+    """Return the studies of all games, of one game, or of one of its wagers."""
     return [
         study
         for study in STUDIES
@@ -68,7 +68,7 @@ def wanted(game: str | None = None, wager: str | None = None) -> list[Study]:
 
 
 def figures(study: Study, effort: Effort, tick: Tick) -> Iterator[Figure]:
-    """Work out a study's figures."""
+    """Yield a study's figures."""
     for figure in study.run(effort, tick):
         yield msgspec.structs.replace(figure, published=published().get(figure.table))
 
@@ -77,7 +77,7 @@ def figures(study: Study, effort: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def returned(pay: Pay) -> Fraction:
-    """Return what comes back of one unit at odds, the wager included."""
+    """Return how much of one unit is returned at odds, the wager included."""
     if pay.push:
         return Fraction(1)
     assert pay.odds is not None
@@ -85,7 +85,7 @@ def returned(pay: Pay) -> Fraction:
 
 
 def by_lines(table: Paytable, tally: Mapping[int, int]) -> list[tuple[Line, Fraction]]:
-    """Return every line that pays with its chance: hands go to the first line that they hold."""
+    """Return every line with its chance; a hand counts for the first line that fits."""
     lines: Counter[str] = Counter()
     for held, multiplicity in tally.items():
         line = first_line(table, held)
@@ -100,19 +100,19 @@ def _of(game: str, wager: str) -> Iterator[Paytable]:
 
 
 def _single(game: str, wager: str, tally: Mapping[int, int], method: str) -> Iterator[Figure]:
-    """Wagers at odds on one hand."""
+    """Yield the figures of wagers at odds on one hand."""
     for table in _of(game, wager):
         back = sum((chance * returned(line_pay(line)) for line, chance in by_lines(table, tally)), Fraction(0))
         yield Figure(game=game, wager=wager, table=table.id, computed=back, method=method)
 
 
 def _envy(table: Paytable, tally: Mapping[int, int], unit: int) -> Fraction:
-    """Return what envy for one other seat adds, as a share of a wager of `unit` cents."""
+    """Return the payback of envy for one other seat, as a share of a wager of `unit` cents."""
     return sum((chance * Fraction(line.envy_cents or 0, unit) for line, chance in by_lines(table, tally)), Fraction(0))
 
 
 def _progressive(table: Paytable, tally: Mapping[int, int], *, rate: Fraction, stake: bool) -> Fraction:
-    """Return what a progressive gives back: fixed pays, what goes into the meter, the seed when it is won (F25)."""
+    """Return a progressive's payback: fixed pays, the contribution to the meter, and the seed when it is won (F25)."""
     assert table.unit_cents is not None
     assert table.seed_cents is not None
     back = rate
@@ -213,7 +213,7 @@ def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
-    """Main wagers by the best decision for every hand, Ante and Blind equal; Bad Beat by the wording and two-way."""
+    """Yield the main wagers with the best decision for every hand, and Bad Beat by the wording and two-way."""
     (blind,) = _of("dj_wild", "blind")
     dealer_hands = second_hand.DEALER_HANDS
     net = wagered = hands = 0
@@ -290,7 +290,7 @@ STUDIES: Final = (
 
 
 def of_wager(all_figures: Iterable[Figure], game: str | None, wager: str | None) -> list[Figure]:
-    """Return the figures of a game or one wager of it, as the chapters print them; wagers settled together are one."""
+    """Return the figures of a game or wager in printed order; wagers that are settled together share one."""
     together = {"over_23": "ante", "under_18": "ante", "blind": "ante", "raise": "ante"}
     order = [table.id for each in GAMES for table in paytables(each)]
     chosen = [

@@ -1,4 +1,4 @@
-"""Over/Under exactly: three cards of a whole batch of six decks, and the best decision after the first."""
+"""Payback of Over/Under, exact: three cards of a batch of six decks, with the best decision after the first."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Required(NamedTuple):
 
 
 def required_wagers() -> Required:
-    """Return what is wagered and what comes back when every decision is the best one."""
+    """Return the wagered and the returned amount when every decision is the best one."""
     wagered, returned = Fraction(0), Fraction(0)
     decisions = {}
     for first, chance in _next(_BATCH).items():
         after = _after(first)
         over = 4 * sum((after[total] for total in OVER_23), Fraction(0))
         under = 4 * sum((after[total] for total in UNDER_18), Fraction(0))
-        # Two units are wagered and four come back, or one is given up.
+        # Two units win four, or the player surrenders one.
         result, back, name = max((over - 2, over, "over_23"), (under - 2, under, "under_18"))
         if result < -1:
             back, name = Fraction(0), "surrender"
@@ -51,7 +51,7 @@ def required_wagers() -> Required:
 
 
 def bonus(pays: Callable[[int], Fraction]) -> Fraction:
-    """Return what comes back of one unit, where `pays` says what a total returns, the wager included."""
+    """Return the payback of one unit; `pays` returns what a total pays, the wager included."""
     return sum((chance * pays(total) for total, chance in totals().items()), Fraction(0))
 
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 def face_up_main(rounds: int, seed: int, tick: Tick) -> Simulated:
-    """Deal Face Up Pai Gow: the dealer sets by the house way; players, who see his cards, as well as they can."""
+    """Simulate the main wager: the dealer sets by the house way; players, who see the dealer's cards, set optimally."""
     return mean_payback((_face_up(deal) for deal in deals(rounds, seed)), rounds, tick)
 
 
 def best_result(cards: Sequence[int], high: int, low: int) -> int:
     """Return the best that a player can get against two hands: 1 wins, 0 pushes, -1 loses."""
-    pushes = pai_gow.strength(cards) > high  # his best five in the high hand
+    pushes = pai_gow.strength(cards) > high  # the best five cards in the high hand
     for pair in combinations(cards, 2):
         own_low = pai_gow.strength(pair)
         if own_low > low:

@@ -1,4 +1,4 @@
-"""The published paybacks, read on first use and checked against the paytables that they name."""
+"""The published paybacks, loaded on first use and checked against the paytables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from table_controller.rulebook.vocabulary import GAMES
 
 
 class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a rulemaking states of one paytable."""
+    """The payback of one paytable that a rulemaking states."""
 
     table: str
     percent: str  # as printed
@@ -34,7 +34,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def published() -> dict[str, Published]:
-    """Return what is stated, by paytable."""
+    """Return the published paybacks by paytable."""
     try:
         entries = msgspec.convert(tomllib.loads(read("published.toml").decode()), _File).published
         values = [each.value for each in entries]

@@ -1,8 +1,8 @@
-"""For every hand of DJ Wild: how many of the dealer's hands are lower, equal, higher. Exact, without dealing them out.
+"""Payback of DJ Wild: for every hand, exactly how many of the dealer's hands are lower, equal and higher.
 
-The dealer's hands that avoid the player's five cards are counted by inclusion and exclusion: all hands, less those with
-one of the five, plus those with two of them... So it is enough to know, for every set of up to four cards, how strong
-the hands are that hold it; and sets that differ only by their suits' names are alike.
+The dealer's hands without the player's five cards are counted by inclusion and exclusion: all hands, minus those with
+one of the five, plus those with two, and so on. It is enough to know, for every set of up to four cards, the strengths
+of the hands that contain it; sets that differ only by the names of suits are equivalent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Asia Poker (575.11): two of three hands higher win; a copy never helps; then the Bonus Wager."""
+"""Asia Poker (575.11): two of three hands higher win; a tie of hands never helps the player; then the Bonus Wager."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _main(terms: Terms, seat: Seat, hands: Setting, dealer: Setting, strength: a
 
 
 def bonus_line(terms: Terms, cards: tuple[int, ...]) -> Line | None:
-    """Return the line that pays seven cards: any that is printed, or none below 9-high if so submitted (A3)."""
+    """Return the line that pays seven cards: any printed line, or none below 9-high if so submitted (A3)."""
     table = terms.table("bonus")
     line = first_line(table, asia.held(cards))
     if line is None or terms.setting("bonus_lines") == "printed":

@@ -1,4 +1,4 @@
-"""Whether a round can be as it was told: cards, wagers, decisions, settings. Every objection is listed at once."""
+"""Checks that a round is possible: cards, wagers, decisions, settings. All objections are listed together."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def check(terms: Terms, played: Round, *, void: bool = False, settles: bool = True) -> None:
-    """Raise BadHand with everything that cannot be; in a void round hands may be incomplete and decisions missing.
+    """Raise BadHand with every error; in a void round hands may be incomplete and decisions missing.
 
-    `settles`: whether wagers are settled by the cards, which a void round seldom does.
+    `settles`: whether wagers are settled by the cards, which is rare in a void round.
     """
     problems = [*_seats(terms, played)]
     for seat in played.seats:
@@ -42,7 +42,7 @@ def _seats(terms: Terms, played: Round) -> Iterator[str]:
         if not 1 <= number <= terms.submission.seats:
             yield f"there is no seat {number}; this table has {terms.submission.seats}"
         if numbers.count(number) > 1:
-            yield f"seat {number} stands there {numbers.count(number)} times"
+            yield f"seat {number} appears {numbers.count(number)} times"
 
 
 # --- wagers and decisions ---------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
         elif not terms.offers(name):
             yield f"the {wager.title} is not offered at this table ({wager.clause})"
         elif cents < 1:
-            yield f"{name} = {cents} cents is no wager"
+            yield f"{name} = {cents} cents is not a wager"
         else:
             yield from _amount(terms, seat, wager, cents)
     for wager in edition.wagers:
@@ -66,7 +66,7 @@ def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
 
 
 def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
-    """Wagers whose amount is prescribed, and those that odds could not pay in whole cents."""
+    """Check wagers with a fixed amount, and wagers that odds cannot pay in whole cents."""
     table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
     expected = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
     if wager.amount == "submission" and terms.setting("blind_amount") == "equal_to_ante":
@@ -86,19 +86,19 @@ def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
     decided = [wager.name for wager in choices if wager.name in seat.wagers]
     if seat.fate == "plays" and choices and len(decided) != 1:
         expected = " or ".join(wager.name for wager in choices)
-        yield f"a player who stays places {expected} ({choices[0].clause})"
+        yield f"a player who stays must place {expected} ({choices[0].clause})"
     if seat.fate == "gave_up":
         rule = edition.surrender
         if rule is None:
-            yield f"{edition.title} knows no surrender"
+            yield f"{edition.title} has no surrender"
             return
         barred = [name for name in rule.barred_by if name in seat.wagers]
         if barred:
             yield f"no surrender with {', '.join(barred)} ({rule.clause})"
         if decided:
-            yield f"{', '.join(decided)} and yet given up ({rule.clause})"
+            yield f"{', '.join(decided)} although the player gave up ({rule.clause})"
     if seat.fate == "void" and not _hand_may_be_void(terms):
-        yield f"{edition.title} has no rule that voids one hand alone"
+        yield f"{edition.title} has no rule that voids a single hand"
     if seat.fate == "abandoned" and not _may_be_abandoned(terms):
         yield f"{edition.title} has no rule for a player who leaves"
 
@@ -119,15 +119,15 @@ def _hand(terms: Terms, played: Round, seat: Seat, *, void: bool) -> Iterator[st
     size, number = terms.edition.hand.cards, len(seat.cards)
     if void or seat.fate in ("void", "abandoned"):
         if number > size:
-            yield f"{number} cards, and a hand has {size}"
+            yield f"{number} cards; a hand has {size}"
     elif number != size and (number or _is_looked_at(terms, played, seat)):
-        yield f"{number} card{'s' * (number != 1)}, and a hand has {size}"
+        yield f"{number} card{'s' * (number != 1)}; a hand has {size}"
     if seat.setting is not None:
         yield from _setting(terms, seat.setting, seat.cards)
 
 
 def _joker(terms: Terms, played: Round, seat: Seat) -> Iterator[str]:
-    """A joker that the progressive looks at, for the seat's own bet or for another's envy, needs its replacement."""
+    """Check that a joker that matters to a progressive bet or its envy has its replacement card."""
     bets = any("progressive" in other.wagers for other in played.seats)
     if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and played.replacement is None:
         yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
@@ -137,7 +137,7 @@ def _is_looked_at(terms: Terms, played: Round, seat: Seat) -> bool:
     """Whether the cards of a seat still matter."""
     if seat.fate == "plays":
         return True
-    if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still bring envy (F11)
+    if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still pay envy (F11)
         return any(qualifying(terms, other) for other in played.seats if other.number != seat.number)
     if terms.edition.game == "dj_wild":
         return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
@@ -158,11 +158,11 @@ def _dealer(terms: Terms, played: Round, *, void: bool) -> Iterator[str]:
     hand, number = terms.edition.hand, len(played.dealer)
     expected = hand.cards if hand.dealer_hand else 0
     if number != expected and not (void and number < expected):
-        yield f"dealer: {number} cards, and the hand has {expected}"
+        yield f"dealer: {number} cards; the hand has {expected}"
     if played.dealer_setting is not None:
         yield from (f"dealer: {each}" for each in _setting(terms, played.dealer_setting, played.dealer))
         if _is_foul(terms, played.dealer_setting):
-            yield "dealer: the hands are foul; they are set again in the house way"
+            yield "dealer: the hands are foul; set them again in the house way"
     if played.replacement is not None and terms.edition.game != "dj_wild":
         yield f"{terms.edition.title} has no replacement card"
     if played.replacement == JOKER and any(JOKER in seat.cards for seat in played.seats):

@@ -1,4 +1,4 @@
-"""DJ Wild Stud Poker (687a.11): what was folded, then Ante, Blind and Raise against the dealer, then the others."""
+"""DJ Wild Stud Poker (687a.11): folded hands, then Ante, Blind and Raise against the dealer, then the other wagers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REQUIRED = ("ante", "blind", "raise")
 
 
 def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
-    """Settle the seats in the order given; what was folded was collected before the dealer's hand was seen (c)."""
+    """Settle the seats in the order given; folded wagers were collected before the dealer's hand was seen (c)."""
     for seat in sorted(seats, key=lambda seat: seat.number):  # asked from the far left clockwise (b)
         if seat.fate == "gave_up":
             yield from _folded(seat)
@@ -54,7 +54,7 @@ def _required(terms: Terms, seat: Seat, dealer: int) -> Iterator[Result]:
 
 
 def optional(terms: Terms, played: Round, seat: Seat, *wagers: str) -> Iterator[Result]:
-    """Settle Progressive and Trips on the player's cards alone, as a round that is void still does (687a.13(d))."""
+    """Settle Progressive and Trips on the player's cards alone, even in a void round (687a.13(d))."""
     if "progressive" in wagers and "progressive" in seat.wagers:
         yield _progressive(terms, played, seat)
     if "trips" in wagers and "trips" in seat.wagers:
@@ -79,7 +79,7 @@ def _progressive(terms: Terms, played: Round, seat: Seat) -> Result:
 
 
 def _bad_beat(terms: Terms, seat: Seat, dealer: int) -> Result:
-    """Pay the beaten hand of three alike or better: the player's, and the dealer's only if so submitted (W15)."""
+    """Pay a beaten hand of three of a kind or better: the player's, and the dealer's only if so submitted (W15)."""
     own = dj_wild.strength(seat.cards)
     pays = own < dealer or (dealer < own and terms.setting("bad_beat_pays") == "either_hand")
     line = first_line(terms.table("bad_beat"), dj_wild.held(class_of(min(own, dealer)))) if pays else None

@@ -1,6 +1,6 @@
-"""One hand that somebody turned over: what it is, how it would be set, and what a wager on it gets by each paytable.
+"""Appraisal of one hand: what it is, how it would be set, and what a wager on it gets by each paytable.
 
-For a claimed hit or a dispute: nothing but cards is known, so the rest of a round is filled in as plainly as can be.
+For a claimed hit or a dispute, where only the cards are known; the other parts of a round get simple defaults.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from table_controller.rulebook.schema import Edition, Wager
     from table_controller.rulebook.texts import Paytable
 
-# Cents on a wager whose amount nobody told and no table fixes: five dollars, the least that opens envy.
+# Cents on a wager whose amount is not given and not fixed by its paytable: five dollars, the least that opens envy.
 BET_CENTS: Final = 500
-# What a Rules Submission must say and one hand cannot know; each answer says which of these it assumed.
+# Assumptions in place of a Rules Submission; each appraisal lists the ones that it used.
 _ASSUMED: Final = {"stake_returned": "no", "envy_paid_to": "progressive_bettors"}
-# Wagers on the player's cards alone; the others look at the dealer's hand.
+# Wagers on the player's cards alone; the others need the dealer's hand.
 _ALONE: Final = {
     "asia_poker": ("bonus",),
     "saigon_5_card": ("bonus",),
@@ -44,7 +44,7 @@ _ALONE: Final = {
 
 
 class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is asked. Cards as `As Td 9h Jk`; hands as they were set are separated by a bar."""
+    """A request for an appraisal. Cards are written `As Td 9h Jk`; a bar separates hands that were set."""
 
     game: str
     cards: str
@@ -53,33 +53,35 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     dealer: str | None = None
     replacement: str | None = None
     bet_cents: int | None = None
-    settings: dict[str, str] = {}  # of the Rules Submission; a choice such as wheel_lowest_straight is yes or no
+    settings: dict[
+        str, str
+    ] = {}  # settings of the Rules Submission; a choice such as wheel_lowest_straight is yes or no
 
 
 class SetHand(msgspec.Struct, frozen=True):
-    """One of the hands that cards are set into."""
+    """One hand of a setting, with its rank in words."""
 
     cards: str
     hand: str
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is found."""
+    """The result of an appraisal."""
 
     game: str
     cards: str
     hand: str  # the best hand in words
-    holds: tuple[str, ...] = ()  # in the paytables' words
-    setting: tuple[SetHand, ...] = ()  # as told, or as the house way sets
-    foul: str | None = None  # the clause by which the setting as told is foul
+    holds: tuple[str, ...] = ()  # features, in the paytables' words
+    setting: tuple[SetHand, ...] = ()  # as given, or by the house way
+    foul: str | None = None  # the clause by which the given setting is foul
     results: tuple[Result, ...] = ()  # of the wager, by each paytable
     assumed: tuple[str, ...] = ()
 
 
 def appraise(ask: Ask) -> Answer:
-    """Return what a hand is and what a wager on it gets; BadHand says what is wrong with the question."""
+    """Return what a hand is and what a wager on it gets; BadHand explains an invalid request."""
     if ask.game not in GAMES:
-        raise BadHand(f"there is no game {ask.game}; there are {', '.join(GAMES)}")
+        raise BadHand(f"there is no game {ask.game}; the games are {', '.join(GAMES)}")
     game = edition(ask.game)
     hands = [notation.parse(part) for part in ask.cards.split("|")]
     cards = notation.hand(
@@ -148,14 +150,14 @@ def _foul(game: str, given: tuple[tuple[Card, ...], ...] | None) -> str | None:
 def _results(
     ask: Ask, game: Edition, cards: tuple[Card, ...], setting: tuple[tuple[Card, ...], ...] | None
 ) -> tuple[tuple[Result, ...], tuple[str, ...]]:
-    """Settle the plainest round that holds this hand and this wager, once for every paytable that is asked for."""
+    """Settle the simplest round with this hand and wager, once for every requested paytable."""
     wager = next((each for each in game.wagers if each.name == ask.wager), None)
     if wager is None:
         raise BadHand(f"{game.title} has no wager {ask.wager}; it has {', '.join(each.name for each in game.wagers)}")
     dealer = _dealer(ask, game, wager, cards)
     replacement = notation.parse(ask.replacement or "")
     if len(replacement) > 1:
-        raise BadHand(f"{len(replacement)} replacement cards, and there is one")
+        raise BadHand(f"{len(replacement)} replacement cards; only one is used")
     stated = {name for name in ask.settings if name in _ASSUMED}
     assumed = {
         setting.name: _ASSUMED[setting.name]
@@ -172,13 +174,13 @@ def _results(
 
 
 def _dealer(ask: Ask, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
-    """Return the dealer's cards; where the wager does not look at them, any that are left."""
+    """Return the dealer's cards; any remaining ones where the wager does not need them."""
     if not game.hand.dealer_hand:
         return ()
     if ask.dealer is not None:
         return notation.hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
     if wager.name not in _ALONE[game.game]:
-        raise BadHand(f"the {wager.title} looks at the dealer's hand, which was not told")
+        raise BadHand(f"the {wager.title} needs the dealer's hand: enter it")
     taken = {*cards, *notation.parse(ask.replacement or "")}
     return tuple([card for card in range(notation.JOKER) if card not in taken][: game.hand.cards])
 
@@ -190,7 +192,7 @@ def _tables(ask: Ask, game: Edition, wager: Wager) -> list[Paytable]:
     asked = ask.paytable.lower()
     named = [table for table in every if table.id.lower() == asked or table.id.lower().endswith(f"-{asked}")]
     if len(named) != 1:
-        raise BadHand(f"{ask.paytable} is no paytable of {wager.name}; there are {', '.join(wager.tables)}")
+        raise BadHand(f"{ask.paytable} is not a paytable of {wager.name}; use one of {', '.join(wager.tables)}")
     return named
 
 
@@ -204,12 +206,12 @@ def _terms(game: Edition, wager: Wager, table: Paytable, settings: dict[str, str
         raw |= {"wagers": [wager.name], "paytables": {wager.name: table.id}}
     rules = game.progressive
     if rules is not None and rules.wager == wager.name and rules.rate == "submission":
-        raw |= {"progressive_rate_bp": 1, "folded_progressive": False}  # one hand that plays feels neither
+        raw |= {"progressive_rate_bp": 1, "folded_progressive": False}  # neither affects one hand in play
     return Terms(game, check_submission(game, raw))
 
 
 def _wagers(ask: Ask, game: Edition, wager: Wager, table: Paytable) -> dict[str, int]:
-    """Return the wager that is asked about, and what must lie beside it."""
+    """Return the requested wager and the wagers that it requires."""
     bet = table.unit_cents if ask.bet_cents is None else ask.bet_cents
     bet = BET_CENTS if bet is None else bet
     ante = bet // 2 if wager.amount == "twice_ante" else bet
@@ -218,6 +220,6 @@ def _wagers(ask: Ask, game: Edition, wager: Wager, table: Paytable) -> dict[str,
         needed["raise"] = 2 * ante
     if game.game == "over_under":
         if wager.name == "ante":
-            raise BadHand("the Ante shares the fate of the second wager: ask about over_23 or under_18")
+            raise BadHand("the Ante is settled with the second wager: ask about over_23 or under_18")
         needed["under_18" if wager.name == "under_18" else "over_23"] = ante
     return {**needed, wager.name: bet}

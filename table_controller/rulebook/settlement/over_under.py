@@ -31,7 +31,7 @@ def settle(terms: Terms, _: Round, seats: list[Seat]) -> Iterator[Result]:
 
 
 def _required(terms: Terms, seat: Seat) -> Iterator[Result]:
-    """Ante and second wager share their fate; only the side that was chosen wins, any other total loses (O2)."""
+    """Settle Ante and second wager together; only the chosen side wins, any other total loses (O2)."""
     total = over_under.total(seat.cards)
     over = "over_23" in seat.wagers
     hand = f"total {total}"

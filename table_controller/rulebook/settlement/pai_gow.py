@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from table_controller.rulebook.settlement.terms import Terms
 
 _MAIN = "face_up_pai_gow_poker"
-# When the hand wins, and when it does not.
+# The clauses for a winning and for a losing hand.
 _HAND_CLAUSES = {
     "fortune": (("688a.11(h)(2)(i)(B)/1", "688a.12(c)/1"), ("688a.11(h)(2)(i)(A)",)),
     "progressive": (("688a.11(h)(4)(i)(B)(4)/1", "688a.12(d)/1", "688a.12(d)/4"), ("688a.11(h)(4)(i)(A)",)),
@@ -58,7 +58,7 @@ def _main(terms: Terms, played: Round, seat: Seat, dealer: Setting) -> Result:
 
 
 def ace_high(terms: Terms, played: Round, seat: Seat) -> Result:
-    """Settle Ace High: by the dealer's hand, more if the player's is ace high too."""
+    """Settle Ace High by the dealer's hand; it pays more if the player's hand is ace high too."""
     held = 0
     if pai_gow.is_ace_high(played.dealer):
         held = holds.BIT["dealer_ace_high_with_joker" if JOKER in played.dealer else "dealer_ace_high_no_joker"]

@@ -1,4 +1,4 @@
-"""A round as people told it: seats, cards, wagers, decisions; and what became of each wager. No rule is here."""
+"""A round to be settled: seats, cards, wagers, decisions; and the result of each wager."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from table_controller.rulebook.cards import Card
 
 Setting = tuple[tuple[Card, ...], ...]
-# plays: to the end; gave_up: surrendered or folded; void: the hand alone is void or dead, by the player's choice;
+# plays: to the end; gave_up: surrendered or folded; void: only this hand is void or dead, by the player's choice;
 # abandoned: the player left, and the floorperson decided that the wagers are lost.
 Fate = Literal["plays", "gave_up", "void", "abandoned"]
 # pushes: neither won nor lost by the rule; returned: the hand or the round was void.
@@ -25,34 +25,34 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     cards: tuple[Card, ...] = ()
     setting: Setting | None = None  # hands as the player set them, highest first; None: by the house way
     fate: Fate = "plays"
-    player: int | None = None  # who plays this box, where one player has several; None: nobody else's
+    player: int | None = None  # the player of this box, where one player has several; None: only this box
 
     @property
     def owner(self) -> tuple[str, int]:
-        """Who plays this box."""
+        """The player of this box, as a key."""
         return ("box", self.number) if self.player is None else ("player", self.player)
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that settlement needs to know of one round."""
+    """Everything that settlement needs to know about one round."""
 
     seats: tuple[Seat, ...]
     dealer: tuple[Card, ...] = ()
     dealer_setting: Setting | None = None  # None: by the house way
-    replacement: Card | None = None  # the card that lies ready for a joker (687a.11(f)(1))
+    replacement: Card | None = None  # the card that replaces a joker (687a.11(f)(1))
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What became of one wager, or one envy bonus."""
+    """The result of one wager or one envy bonus."""
 
     seat: int
     wager: str
     outcome: Outcome
     wager_cents: int
-    back_cents: int  # of the wager itself
-    paid_cents: int = 0  # beside the wager
-    meter_percent: int = 0  # share of the progressive meter that is due besides; it is not paid here
-    cut_cents: int = 0  # what a payout limit took off
+    back_cents: int  # the wager itself, returned
+    paid_cents: int = 0  # in addition to the wager
+    meter_percent: int = 0  # share of the progressive meter due in addition; not paid here
+    cut_cents: int = 0  # what a payout limit removed
     envy_of: int | None = None  # the seat whose hand is paid to this one
     hand: str = ""  # in words
     table: str | None = None  # paytable, and its line as printed

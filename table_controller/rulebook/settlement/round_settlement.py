@@ -25,12 +25,12 @@ _GAMES: Final[dict[str, Callable[[Terms, Round, list[Seat]], Iterator[Result]]]]
     "dj_wild": dj_wild.settle,
     "face_up_pai_gow": pai_gow.settle,
 }
-# Rules that void one hand by its player's choice, and what the others call them.
+# Outcomes that void one hand by its player's choice.
 _ALONE: Final = ("player_may_void", "player_option_dead_hand")
 
 
 def settle(terms: Terms, played: Round) -> tuple[Result, ...]:
-    """Settle a round that was played to its end; BadHand if it cannot be as it was told."""
+    """Settle a round that was played to its end; BadHand if the round is not possible."""
     check(terms, played)
     seats = in_order(terms, played)
     playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
@@ -39,15 +39,15 @@ def settle(terms: Terms, played: Round) -> tuple[Result, ...]:
 
 
 def settle_void(terms: Terms, played: Round, ruling: Ruling) -> tuple[Result, ...]:
-    """Return every wager of a void round but those that its ruling still settles; also progressive bets in the tray."""
+    """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
     settles = "settle_optional_wagers" in ruling.outcomes
     check(terms, played, void=True, settles=settles)
     results = []
     for seat in in_order(terms, played):
-        # All hands are void, also those folded before: optional wagers are settled on the cards alone.
+        # All hands are void, even folded ones: optional wagers are settled on the cards alone.
         whole = msgspec.structs.replace(seat, fate="plays")
         settled = set()
-        if settles and len(seat.cards) == terms.edition.hand.cards:  # else there is nothing to settle (W19)
+        if settles and len(seat.cards) == terms.edition.hand.cards:  # an incomplete hand settles nothing (W19)
             for result in dj_wild.optional(terms, played, whole, "progressive", "trips"):
                 results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
                 settled.add(result.wager)
@@ -65,7 +65,7 @@ def in_order(terms: Terms, played: Round) -> list[Seat]:
 
 
 def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
-    """Settle hands that are out of the round: void or dead alone, or left by their player."""
+    """Settle hands that are out of the round: void, dead, or left by their player."""
     chapter = terms.edition.chapter
     for seat in seats:
         if seat.fate == "abandoned":
@@ -81,7 +81,7 @@ def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
 
 
 def _within_limit(terms: Terms, played: Round, results: list[Result]) -> Iterator[Result]:
-    """Cut what is paid to the table's payout limit, in the order of settlement; wagers that come back are no payout."""
+    """Cut payments to the table's payout limit, in the order of settlement; returned wagers do not count."""
     rule, most = terms.edition.payout_limit, terms.submission.payout_limit_cents
     if rule is None or most is None:
         yield from results

@@ -1,4 +1,4 @@
-"""The terms of a table: its edition and Rules Submission, and how a paytable pays. Who wins is the games' business."""
+"""The terms of settlement: edition, Rules Submission, selected paytables, and how a line pays."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _ONE_PAY: Final = "pay"
 
 
 def exact(cents: int, odds: tuple[int, int]) -> int:
-    """Return a wager at odds of n to m. No text rounds, so a wager that whole cents cannot pay was refused before."""
+    """Return a wager's pay at odds of n to m. It is exact: wagers that whole cents cannot pay are refused before."""
     won, remainder = divmod(cents * odds[0], odds[1])
     assert remainder == 0, f"{cents} cents at {odds[0]} to {odds[1]}"
     return won
 
 
 class Terms:
-    """Edition and submission, with the paytables that the submission selects."""
+    """An edition and a submission, with the paytables that the submission selects."""
 
     def __init__(self, edition: Edition, submission: Submission) -> None:
         assert submission.edition == edition.digest, "a submission is checked against its edition"
@@ -53,13 +53,13 @@ class Terms:
         return self.submission.settings[name]
 
     def set_by_house_way(self, cards: Sequence[int]) -> Setting:
-        """Return hands as the dealer must set them, and as he would advise a player."""
+        """Return the hands as the dealer must set them, or would advise a player to."""
         assert self.submission.house_way is not None
         policy = HOUSE_WAYS[self.edition.game][self.submission.house_way]
         return policy(cards, self.submission.house_way_ranks)
 
     def returns_stake(self, wager: str) -> bool:
-        """Whether a winning wager comes back besides its pay. Only progressive ones may not."""
+        """Whether a winning wager is returned in addition to its pay. Only progressive ones may not be."""
         rules = self.edition.progressive
         if rules is None or wager != rules.wager:
             return True
@@ -68,7 +68,7 @@ class Terms:
 
 
 def first_line(table: Paytable, held: int, *, total: int | None = None) -> Line | None:
-    """Return the first line that fits, as printed from the top; None: no line does."""
+    """Return the first printed line that fits, from the top; None if no line does."""
     for line in table.lines:
         if total in line.totals or (not line.totals and held & holds.BIT[line.hand]):
             return line
@@ -83,7 +83,7 @@ def line_pay(line: Line, column: str = _ONE_PAY) -> Pay:
 
 
 def lost(seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", see: Sequence[str] = ()) -> Result:
-    """The wager is collected."""
+    """Return the result of a wager that is collected."""
     cents = seat.wagers[wager]
     return Result(
         seat=seat.number, wager=wager, outcome="loses", wager_cents=cents, back_cents=0,
@@ -94,7 +94,7 @@ def lost(seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", see: Se
 def kept(
     seat: Seat, wager: str, clauses: Sequence[str], hand: str = "", *, void: bool = False, see: Sequence[str] = ()
 ) -> Result:
-    """The wager goes back and nothing is paid."""
+    """Return the result of a wager that is returned without pay."""
     cents = seat.wagers[wager]
     return Result(
         seat=seat.number, wager=wager, outcome="returned" if void else "pushes", wager_cents=cents, back_cents=cents,
@@ -106,7 +106,7 @@ def by_line(
     terms: Terms, seat: Seat, wager: str, line: Line | None, won: Sequence[str], else_lost: Sequence[str],
     hand: str = "", column: str = _ONE_PAY, see: Sequence[str] = (),
 ) -> Result:  # fmt: skip
-    """The wager is paid by a line of its table, or collected where no line fits."""
+    """Return the result of a wager that its paytable line pays, or that is collected where no line fits."""
     table, cents = terms.table(wager), seat.wagers[wager]
     if line is None:
         return msgspec.structs.replace(lost(seat, wager, else_lost, hand, see), table=table.id)
@@ -123,7 +123,7 @@ def by_line(
 
 
 def envy(terms: Terms, seat: Seat, wager: str, of: Seat, line: Line, clauses: Sequence[str], hand: str) -> Result:
-    """An envy bonus: a fixed amount for another player's hand. The wager that opened it is settled elsewhere."""
+    """Return the result of an envy bonus: a fixed amount for another player's hand."""
     table = terms.table(wager)
     assert line.envy_cents is not None
     return Result(
