@@ -41,7 +41,8 @@ ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
     FAULT_REPORTS: {"report": Dossier, "step": StepEvent},
     UNVERSIONED: {
-        "genesis": store.Genesis, "start": store.Start, "announced": segment.Announced, "people": people._File,
+        "genesis": store.Genesis, "start": store.Start, "announced": segment.Announced,
+        "people": people._PeopleFileData,
         "taken over": takeover.TakenOver, "wear": Wear, "uplink cursor": cursor.Mark,
     },
 }  # fmt: skip

@@ -175,7 +175,9 @@ def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
             lines.append(Line(slot.name, FAIL, f"{slot.code}: {slot.cause}", f"pitbox explain {slot.code}"))
         elif slot.state in ("faulted", "cleared", "out_of_order_unsigned", "out_of_order_signed"):
             lines.append(
-                Line(slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox fault shows the cause and the steps")
+                Line(
+                    slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox fault shows the cause and the steps"
+                )
             )
         elif slot.state and slot.state != "in_service":
             lines.append(

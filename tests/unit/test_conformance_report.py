@@ -21,7 +21,7 @@ from table_controller.conformance.requirements import (
     kinds_with_requirements,
     requirements_of,
 )
-from tools import docs
+from tools import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -164,7 +164,7 @@ def test_a_report_is_never_written_over_another_and_never_into_what_is_no_folder
 @pytest.mark.parametrize("kind", kinds_with_requirements())
 def test_every_requirement_names_a_section_that_exists(kind: str) -> None:
     for requirement in requirements_of(kind):
-        text = (docs.ROOT / requirement.page).read_text("utf-8")
+        text = (ROOT / requirement.page).read_text("utf-8")
         headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
         assert requirement.section in headings, f"{requirement.id}: {requirement.page} has no {requirement.section!r}"
         assert requirement.sentence.endswith("."), requirement.id

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tools import docs
+from tools import ROOT, docs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ def _made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    shutil.copytree(docs.ROOT / "docs", tmp_path / "docs")
-    shutil.copy(docs.ROOT / "README.md", tmp_path)
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "README.md", tmp_path)
     return tmp_path
 
 
@@ -48,7 +48,7 @@ def test_a_stale_part_is_named_with_the_command_that_mends_it(copy: Path, part: 
     assert repr(part) in problem
     assert problem.endswith("make recording")
     assert docs.stale(copy, mend=True) == []
-    assert path.read_text("utf-8") == (docs.ROOT / document).read_text("utf-8")
+    assert path.read_text("utf-8") == (ROOT / document).read_text("utf-8")
 
 
 def test_what_is_written_by_hand_stays_as_it_is(copy: Path) -> None:
@@ -85,9 +85,9 @@ def test_check_changes_nothing_and_fails(copy: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_marker_belongs_to_a_known_part_and_every_link_leads_somewhere() -> None:
-    for path in sorted((docs.ROOT / "docs").rglob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         text = path.read_text("utf-8")
-        name = path.relative_to(docs.ROOT).as_posix()
+        name = path.relative_to(ROOT).as_posix()
         for part in re.findall(r"^<!-- generated: (\S+) -->$", text, re.MULTILINE):
             assert docs.PARTS[part][0] == name
         for target in re.findall(r"\]\((?!https?:)([^)#\s]+)[^)]*\)", text):
@@ -96,9 +96,9 @@ def test_every_marker_belongs_to_a_known_part_and_every_link_leads_somewhere() -
 
 def test_every_test_that_a_document_names_exists() -> None:
     named = set()
-    for path in sorted((docs.ROOT / "docs").rglob("*.md")):
+    for path in sorted((ROOT / "docs").rglob("*.md")):
         named |= set(re.findall(r"`(test_\w+\.py)::(\w+)`", path.read_text("utf-8")))
     assert named
     for file, test in sorted(named):
-        texts = [path.read_text("utf-8") for path in (docs.ROOT / "tests").rglob(file)]
+        texts = [path.read_text("utf-8") for path in (ROOT / "tests").rglob(file)]
         assert any(f"def {test}(" in text for text in texts), f"no {file} has {test}"

@@ -87,7 +87,9 @@ def test_who_sat_out_a_round_waits_for_the_shuffle_or_is_readmitted() -> None:
     for barred in (3, 4):  # who paused, and who came later
         answer = ev.Answer(floor.prompt("seats").id, "done", DEALER, seats=(1, barred))
         refusal = refused(floor.step(answer))
-        assert refusal == f"seat {barred} sat out a round: wait for the shuffle, or a floorperson readmits it (686a.6(b))"
+        assert (
+            refusal == f"seat {barred} sat out a round: wait for the shuffle, or a floorperson readmits it (686a.6(b))"
+        )
     assert "floorperson" in refused(floor.step(ev.Ordered("readmit", DEALER, seat=3)))
     assert "no such seat" in refused(floor.order("readmit", seat=9))
     floor.order("readmit", seat=3)
