@@ -88,7 +88,7 @@ class _Show:
             return
         if self._json:
             sys.stdout.write(
-                json.dumps({"at": round(at, 3), "slot": slot, "event": name, "said": _details(event)}) + "\n"
+                json.dumps({"at": round(at, 3), "slot": slot, "event": name, "details": _details(event)}) + "\n"
             )
         else:
             print(f"{at:10.3f} s  {slot:12s} {name}{_details(event)}")

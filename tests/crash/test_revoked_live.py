@@ -102,7 +102,7 @@ async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoke
             pitbox, "journal", "begin", *config, "--technician", "tech-1", "--floorperson", "floor-1", *pins,
             "--before", str(tmp_path / "evidence"),
         )  # fmt: skip
-        assert "1 keys that the journal before had revoked stay revoked" in begun
+        assert "1 keys of the previous journal stay revoked" in begun
         shutil.copy(tmp_path / "backup.key", tmp_path / "shoe.1.key")
         with running(table.config) as box:
             assert await asyncio.to_thread(box.process.wait, 60) == 4, box.words()

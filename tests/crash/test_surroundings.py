@@ -132,8 +132,8 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
             words = box.words()
     finally:
         mosquitto.stop()
-    assert f"SEE TO IT: PB-850 panel.cert: {old[0]} expired on" in status
-    assert f"SEE TO IT: PB-850 broker: 127.0.0.1:{mosquitto.port} expired on" in status
+    assert f"FAILURE: PB-850 panel.cert: {old[0]} expired on" in status
+    assert f"FAILURE: PB-850 broker: 127.0.0.1:{mosquitto.port} expired on" in status
     assert "note: PB-851 mqtt.cert" in status
     assert "NOT CONNECTED. PB-833" in status
     assert {("panel.cert", "fail"), ("mqtt.cert", "warn"), ("broker", "fail"), ("broker", "warn")} <= doctor

@@ -185,7 +185,7 @@ def test_the_command_prints_theirs_and_ours(
     assert "blue: 3" in row
     assert "687a.5(b)" in row
     assert "cannot see a wrong face" in shown
-    assert "3 of 3 went as they must" in shown
+    assert "3 of 3 ended as required" in shown
 
 
 def test_the_command_fails_when_a_replay_does_not_go_as_it_must(
@@ -196,6 +196,6 @@ def test_the_command_fails_when_a_replay_does_not_go_as_it_must(
 
     monkeypatch.setitem(REPLAYS, "sort_mode", ("as theirs went", badly))
     assert main(["sim", "incidents", "sort_mode"]) == 1
-    assert "0 of 1 went as they must; not sort_mode" in capsys.readouterr().out
+    assert "0 of 1 ended as required; not sort_mode" in capsys.readouterr().out
     assert main(["sim", "incidents", "no_such"]) == USAGE
     assert "there is no incident 'no_such'; there are cards_left_inside" in capsys.readouterr().err

@@ -61,7 +61,7 @@ def test_five_sensors_of_six_are_named_and_nothing_is_assumed(tmp_path: Path) ->
     assert listed.pop("bet_sensor.4") == "absent"
     assert set(listed.values()) == {"in_service"}
     assert "PB-111" in printed
-    assert "5 of 6 bet_sensor devices serve; not bet_sensor.4" in printed
+    assert "5 of 6 bet_sensor devices are in service; not bet_sensor.4" in printed
 
 
 def test_a_mute_device_is_silent_and_absent(tmp_path: Path) -> None:

@@ -427,7 +427,7 @@ MONEY_FORGERIES: Final = (
     Forgery("envy to a seat without a bet", _envy_without_bet, "other bettors are"),
     Forgery("envy for the own hand", _envy_for_own_hand, "other bettors are"),
     Forgery("envy for another hand", _envy_unasked, "the dealer did not confirm that it was paid"),
-    Forgery("later claim not booked again", _not_booked_again, "is owed|the claims that stand leave"),
+    Forgery("later claim not booked again", _not_booked_again, "is owed|the valid claims leave"),
     Forgery("later claim booked again for less", _booked_again_for_less, "worth another amount"),
     Forgery("withdrawn by the old rule", _withdrawn_by_old_rule, "by the terms it moves"),
     Forgery("bets go back in play", _returned_in_play, "neither round nor hand is void"),
