@@ -88,7 +88,7 @@ class PtyPort:
         os.close(self._fd)
 
 
-class Button:
+class ButtonDevice:
     """The program of the device: one button at place 3, a self-test and a reset."""
 
     def __init__(self, port: PtyPort, key: bytes) -> None:
@@ -170,7 +170,7 @@ async def run(folder: Path) -> None:
     save_key(folder / "button.1.key", key)
     save_approved(folder / "approved.toml", frozenset({ApprovedFirmware(m.KIND, FIRMWARE, DIGEST)}))
     port = PtyPort(folder / "button.1")
-    Button(port, key.key)
+    ButtonDevice(port, key.key)
     print(f"Port {folder / 'button.1'}", flush=True)
     try:
         await asyncio.Event().wait()

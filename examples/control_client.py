@@ -35,7 +35,7 @@ DEALER: Final = "dealer-1"
 TIMEOUT_S: Final = 30.0
 
 
-class BoxClient:
+class ControlClient:
     """One connection to the control socket of a box."""
 
     def __init__(self, path: str) -> None:
@@ -78,7 +78,7 @@ def main() -> int:
     parser.add_argument("--deck", default="blue", help="name of the deck to add")
     options = parser.parse_args()
 
-    box = BoxClient(options.socket)
+    box = ControlClient(options.socket)
     status = box.request("status")
     print(f"{box.hello['table']}: pitbox {box.hello['pitbox']}, {status['phase']}")
     for slot in status["slots"]:

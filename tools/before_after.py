@@ -52,7 +52,7 @@ _BENCH: Final = re.compile(r" us +[\d.,]+ us +(?:[\d.]+ +)*([\d.]+)\s*$")
 Rule = Literal["not fewer", "not more", "the same", "shown"]
 
 
-class Figure(msgspec.Struct, frozen=True):
+class ComparedFigure(msgspec.Struct, frozen=True):
     """One figure, and what it must not do."""
 
     value: int | float | str
@@ -109,7 +109,7 @@ def repeated_classes() -> int:
     return sum(len(figures) > 1 for figures in places.values())
 
 
-def lines() -> dict[str, Figure]:
+def lines() -> dict[str, ComparedFigure]:
     """Return the lines of each package, and how many files are long."""
     counted: Counter[str] = Counter()
     long = 0
@@ -117,14 +117,14 @@ def lines() -> dict[str, Figure]:
         number = text.count("\n")
         counted[path.parts[0]] += number
         long += number > LONG
-    shown = {f"lines of {package}": Figure(counted[package]) for package in PACKAGES}
-    return shown | {f"files over {LONG} lines": Figure(long, "not more")}
+    shown = {f"lines of {package}": ComparedFigure(counted[package]) for package in PACKAGES}
+    return shown | {f"files over {LONG} lines": ComparedFigure(long, "not more")}
 
 
 # --- proofs -----------------------------------------------------------------------------------------------------------
 
 
-def proofs() -> dict[str, Figure]:
+def proofs() -> dict[str, ComparedFigure]:
     """Return how many tests, clause marks and killed mutants there are."""
     counted = floor.count()
     sums = {
@@ -135,7 +135,7 @@ def proofs() -> dict[str, Figure]:
         "killed mutants, planted": _sum(counted, "killed, planted: "),
         "killed mutants, rules": _sum(counted, "killed, rules: "),
     }
-    return {name: Figure(value, "not fewer") for name, value in sums.items()}
+    return {name: ComparedFigure(value, "not fewer") for name, value in sums.items()}
 
 
 def _sum(counted: Mapping[str, int], beginning: str) -> int:
@@ -149,40 +149,40 @@ def golden_bytes() -> str:
     return sha256(" ".join(figures).encode()).hexdigest()[:16]
 
 
-def journaled() -> dict[str, Figure]:
+def journaled() -> dict[str, ComparedFigure]:
     """Return one digest over those of soak and incidents."""
     whole = digests.measured()
     parts = {
         part: [figures for name, figures in whole.items() if name.startswith(part)] for part in ("soak", "incident")
     }
     return {
-        f"digest of {part}s": Figure(sha256(json.dumps(figures).encode()).hexdigest()[:16], "the same")
+        f"digest of {part}s": ComparedFigure(sha256(json.dumps(figures).encode()).hexdigest()[:16], "the same")
         for part, figures in parts.items()
     }
 
 
-def measured_elsewhere() -> dict[str, Figure]:
+def measured_elsewhere() -> dict[str, ComparedFigure]:
     """Return what other commands left: the benchmarks' mean ratio to their floor, and coverage."""
     figures = {}
     bench, coverage = ROOT / "bench" / "output.txt", ROOT / "coverage.json"
     if bench.exists():
         ratios = [float(match[1]) for line in bench.read_text().splitlines() if (match := _BENCH.search(line))]
         mean = exp(sum(map(log, ratios)) / len(ratios)) if ratios else 0.0
-        figures["benchmarks, mean ratio"] = Figure(round(mean, 2), "not more")
+        figures["benchmarks, mean ratio"] = ComparedFigure(round(mean, 2), "not more")
     if coverage.exists():
         percent = json.loads(coverage.read_text())["totals"]["percent_covered"]
-        figures["coverage, percent"] = Figure(round(percent, 1), "not fewer")
+        figures["coverage, percent"] = ComparedFigure(round(percent, 1), "not fewer")
     return figures
 
 
-def measured() -> dict[str, Figure]:
+def measured() -> dict[str, ComparedFigure]:
     """Return every figure of this tree."""
     return {
         **proofs(),
-        "golden bytes": Figure(golden_bytes(), "the same"),
+        "golden bytes": ComparedFigure(golden_bytes(), "the same"),
         **journaled(),
-        "banned names": Figure(banned_names(), "not more"),
-        "class names defined twice": Figure(repeated_classes(), "not more"),
+        "banned names": ComparedFigure(banned_names(), "not more"),
+        "class names defined twice": ComparedFigure(repeated_classes(), "not more"),
         **lines(),
         **measured_elsewhere(),
     }
@@ -191,7 +191,7 @@ def measured() -> dict[str, Figure]:
 # --- the table --------------------------------------------------------------------------------------------------------
 
 
-def has_fallen(name: str, before: int | float | str | None, now: Figure | None) -> bool:
+def has_fallen(name: str, before: int | float | str | None, now: ComparedFigure | None) -> bool:
     """Return whether a figure is worse than before; what is measured on one side only cannot be compared."""
     if before is None or now is None or now.rule == "shown":
         return False
@@ -206,11 +206,11 @@ def _cell(value: float | str) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def table(before: Mapping[str, Any], now: Mapping[str, Figure]) -> tuple[list[str], int]:
+def table(before: Mapping[str, Any], now: Mapping[str, ComparedFigure]) -> tuple[list[str], int]:
     """Return the table's lines and how many figures fell."""
     rows, fell = [("", f"before ({before['commit']})", "after", "must be", "")], 0
     for name in {**before["figures"], **now}:
-        figure = now.get(name, Figure("not measured"))
+        figure = now.get(name, ComparedFigure("not measured"))
         worse = has_fallen(name, before["figures"].get(name), now.get(name))
         fell += worse
         cells = _cell(before["figures"].get(name, "not measured")), _cell(figure.value)

@@ -44,7 +44,7 @@ DRIFT: Final = 0.10
 SLACK: Final = 0.5
 
 
-class Part(msgspec.Struct, frozen=True):
+class PackageFigures(msgspec.Struct, frozen=True):
     """One package: what was counted and what the tests ran."""
 
     lines: int
@@ -59,7 +59,7 @@ class Figures(msgspec.Struct, frozen=True):
 
     measured: str
     python: str
-    packages: dict[str, Part]
+    packages: dict[str, PackageFigures]
 
     @property
     def percent(self) -> float:
@@ -161,14 +161,14 @@ def stale(root: Path) -> list[str]:
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def counted(report: dict[str, Any], sizes_now: dict[str, int]) -> dict[str, Part]:
+def counted(report: dict[str, Any], sizes_now: dict[str, int]) -> dict[str, PackageFigures]:
     """Return the packages of coverage's JSON report."""
-    parts = {name: Part(0, 0, 0, 0, size) for name, size in sizes_now.items()}
+    parts = {name: PackageFigures(0, 0, 0, 0, size) for name, size in sizes_now.items()}
     for path, file in report["files"].items():
         name, found = package_of(path), file["summary"]
         if name in parts:
             old = parts[name]
-            parts[name] = Part(
+            parts[name] = PackageFigures(
                 old.lines + found["num_statements"], old.lines_run + found["covered_lines"],
                 old.branches + found["num_branches"], old.branches_run + found["covered_branches"], old.size,
             )  # fmt: skip
