@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import before_after as module
-from tools.before_after import Figure, has_fallen, is_banned, table
+from tools.before_after import ComparedFigure, has_fallen, is_banned, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     ],
 )  # fmt: skip
 def test_a_figure_falls_by_its_rule(rule: Rule, before: float | str, now: float | str, fell: bool) -> None:
-    assert has_fallen("tests", before, Figure(now, rule)) is fell
+    assert has_fallen("tests", before, ComparedFigure(now, rule)) is fell
 
 
 def test_what_is_measured_on_one_side_only_has_not_fallen() -> None:
-    assert not has_fallen("coverage, percent", None, Figure(3.0, "not fewer"))
+    assert not has_fallen("coverage, percent", None, ComparedFigure(3.0, "not fewer"))
     assert not has_fallen("coverage, percent", 90.0, None)
 
 
 def test_benchmarks_have_room_for_noise() -> None:
-    assert not has_fallen("benchmarks, mean ratio", 2.0, Figure(2.1, "not more"))
-    assert has_fallen("benchmarks, mean ratio", 2.0, Figure(2.3, "not more"))
+    assert not has_fallen("benchmarks, mean ratio", 2.0, ComparedFigure(2.1, "not more"))
+    assert has_fallen("benchmarks, mean ratio", 2.0, ComparedFigure(2.3, "not more"))
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_terms_and_longer_words_are_not_banned(name: str) -> None:
 
 def test_the_table_names_every_figure_and_what_fell() -> None:
     before = {"commit": "abc", "figures": {"tests": 10, "golden bytes": "aa", "coverage, percent": 90.0}}
-    now = {"tests": Figure(9, "not fewer"), "golden bytes": Figure("aa", "the same"), "lines of tools": Figure(1234)}
+    now = {"tests": ComparedFigure(9, "not fewer"), "golden bytes": ComparedFigure("aa", "the same"), "lines of tools": ComparedFigure(1234)}
     lines, fell = table(before, now)
     assert fell == 1
     assert lines[1].split() == ["tests", "10", "9", "not", "fewer", "FELL"]
@@ -77,14 +77,14 @@ def test_golden_bytes_are_the_same_under_other_names(tmp_path: Path, monkeypatch
 def test_the_command_fails_when_something_fell(
     tests: int, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(module, "measured", lambda: {"tests": Figure(tests, "not fewer")})
+    monkeypatch.setattr(module, "measured", lambda: {"tests": ComparedFigure(tests, "not fewer")})
     assert module.main([]) == code
     assert ("FELL" in capsys.readouterr().out) is bool(code)
 
 
 def test_figures_are_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BEFORE", tmp_path / "before.json")
-    monkeypatch.setattr(module, "measured", lambda: {"tests": Figure(5, "not fewer")})
+    monkeypatch.setattr(module, "measured", lambda: {"tests": ComparedFigure(5, "not fewer")})
     assert module.main(["--record", "abc"]) == 0
     assert json.loads((tmp_path / "before.json").read_text()) == {"commit": "abc", "figures": {"tests": 5}}
 
