@@ -13,7 +13,7 @@ from pymodbus.framer import FramerRTU
 from pymodbus.pdu import DecodePDU
 from pymodbus.pdu.register_message import ReadHoldingRegistersResponse, WriteMultipleRegistersRequest
 
-from benchmarks.rows import Row, arguments, interleave, print_at_least, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_table
 from devices.shuffler.messages import Reason, Stopped, ToHost
 from firmware_bridge.frame import EVENT, FIRST_SEQ, NO_RE, to_wire
 from firmware_bridge.framer import Framer
@@ -83,7 +83,7 @@ def decode_reply(wires: list[bytes]) -> list[ModbusPDU | None]:
     return [handle(wire, 1, 0)[1] for wire in wires]
 
 
-def _row(name: str, work: Callable[[], Sequence[object]]) -> Row:
+def _row(name: str, work: Callable[[], Sequence[object]]) -> BenchmarkRow:
     def batch() -> list[float]:
         start = perf_counter()
         done = work()
@@ -92,7 +92,7 @@ def _row(name: str, work: Callable[[], Sequence[object]]) -> Row:
         assert None not in done
         return [took / BATCH]
 
-    return Row(name, batch)
+    return BenchmarkRow(name, batch)
 
 
 def main() -> None:

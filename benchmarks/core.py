@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from transitions import Machine
 
-from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.core import DEALER, WILD_PROGRESSIVE, Floor
+from tests.support.core import DEALER, WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,15 +50,15 @@ _ROUND_TRIGGERS: Final = (
 )
 
 
-class Bare:
+class BareModel:
     """A model with only a state."""
 
     state: str
     trigger: object
 
 
-def _bare() -> Row:
-    model = Bare()
+def _bare() -> BenchmarkRow:
+    model = BareModel()
     Machine(
         model=model, states=list(mc.ROUND_STATES), transitions=mc.ROUND_TRANSITIONS, initial=mc.IDLE,
         auto_transitions=False, ignore_invalid_triggers=False,
@@ -72,12 +72,12 @@ def _bare() -> Row:
                 fire()
         return [(process_time() - start) / TRIGGERS]
 
-    return Row("a bare Machine trigger", batch)
+    return BenchmarkRow("a bare Machine trigger", batch)
 
 
-def table(game: str, *, trouble: bool) -> Floor:
+def table(game: str, *, trouble: bool) -> IdealTable:
     """Return an open table with every machine and six players; with `trouble`, some shuffles jam."""
-    floor = Floor(game, **(WILD_PROGRESSIVE if game == "dj_wild" else {}))
+    floor = IdealTable(game, **(WILD_PROGRESSIVE if game == "dj_wild" else {}))
     floor.seats, floor.bets = (1, 2, 3, 4, 5, 6), {1, 4}
     shuffles = 0
 
@@ -92,19 +92,19 @@ def table(game: str, *, trouble: bool) -> Floor:
         return [ev.SlotChanged(slot, "fault"), ev.ShuffleFailed(slot, 430, 7), ev.CommandEnded(decision.id, "failed")]
 
     if trouble:
-        floor.twist = jam
+        floor.override = jam
     return floor.start("blue", "red")
 
 
-def play(floor: Floor, *, trouble: bool) -> None:
+def play(floor: IdealTable, *, trouble: bool) -> None:
     """Play one round; with `trouble`, a person reports an irregularity in some rounds."""
-    if floor.table.context.by_shoe and floor.state.round.number % SHOE == SHOE - 1:
-        floor.to(mc.DEALING)
+    if floor.table.context.shuffles_per_shoe and floor.state.round.number % SHOE == SHOE - 1:
+        floor.play_to(mc.DEALING)
         floor.play(ev.CoverCardOut("shoe.1", 2))
         floor.settle()
     elif trouble and floor.state.round.number % REPORT == 0:
-        floor.to(mc.PLAYING)
-        floor.play(ev.Declared("other", DEALER, seat=1))
+        floor.play_to(mc.PLAYING)
+        floor.play(ev.IrregularityReported("other", DEALER, seat=1))
         floor.settle()
     else:
         floor.round()
@@ -137,7 +137,7 @@ class Recording:
 class Aged(Recording):
     """Rounds of a table that has played many rounds."""
 
-    def __init__(self, floor: Floor, rounds: int) -> None:
+    def __init__(self, floor: IdealTable, rounds: int) -> None:
         while floor.state.round.number < rounds - RECORDED:
             play(floor, trouble=False)
             floor.log.clear()
@@ -153,7 +153,7 @@ def growth(game: str, rounds: int) -> None:
     """Play a table for many rounds; measure steps at each age and print step time and state size."""
     floor = table(game, trouble=False)
     ages = [Aged(floor, age) for age in GROWTH]
-    rows = [Row(f"{game}, {age:,} rounds old, {len(aged.after):,} B", aged.batch)
+    rows = [BenchmarkRow(f"{game}, {age:,} rounds old, {len(aged.after):,} B", aged.batch)
             for age, aged in zip(GROWTH, ages, strict=True)]  # fmt: skip
     interleave(rows, rounds)
     print_table("one event through step", rows, rows[:1])
@@ -170,7 +170,7 @@ def main() -> None:
     recordings = {(game, trouble): Recording(game, trouble=trouble) for game in GAMES for trouble in (False, True)}
     bare = _bare()
     rows = {
-        key: Row(f"{key[0]}{', with irregularities' if key[1] else ''}", recording.batch)
+        key: BenchmarkRow(f"{key[0]}{', with irregularities' if key[1] else ''}", recording.batch)
         for key, recording in recordings.items()
     }
     interleave([bare, *rows.values()], rounds)

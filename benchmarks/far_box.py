@@ -1,6 +1,6 @@
 """The box process of `benchmarks.press`: `pitbox run` with a socket for the benchmark, or a bare fan-out.
 
-Run by `benchmarks.press` as `python -m benchmarks.far_box service CONFIG` or `... bare|sealed FOLDER`. The
+Run by `benchmarks.press` as `python -m benchmarks.far_box service DEFAULT_CONFIG` or `... bare|sealed FOLDER`. The
 benchmark opens the next round, unmeasured, over a socket next to CONFIG or in FOLDER; after a press the process reports
 when each step had happened six times, by the clock that all processes of a computer share.
 """
@@ -18,7 +18,7 @@ import msgspec
 
 from benchmarks.lockout import SEATS, Fan, SessionFan, bare_fan, open_bets, session_fan
 from devices.bet_sensor import messages as m
-from table_controller.cli.run import besides_of
+from table_controller.cli.run import background_services
 from table_controller.config import load_config
 from table_controller.controller.serve import serve
 from table_controller.table import events as ev
@@ -36,14 +36,14 @@ MOMENTS: Final = ("came", "written", "confirmed", "decided")
 _LOOK: Final = 0.0005
 
 
-class Times:
+class PressTimes:
     """The time when each moment has happened six times after a press; `tell` is called with all times."""
 
     def __init__(self, moments: tuple[str, ...]) -> None:
         self._moments = moments
         self._left: dict[str, int] = {}
         self._at: dict[str, int] = {}
-        self.tell: Callable[[dict[str, int]], None] = print
+        self.report: Callable[[dict[str, int]], None] = print
 
     @property
     def over(self) -> bool:
@@ -55,7 +55,7 @@ class Times:
         self._left = dict.fromkeys(self._moments, SEATS)
         self._at = {"came": perf_counter_ns()}
 
-    def one(self, moment: str) -> None:
+    def count(self, moment: str) -> None:
         """Count one occurrence of a moment."""
         if not self._left.get(moment):
             return
@@ -63,17 +63,17 @@ class Times:
         if not self._left[moment]:
             self._at[moment] = perf_counter_ns()
             if self.over:
-                self.tell(self._at)
+                self.report(self._at)
 
 
-async def open_door(path: Path, times: Times, open_round: Callable[[int], Awaitable[Any]]) -> asyncio.Server:
+async def open_door(path: Path, times: PressTimes, open_round: Callable[[int], Awaitable[Any]]) -> asyncio.Server:
     """Listen for `NUMBER` lines, each a round to open."""
 
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         def send(what: Any) -> None:
             writer.write(msgspec.json.encode(what) + b"\n")
 
-        times.tell = send
+        times.report = send
         while line := await reader.readline():
             await open_round(int(line))
             send({})
@@ -85,7 +85,7 @@ async def open_door(path: Path, times: Times, open_round: Callable[[int], Awaita
 # --- the service ------------------------------------------------------------------------------------------------------
 
 
-class Watched:
+class WatchedService:
     """The whole service, observed at the ports of its sensors and at its core."""
 
     def __init__(self, box: Box) -> None:
@@ -93,25 +93,25 @@ class Watched:
         self._box = box
         self._controller = box.controller
         self._sensors = [slot for slot in box.slots.values() if slot.kind.name == m.KIND]
-        self.times = Times(MOMENTS[1:])
-        self._plain = self._controller.table.take
-        self._controller.table.take = self._step  # type: ignore[method-assign]
+        self.times = PressTimes(MOMENTS[1:])
+        self._plain = self._controller.table.apply
+        self._controller.table.apply = self._step  # type: ignore[method-assign]
 
     async def ready(self) -> None:
         for slot in self._sensors:
             await slot.driver.ready()
-            self._box.taps[slot.name].watchers.append(self._frame)
+            self._box.frame_monitors[slot.name].watchers.append(self._frame)
 
     def _step(self, event: ev.Event) -> Any:
         if isinstance(event, ev.NoMoreBets):
             self.times.begin()
         decided = self._plain(event)
         if isinstance(event, ev.SeatLatched):
-            self.times.one("decided")
+            self.times.count("decided")
         return decided
 
     def _frame(self, _slot: str, outgoing: bool, _signed: bytes, _mac: bytes) -> None:
-        self.times.one("written" if outgoing else "confirmed")
+        self.times.count("written" if outgoing else "confirmed")
 
     async def open_round(self, number: int) -> None:
         """Set the core to open bets after the last press is complete and on disk."""
@@ -122,7 +122,7 @@ class Watched:
 
 async def _watch(box: Box, config: TableConfig) -> None:
     """Run as a background service of the table, as its panel does."""
-    watched = Watched(box)
+    watched = WatchedService(box)
     await watched.ready()
     async with await open_door(config.path.parent / DOOR, watched.times, watched.open_round) as server:
         await server.serve_forever()
@@ -131,7 +131,7 @@ async def _watch(box: Box, config: TableConfig) -> None:
 async def service(path: Path) -> None:
     """Run everything of `pitbox run` (panel, uplink, control socket, journal) and the benchmark's socket."""
     config = load_config(path)
-    await serve(config, {**besides_of(config), "benchmark": _watch})
+    await serve(config, {**background_services(config), "benchmark": _watch})
 
 
 # --- the floors -------------------------------------------------------------------------------------------------------
@@ -146,11 +146,11 @@ class _Press(asyncio.Protocol):
 
 
 async def _floor(folder: Path, *, sealed: bool) -> None:
-    times = Times(MOMENTS[1:3])
+    times = PressTimes(MOMENTS[1:3])
     with ExitStack() as closing:
         fan: Fan | SessionFan
         fan, ask = await session_fan(folder, closing) if sealed else bare_fan(folder, closing)
-        fan.on_write, fan.on_read = lambda: times.one("written"), lambda: times.one("confirmed")
+        fan.on_write, fan.on_read = lambda: times.count("written"), lambda: times.count("confirmed")
         number = 0
 
         async def open_round(next_: int) -> None:

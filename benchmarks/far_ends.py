@@ -22,14 +22,14 @@ from firmware_bridge.commands import GetReport, Outcome, Report, Settled
 from firmware_bridge.errors import LinkClosed
 from firmware_bridge.frame import ACK, FIRST_SEQ, NO_RE, PING, REPLY, REQUEST, SEALED, Frame, to_wire
 from firmware_bridge.framer import Framer
-from firmware_bridge.handshake import Greeter
+from firmware_bridge.handshake import DeviceHandshake
 from firmware_bridge.keys import DeviceKey
 from firmware_bridge.messages import DeviceHello, decoder, encode
 from firmware_bridge.seal import CHALLENGE_SIZE, KEY_SIZE, Opener, Sealer
 from firmware_bridge.wire import Wire
 from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from simulators.machines.bet_sensor import SimulatedBetSensor
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.server import UsbIpServer
@@ -47,7 +47,7 @@ DEVICE_KEY: Final = DeviceKey("BENCH-1", m.KIND, TO_DEVICE)
 REGISTERS: Final = [3, 1, 53, 17]  # the values of pymodbus's server
 
 
-class Codec:
+class EndCodec:
     """The minimum work of one end of an authenticated exchange: frame, check, decode; encode, seal, stuff."""
 
     def __init__(self, own_key: bytes, other_key: bytes, messages: object, type_: int) -> None:
@@ -67,14 +67,14 @@ class Codec:
         return to_wire(signed, mac)
 
 
-def host_codec() -> Codec:
+def host_codec() -> EndCodec:
     """Return the host's end of the floor with codec and MAC."""
-    return Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST)
+    return EndCodec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST)
 
 
-def device_codec() -> Codec:
+def device_codec() -> EndCodec:
     """Return the device's end of the floor with codec and MAC."""
-    return Codec(TO_HOST, TO_DEVICE, m.ToDevice, REPLY)
+    return EndCodec(TO_HOST, TO_DEVICE, m.ToDevice, REPLY)
 
 
 def status() -> m.Status:
@@ -194,7 +194,7 @@ def sensor_keys() -> list[DeviceKey]:
 
 def latched(lock: bs.Lock) -> bs.Locked:
     """Return the answer of a sensor with a bet on it."""
-    return bs.Locked(bs.Latch(lock.round, lock.lock_id, 3, bs.Lies.CHIP))
+    return bs.Locked(bs.Latch(lock.round, lock.lock_id, 3, bs.SpotContent.CHIP))
 
 
 async def fan_bare(folder: Path) -> None:
@@ -206,11 +206,11 @@ async def fan_bare(folder: Path) -> None:
 async def fan_codec(folder: Path) -> None:
     """Decode, check, confirm the lock, seal, encode, six times."""
     for port in seat_ports(folder):
-        end = Codec(TO_HOST, TO_DEVICE, bs.ToDevice, REPLY)
+        end = EndCodec(TO_HOST, TO_DEVICE, bs.ToDevice, REPLY)
         _echo(port, partial(_confirm, end))
 
 
-def _confirm(end: Codec, chunk: bytes) -> bytes:
+def _confirm(end: EndCodec, chunk: bytes) -> bytes:
     asked: list[Any] = list(end.read(chunk))
     return b"".join([end.write(latched(lock)) for lock in asked])
 
@@ -229,11 +229,11 @@ class _BareSensor:
         self.on_lost: Callable[[Any], Any] = repr
         self.backlog = 0
         self._master, _ = _pty(port)
-        firmware = approved(bs.KIND)
+        firmware = approved_firmware(bs.KIND)
         hello = DeviceHello(
             bs.KIND, key.serial, "bare", firmware.version, firmware.digest, [bs.LATCHES], 1, bytes(CHALLENGE_SIZE)
         )
-        self._greeter = Greeter(Wire(self), key.key, hello, decoder(bs.ToDevice), self._session, os.urandom)
+        self._greeter = DeviceHandshake(Wire(self), key.key, hello, decoder(bs.ToDevice), self._session, os.urandom)
         asyncio.get_running_loop().add_reader(self._master, lambda: self.on_bytes(os.read(self._master, CHUNK)))
 
     def write(self, data: bytes) -> None:
@@ -270,7 +270,7 @@ def _reply(asked: Any) -> Message:
     if isinstance(asked, GetReport):
         return Report(1, 0, 0, [])
     if isinstance(asked, bs.GetStatus):
-        return bs.Status(bs.State.NONE, 0, bs.Lies.EMPTY, 0, bs.Light.OFF, None, bs.Reason.NONE)
+        return bs.Status(bs.State.NONE, 0, bs.SpotContent.EMPTY, 0, bs.Light.OFF, None, bs.Reason.NONE)
     return Settled(asked.command, Outcome.DONE, 0)
 
 

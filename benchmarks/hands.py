@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 import treys
 from phevaluator import evaluate_cards
 
-from benchmarks.rows import Row, arguments, interleave, print_at_least, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_table
 from table_controller.rulebook.cards import NOTATION
 from table_controller.rulebook.hands import poker5
-from table_controller.rulebook.hands.keys import JOKER_KEYS, evaluator
+from table_controller.rulebook.hands.keys import JOKER_KEYS, make_evaluator
 from table_controller.rulebook.hands.ranking import class_of
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ def _check() -> None:
         for hand, other in zip(ours, theirs, strict=True):
             rank = _TREYS.evaluate(other[:2], other[2:])
             assert rank == evaluate_cards(*hand)
-            assert ours_to_theirs[class_of(poker5.best(hand))] == (_TREYS.get_rank_class(rank) or 1)
-    assert all(poker5.best(hand) for hands in _JOKER_HANDS for hand in hands)  # and fill the cache
+            assert ours_to_theirs[class_of(poker5.best_strength(hand))] == (_TREYS.get_rank_class(rank) or 1)
+    assert all(poker5.best_strength(hand) for hands in _JOKER_HANDS for hand in hands)  # and fill the cache
 
 
 def _row(
     name: str, samples: Sequence[Sequence[Sequence[int]]], best: Callable[[], Callable[[Sequence[int]], int]]
-) -> Row:
+) -> BenchmarkRow:
     """Return a row; `best` makes the evaluator of a batch, which is not measured."""
     number = 0
 
@@ -65,7 +65,7 @@ def _row(
         assert len(results) == BATCH
         return [took / BATCH]
 
-    return Row(name, batch)
+    return BenchmarkRow(name, batch)
 
 
 def main() -> None:
@@ -78,11 +78,11 @@ def main() -> None:
     _check()
 
     def cold() -> Callable[[Sequence[int]], int]:
-        return evaluator(JOKER_KEYS, poker5.by_rank, poker5.by_suit, poker5.RUNS.length, max)
+        return make_evaluator(JOKER_KEYS, poker5.by_rank, poker5.by_suit, poker5.RUNS.length, max)
 
     rows = [
-        _row("pitbox, 53 cards", _JOKER_HANDS, lambda: poker5.best),
-        _row("pitbox, 52 cards", _HANDS, lambda: poker5.best),
+        _row("pitbox, 53 cards", _JOKER_HANDS, lambda: poker5.best_strength),
+        _row("pitbox, 52 cards", _HANDS, lambda: poker5.best_strength),
         _row("pitbox, 53 cards, nothing remembered", _JOKER_HANDS, cold),
         _row("phevaluator, 52 cards", _HANDS, lambda: lambda hand: evaluate_cards(*hand)),
         _row("treys, 52 cards", _TREYS_HANDS, lambda: lambda hand: _TREYS.evaluate(hand[:2], hand[2:])),

@@ -24,15 +24,15 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
-from benchmarks.rows import Row, arguments, interleave, print_at_least, print_at_most, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_least, print_at_most, print_table
 from table_controller.controller.recorder import SNAPSHOT_EVERY
 from table_controller.journal import reader
 from table_controller.journal.records import VERSION
 from table_controller.journal.recovery import recover
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.writer import Writer
-from tests.support.audited import Recorded
-from tests.support.core import Floor
+from table_controller.journal.writer import GroupCommitWriter
+from tests.support.audited import RecordedTable
+from tests.support.core import IdealTable
 from tests.support.journals import quick_folder
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _store_commit(store: Store, count: int) -> float:
     return took
 
 
-async def _written(writer: Writer, count: int) -> float:
+async def _written(writer: GroupCommitWriter, count: int) -> float:
     """Return the time from handing bets over until the last of them is durable."""
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     left = count
@@ -138,11 +138,11 @@ async def _bare_thread(connection: sqlite3.Connection) -> _BareThread:
     return _BareThread(connection)
 
 
-async def _writer(store: Store) -> Writer:
+async def _writer(store: Store) -> GroupCommitWriter:
     def failed(error: Exception) -> None:
         sys.exit(f"the journal failed: {error}")
 
-    return Writer(store, failed)
+    return GroupCommitWriter(store, failed)
 
 
 def _times(runner: asyncio.Runner, once: Callable[[], Awaitable[float]]) -> list[float]:
@@ -163,12 +163,12 @@ def _commits(folder: Path, rounds: int) -> None:
         threaded = Store.open(folder / "threaded", version=1, digests={}, policy=NO_BALLAST)
         writer = runner.run(_writer(threaded))
         bare_thread = runner.run(_bare_thread(other))
-        floor = Row("bare SQLite, 1 bet", partial(_batch, partial(_bare_commit, bare, 1)))
-        floor_8 = Row("bare SQLite, 8 bets", partial(_batch, partial(_bare_commit, bare, AT_ONCE)))
-        store = Row("store, 1 bet", partial(_batch, partial(_store_commit, plain, 1)))
-        hop = Row("bare SQLite in a thread, 1 bet", partial(_times, runner, bare_thread.commit))
-        one = Row("writer, 1 bet", partial(_times, runner, partial(_written, writer, 1)))
-        eight = Row("writer, 8 at once", partial(_times, runner, partial(_written, writer, AT_ONCE)))
+        floor = BenchmarkRow("bare SQLite, 1 bet", partial(_batch, partial(_bare_commit, bare, 1)))
+        floor_8 = BenchmarkRow("bare SQLite, 8 bets", partial(_batch, partial(_bare_commit, bare, AT_ONCE)))
+        store = BenchmarkRow("store, 1 bet", partial(_batch, partial(_store_commit, plain, 1)))
+        hop = BenchmarkRow("bare SQLite in a thread, 1 bet", partial(_times, runner, bare_thread.commit))
+        one = BenchmarkRow("writer, 1 bet", partial(_times, runner, partial(_written, writer, 1)))
+        eight = BenchmarkRow("writer, 8 at once", partial(_times, runner, partial(_written, writer, AT_ONCE)))
         rows = [floor, floor_8, store, hop, one, eight]
         for _ in range(WARM // BATCH):
             for row in rows:
@@ -266,10 +266,10 @@ def _restart(folder: Path) -> None:
 # --- recovery ---------------------------------------------------------------------------------------------------------
 
 
-def _played(target: Path, length: int, every: int) -> Recorded:
+def _played(target: Path, length: int, every: int) -> RecordedTable:
     """Write a journal of at least so many records of played rounds, with a snapshot every so many steps."""
     with quick_folder() as quick:
-        recorded = Recorded(quick / "j", GAME, every=every, quick=True).open_table()
+        recorded = RecordedTable(quick / "j", GAME, every=every, quick=True).open_table()
         while (last := recorded.store.last()) is None or last.seq < length:
             recorded.round()
         recorded.store.close()
@@ -284,7 +284,7 @@ def _recovery(folder: Path) -> None:
         for every in (NEVER, SNAPSHOT_EVERY):
             where = folder / f"typed {length} {every}"
             recorded = _played(where, length, every)
-            table = Floor(GAME).table
+            table = IdealTable(GAME).table
             start = perf_counter()
             store = Store.open(where, version=VERSION, digests=recorded.digests, policy=NO_BALLAST)
             opened = perf_counter()

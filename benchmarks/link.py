@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 from pymodbus.client import AsyncModbusSerialClient
 
 from benchmarks.far_ends import CHUNK, DEVICE_KEY, PTY_ENDS, REGISTERS, device_codec, host_codec, status
-from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
-from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.handshake import Trust, open_session
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -45,13 +45,13 @@ TRIP_PATIENCE: Final = 5.0
 BATCH_PATIENCE: Final = 30.0
 
 
-class Echoed:
+class EchoHost:
     """The host's end of both floors: sends bytes; the reply, decoded by `take`, resolves a future."""
 
-    def __init__(self, fd: int, take: Callable[[bytes], Any]) -> None:
+    def __init__(self, fd: int, decode: Callable[[bytes], Any]) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
-        self._take = take
+        self._decode = decode
         self._reply: asyncio.Future[Any]
         self._loop.add_reader(self._fd, self._readable)
 
@@ -61,7 +61,7 @@ class Echoed:
         return self._reply
 
     def _readable(self) -> None:
-        self._reply.set_result(self._take(os.read(self._fd, CHUNK)))
+        self._reply.set_result(self._decode(os.read(self._fd, CHUNK)))
 
     def close(self) -> None:
         self._loop.remove_reader(self._fd)
@@ -77,7 +77,7 @@ def bare(opened: Callable[[Path], int]) -> Host:
 
     async def host(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
         frame = device_codec().write(status())
-        end = Echoed(opened(port), bytes)
+        end = EchoHost(opened(port), bytes)
         closing.callback(end.close)
         assert await end.ask(frame) == frame
         return lambda: end.ask(frame)
@@ -90,7 +90,7 @@ def coded(opened: Callable[[Path], int]) -> Host:
 
     async def host(port: Path, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
         half = host_codec()
-        end = Echoed(opened(port), half.read)
+        end = EchoHost(opened(port), half.read)
         closing.callback(end.close)
         assert await end.ask(half.write(m.GetStatus())) == [status()]
         return lambda: end.ask(half.write(m.GetStatus()))
@@ -100,9 +100,9 @@ def coded(opened: Callable[[Path], int]) -> Host:
 
 async def linked(transport: Transport, closing: ExitStack) -> Callable[[], Awaitable[Any]]:
     """Our stack over an open transport."""
-    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved(m.KIND)]))
+    trust = Trust(m.KIND, {DEVICE_KEY.serial: DEVICE_KEY}, frozenset([approved_firmware(m.KIND)]))
     closing.callback(transport.close)
-    link, _ = await greet(Wire(transport), trust, SHUFFLER.decoder)
+    link, _ = await open_session(Wire(transport), trust, SHUFFLER.decoder)
     closing.callback(link.close)
     assert await link.request(m.GetStatus(), TRIP_PATIENCE) == status()
     return lambda: link.request(m.GetStatus(), TRIP_PATIENCE)
@@ -132,7 +132,7 @@ assert HOSTS.keys() == PTY_ENDS.keys()
 
 
 @contextmanager
-def far_end(name: str, port: Path) -> Iterator[None]:
+def remote_device(name: str, port: Path) -> Iterator[None]:
     """Run a device process; it ends with this block, or with this process."""
     command = [sys.executable, "-m", "benchmarks.far_ends", name, str(port)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
@@ -151,7 +151,7 @@ def far_end(name: str, port: Path) -> Iterator[None]:
                 process.kill()
 
 
-def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> Row:
+def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any]]) -> BenchmarkRow:
     async def trips() -> list[float]:
         took = []
         async with asyncio.timeout(BATCH_PATIENCE):
@@ -161,7 +161,7 @@ def trips_row(runner: asyncio.Runner, name: str, ask: Callable[[], Awaitable[Any
                 took.append(perf_counter() - start)
         return took
 
-    return Row(name, lambda: runner.run(trips()))
+    return BenchmarkRow(name, lambda: runner.run(trips()))
 
 
 def main() -> None:
@@ -173,7 +173,7 @@ def main() -> None:
     )
     with TemporaryDirectory() as folder, ExitStack() as far_ends, asyncio.Runner() as runner, ExitStack() as hosts:
         for name in HOSTS:
-            far_ends.enter_context(far_end(name, Path(folder, name)))
+            far_ends.enter_context(remote_device(name, Path(folder, name)))
         rows = [
             trips_row(runner, title, runner.run(host(Path(folder, name), hosts)))
             for name, (title, host) in HOSTS.items()

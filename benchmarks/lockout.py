@@ -17,28 +17,28 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.far_ends import CHUNK, TO_DEVICE, TO_HOST, Codec, latched, seat_ports, sensor_keys
-from benchmarks.link import TRIP_PATIENCE, far_end
-from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from benchmarks.far_ends import CHUNK, TO_DEVICE, TO_HOST, EndCodec, latched, seat_ports, sensor_keys
+from benchmarks.link import TRIP_PATIENCE, remote_device
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from devices.bet_sensor import messages as m
 from devices.kinds import BET_SENSOR
 from firmware_bridge.errors import LinkClosed
 from firmware_bridge.frame import FIRST_SEQ, NO_RE, REQUEST, to_wire
 from firmware_bridge.framer import Framer
-from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.handshake import Trust, open_session
 from firmware_bridge.messages import encode
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.wire import Wire
 from simulators.house.dealer import DEALER
-from simulators.house.power import NobodyElse
-from simulators.machine import approved
+from simulators.house.power import NoCredentials
+from simulators.machine import approved_firmware
 from simulators.table import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.plan import Place, Plan
+from table_controller.controller.plan import SlotPlan, Plan
 from table_controller.journal.records import VERSION
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.writer import Writer
+from table_controller.journal.writer import GroupCommitWriter
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -106,7 +106,7 @@ class Fan:
 
 def bare_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
     """Return a fan with messages of the size of a lock, and the function that sends to all six."""
-    frame = Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST).write(m.Lock(1, 1))
+    frame = EndCodec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST).write(m.Lock(1, 1))
     fan = Fan(folder, [bytes] * SEATS)
     closing.callback(fan.close)
     return fan, lambda _: fan.ask([frame] * SEATS)
@@ -114,7 +114,7 @@ def bare_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awa
 
 def codec_fan(folder: Path, closing: ExitStack) -> tuple[Fan, Callable[[int], Awaitable[Any]]]:
     """Return a fan with sealed and checked locks, and the function that sends to all six."""
-    ends = [Codec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(SEATS)]
+    ends = [EndCodec(TO_DEVICE, TO_HOST, m.ToHost, REQUEST) for _ in range(SEATS)]
     fan = Fan(folder, [end.read for end in ends])
     closing.callback(fan.close)
 
@@ -138,10 +138,10 @@ async def _codec(folder: Path, closing: ExitStack) -> Steps:
 async def _links(folder: Path, closing: ExitStack) -> list[tuple[Link, DeviceHello]]:
     links = []
     for port, key in zip(seat_ports(folder), sensor_keys(), strict=True):
-        trust = Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)]))
+        trust = Trust(m.KIND, {key.serial: key}, frozenset([approved_firmware(m.KIND)]))
         transport = await open_serial(str(port))
         closing.callback(transport.close)
-        link, hello = await greet(Wire(transport), trust, BET_SENSOR.decoder)
+        link, hello = await open_session(Wire(transport), trust, BET_SENSOR.decoder)
         closing.callback(link.close)
         links.append((link, hello))
     return links
@@ -221,7 +221,7 @@ async def _bridge(folder: Path, closing: ExitStack) -> Steps:
 async def open_bets(controller: Controller, sensors: Iterable[Slot[Any, Any]], number: int) -> None:
     """Set the core and its sensors to open bets, after the last round is decided and on disk."""
     state = controller.table.state
-    while controller.durable < controller.newest or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
+    while controller.durable_seq < controller.newest_seq or state.progressive.state == mc.LOCKING:  # noqa: ASYNC110
         await asyncio.sleep(0.0005)
     assert not [p for p in state.prompts.values() if p.kind == "seat_undecided"], "a seat is undecided"
     state.prompts.clear()
@@ -243,15 +243,15 @@ class LockOut:
         rules = edition(GAME)
         submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
         places = [
-            Place(
+            SlotPlan(
                 name, m.KIND, partial(open_serial, str(port)),
-                Trust(m.KIND, {key.serial: key}, frozenset([approved(m.KIND)])), str(port),
+                Trust(m.KIND, {key.serial: key}, frozenset([approved_firmware(m.KIND)])), str(port),
             )
             for name, port, key in zip(SLOTS, seat_ports(folder), sensor_keys(), strict=True)
         ]  # fmt: skip
         self._folder = folder / "journal"
-        self.box = Box(Plan("benchmark", rules, submission, tuple(places), NobodyElse()), BoxClock())
-        self.box.on_told.append(self._on_device_event)
+        self.box = Box(Plan("benchmark", rules, submission, tuple(places), NoCredentials()), BoxClock())
+        self.box.on_device_event.append(self._on_device_event)
         self._left = 0
         self._confirmed: asyncio.Future[None]
 
@@ -261,19 +261,19 @@ class LockOut:
         for slot in self.box.slots.values():
             await slot.driver.ready()
 
-    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, Writer]:
+    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         journal = Store.open(self._folder, version=VERSION, digests=digests, policy=Policy(ballast_bytes=0))
-        return journal, Writer(journal, _failed)
+        return journal, GroupCommitWriter(journal, _failed)
 
     async def open_round(self, number: int) -> None:
         """Open bets of a round."""
-        await open_bets(self.box.running(), self.box.slots.values(), number)
+        await open_bets(self.box.running_controller(), self.box.slots.values(), number)
 
     def lock(self, _number: int) -> asyncio.Future[None]:
         """The dealer calls no more bets; return the future of the sixth confirmation."""
         self._left = SEATS
         self._confirmed = asyncio.get_running_loop().create_future()
-        self.box.running().submit(ev.NoMoreBets(DEALER))
+        self.box.running_controller().submit(ev.NoMoreBets(DEALER))
         return self._confirmed
 
     def _on_device_event(self, _slot: str, event: Any) -> None:
@@ -307,7 +307,7 @@ ROWS: Final[dict[str, Any]] = {
 }
 
 
-def _row(runner: asyncio.Runner, name: str, steps: Steps) -> Row:
+def _row(runner: asyncio.Runner, name: str, steps: Steps) -> BenchmarkRow:
     open_round, lock = steps
     numbers = count(2)
 
@@ -322,7 +322,7 @@ def _row(runner: asyncio.Runner, name: str, steps: Steps) -> Row:
                 took.append(perf_counter() - start)
         return took
 
-    return Row(name, lambda: runner.run(locks()))
+    return BenchmarkRow(name, lambda: runner.run(locks()))
 
 
 def main() -> None:
@@ -332,12 +332,12 @@ def main() -> None:
         "python -m benchmarks.lockout --rounds 40",
         ROUNDS,
     )
-    assert latched(m.Lock(1, 1)).latch.lies is m.Lies.CHIP
+    assert latched(m.Lock(1, 1)).latch.content is m.SpotContent.CHIP
     with TemporaryDirectory() as folder, ExitStack() as far_ends, asyncio.Runner() as runner, ExitStack() as hosts:
         rows = []
         for name, (title, far, host) in ROWS.items():
             Path(folder, name).mkdir()
-            far_ends.enter_context(far_end(far, Path(folder, name)))
+            far_ends.enter_context(remote_device(far, Path(folder, name)))
             rows.append(_row(runner, title, runner.run(host(Path(folder, name), hosts))))
         interleave(rows, rounds)
         bare, codec, bridge, lock_out, _ = rows

@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import aiomqtt
 
-from benchmarks.rows import Row, arguments, interleave, print_at_most, print_table
+from benchmarks.rows import BenchmarkRow, arguments, interleave, print_at_most, print_table
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.loop import Step
+from table_controller.controller.loop import DurableStep
 from table_controller.journal.records import STEP, VERSION, encode_step
 from table_controller.journal.store import Policy, Store
-from table_controller.ledger.money import Entry, Transfer
+from table_controller.ledger.money import MoneyEntry, Transfer
 from table_controller.table import events as ev
 from table_controller.table.decisions import BetAccepted
-from table_controller.uplink.connection import Connection
-from table_controller.uplink.cursor import Mark
+from table_controller.uplink.connection import BrokerConnection
+from table_controller.uplink.cursor import Cursor
 from table_controller.uplink.outbox import _payload
 from table_controller.uplink.settings import MqttSettings
-from table_controller.uplink.source import Source
-from table_controller.uplink.tell import tell_step
+from table_controller.uplink.source import BoxSource
+from table_controller.uplink.tell import map_step
 from table_controller.uplink.uplink import Uplink
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ BUDGET: Final = 1.3
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 EVENT: Final = ev.SeatLatched(3, 17, 204, 9, True)
-ENTRY: Final = Entry(
+ENTRY: Final = MoneyEntry(
     number=41, kind="bet", transfers=(Transfer("bets", "meter", 280_000), Transfer("bets", "house", 720_000)),
     meter_before=10_004_200_000, meter_after=10_004_480_000, round=17, seat=3, clauses=("605a.7(b)",),
 )  # fmt: skip
@@ -81,7 +81,7 @@ def mosquitto(folder: Path) -> Iterator[int]:
         process.wait(10)
 
 
-class Told:
+class MeasuredUplink:
     """An uplink that gets its steps from this benchmark; `reached` waits until the broker acknowledges a record."""
 
     def __init__(self, folder: Path, port: int, name: str, steps: int = 0) -> None:
@@ -94,7 +94,7 @@ class Told:
             health_every_s=3600.0,
         )  # fmt: skip
         clock = BoxClock()
-        source = Source(game="", chapter="", clock=clock, slots={}, waiting=lambda: 0, store=self.store)
+        source = BoxSource(game="", chapter="", clock=clock, slots={}, waiting=lambda: 0, store=self.store)
         self.uplink = Uplink(mqtt, source, folder / f"{name}.cursor", pace=1e6)  # nothing else falls due
         assert self.uplink.outbox is not None
         self.outbox = self.uplink.outbox
@@ -104,7 +104,7 @@ class Told:
         self._reached: asyncio.Future[None] | None = None
         self.seq = 0
 
-    async def __aenter__(self) -> Told:
+    async def __aenter__(self) -> MeasuredUplink:
         self._task = asyncio.create_task(self.uplink.run())
         last = self.store.last()
         assert last is not None
@@ -132,7 +132,7 @@ class Told:
     def step(self) -> None:
         """Add one durable step."""
         self.seq += 1
-        self.uplink._follow(Step(self.seq, 0, EVENT, [DECISION], HEAD))
+        self.uplink._follow(DurableStep(self.seq, 0, EVENT, [DECISION], HEAD))
 
     async def trip(self) -> None:
         self.step()
@@ -146,7 +146,7 @@ class Told:
     async def from_journal(self) -> None:
         """Publish the last events again from the journal, as after an outage."""
         outbox = self.outbox
-        outbox.acknowledged = Mark(outbox.acknowledged.journal, self.seq - MANY, "", 0)
+        outbox.acknowledged = Cursor(outbox.acknowledged.journal, self.seq - MANY, "", 0)
         outbox.rewind()
         self.uplink._wake()
         await self.reached(self.seq)
@@ -154,12 +154,12 @@ class Told:
 
 def payload() -> bytes:
     """Return the bytes of one event, as every row sends them."""
-    sample = _payload(tell_step(EVENT, [DECISION], 17), Mark("ab" * 16, 100_000, HEAD.hex(), 17), 0)
+    sample = _payload(map_step(EVENT, [DECISION], 17), Cursor("ab" * 16, 100_000, HEAD.hex(), 17), 0)
     assert sample is not None
     return sample
 
 
-def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]], count: int = TRIPS) -> Row:
+def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]], count: int = TRIPS) -> BenchmarkRow:
     async def batch() -> list[float]:
         took = []
         for _ in range(count):
@@ -168,16 +168,16 @@ def trips(runner: asyncio.Runner, name: str, once: Callable[[], Awaitable[Any]],
             took.append(perf_counter() - start)
         return took
 
-    return Row(name, lambda: runner.run(batch()))
+    return BenchmarkRow(name, lambda: runner.run(batch()))
 
 
-def many(runner: asyncio.Runner, name: str, all_of_them: Callable[[], Awaitable[Any]]) -> Row:
+def many(runner: asyncio.Runner, name: str, all_of_them: Callable[[], Awaitable[Any]]) -> BenchmarkRow:
     async def batch() -> list[float]:
         start = perf_counter()
         await all_of_them()
         return [(perf_counter() - start) / MANY]
 
-    return Row(name, lambda: runner.run(batch()))
+    return BenchmarkRow(name, lambda: runner.run(batch()))
 
 
 async def _bare(stack: AsyncExitStack, port: int, name: str, options: Any = _NODELAY) -> aiomqtt.Client:
@@ -206,14 +206,14 @@ def _measure(runner: asyncio.Runner, stack: AsyncExitStack, folder: Path, port: 
     nagle = runner.run(_bare(stack, port, "nagle", ()))
     mqtt = MqttSettings(host="127.0.0.1", port=port, prefix="bench/own", client_id="own", in_flight=IN_FLIGHT)
 
-    async def opened() -> Connection:
-        connection = Connection(mqtt, ("bench/own/status", b"{}"), lambda _: None, lambda: None)
+    async def opened() -> BrokerConnection:
+        connection = BrokerConnection(mqtt, ("bench/own/status", b"{}"), lambda _: None, lambda: None)
         await connection.open("bench/own/command/#")
         stack.push_async_callback(connection.close)
         return connection
 
-    async def entered(*more: Any) -> Told:
-        return await stack.enter_async_context(Told(folder, port, *more))
+    async def entered(*more: Any) -> MeasuredUplink:
+        return await stack.enter_async_context(MeasuredUplink(folder, port, *more))
 
     own, live = runner.run(opened()), runner.run(entered("live"))
     kept = runner.run(entered("kept", MANY))

@@ -18,10 +18,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.link import far_end
-from benchmarks.press import GAME, Service, at_sensors, box, free_port
+from benchmarks.link import remote_device
+from benchmarks.press import GAME, WholeService, at_sensors, box, free_port
 from benchmarks.rows import arguments, print_at_most, print_table
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from simulators.table import BENCH_PIN
 
 PANELS: Final = 10
@@ -107,18 +107,18 @@ def _browsers(port: int, kind: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
-async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[Service, int]:
+async def _box(folder: Path, name: str, closing: AsyncExitStack) -> tuple[WholeService, int]:
     """Start a separate table; return its dealer and its panel's port."""
     place, sensors = folder / name, folder / f"{name} sensors"
     place.mkdir()
     sensors.mkdir()
-    closing.enter_context(far_end("fan_session", sensors))
-    table = FarTable(place, GAME, seed=1)
+    closing.enter_context(remote_device("fan_session", sensors))
+    table = RemoteTable(place, GAME, seed=1)
     table.panel_port = free_port()
     await closing.enter_async_context(table)
     at_sensors(table.config, sensors)
     closing.enter_context(box("service", table.config))
-    service = await Service(name).start(place)
+    service = await WholeService(name).start(place)
     closing.push_async_callback(service.hang_up)
     return service, table.panel_port
 
@@ -133,7 +133,7 @@ def _following(port: int, kind: str, closing: AsyncExitStack) -> subprocess.Pope
     return browsers
 
 
-async def _measure(folder: Path, rounds: int) -> tuple[Service, Service, Service, int, int]:
+async def _measure(folder: Path, rounds: int) -> tuple[WholeService, WholeService, WholeService, int, int]:
     async with AsyncExitStack() as closing:
         alone, _ = await _box(folder, "no panel", closing)
         followed, port = await _box(folder, f"{PANELS} panels", closing)

@@ -24,10 +24,10 @@ import msgspec
 
 from benchmarks.far_box import DOOR, MOMENTS, PRESS
 from benchmarks.far_ends import seat_ports, sensor_keys
-from benchmarks.link import far_end
-from benchmarks.rows import Row, arguments, print_at_most, print_table
+from benchmarks.link import remote_device
+from benchmarks.rows import BenchmarkRow, arguments, print_at_most, print_table
 from firmware_bridge.keys import save_key
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from simulators.table import BENCH_PIN
 from table_controller.controller.client import BoxClient
 
@@ -38,7 +38,7 @@ GAME: Final = "face_up_pai_gow"
 BATCH: Final = 20
 ROUNDS: Final = 40
 # Idle time before a press (s).
-REST: Final = 0.002
+PAUSE_S: Final = 0.002
 START_PATIENCE: Final = 30.0
 PRESS_PATIENCE: Final = 10.0
 # Budgets of the design page: a ratio to the fan-out with codec and MAC, and a time (ms).
@@ -50,11 +50,11 @@ WORDS: Final = {
 }  # fmt: skip
 
 
-class Host:
+class PressedBox:
     """One box, bare or whole, and a row for each moment."""
 
     def __init__(self, name: str, moments: Sequence[str]) -> None:
-        self.rows = {moment: Row(f"{name}: {WORDS[moment]}", list) for moment in moments}
+        self.rows = {moment: BenchmarkRow(f"{name}: {WORDS[moment]}", list) for moment in moments}
         self._numbers = count(2)
         self._door: tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -74,7 +74,7 @@ class Host:
             async with asyncio.timeout(PRESS_PATIENCE):
                 writer.write(b"%d\n" % next(self._numbers))
                 assert await reader.readline() == b"{}\n"
-                await asyncio.sleep(REST)
+                await asyncio.sleep(PAUSE_S)
                 began = time.perf_counter_ns()
                 durable = await self.press()
                 at = msgspec.json.decode(await reader.readline()) | {"durable": durable}
@@ -89,14 +89,14 @@ class Host:
         self._door[1].close()
 
 
-class Floor(Host):
+class BareFanOut(PressedBox):
     """A bare fan-out."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, MOMENTS[:3])
         self._button: asyncio.StreamWriter
 
-    async def start(self, folder: Path) -> Floor:
+    async def start(self, folder: Path) -> BareFanOut:
         """Meet the box in this folder."""
         _, self._button = await _connected(folder / PRESS)
         await self.meet(folder / DOOR)
@@ -112,14 +112,14 @@ class Floor(Host):
         self._button.close()
 
 
-class Service(Host):
+class WholeService(PressedBox):
     """The whole service; a dealer is signed on over the control socket."""
 
     def __init__(self, name: str = "service") -> None:
         super().__init__(name, (*MOMENTS, "durable"))
         self._client: BoxClient
 
-    async def start(self, folder: Path) -> Service:
+    async def start(self, folder: Path) -> WholeService:
         """Meet the box in this folder."""
         await self.meet(folder / DOOR)
         self._client = await BoxClient.connect(folder / "data" / "control.sock")
@@ -182,29 +182,29 @@ def at_sensors(config: Path, folder: Path) -> None:
     config.write_text(text, "utf-8")
 
 
-async def _measure(folder: Path, rounds: int) -> tuple[Floor, Floor, Service]:
+async def _measure(folder: Path, rounds: int) -> tuple[BareFanOut, BareFanOut, WholeService]:
     with ExitStack() as stack:
 
         def far(kind: str, name: str) -> Path:
             place = folder / name
             place.mkdir()
-            stack.enter_context(far_end(kind, place))
+            stack.enter_context(remote_device(kind, place))
             return place
 
         floors = []
         for name, title, end in (("bare", "bare", "fan_bare"), ("sealed", "codec + MAC", "fan_session")):
             place = far(end, name)
             stack.enter_context(box(name, place))
-            floors.append(await Floor(title).start(place))
+            floors.append(await BareFanOut(title).start(place))
         at = folder / "table"
         at.mkdir()
-        table = FarTable(at, GAME, seed=1)
+        table = RemoteTable(at, GAME, seed=1)
         table.panel_port = free_port()
         async with table:
             at_sensors(table.config, far("fan_session", "sensors"))
             with box("service", table.config):
-                service = await Service().start(at)
-                hosts: list[Host] = [*floors, service]
+                service = await WholeService().start(at)
+                hosts: list[PressedBox] = [*floors, service]
                 for number in range(rounds + 1):  # the first only warms up
                     for host in (*hosts[number % 3 :], *hosts[: number % 3]):
                         await host.batch(keep=number > 0)

@@ -14,10 +14,10 @@ import selectors
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
-from benchmarks.rows import Row, arguments
-from simulators.house.cores import Sitting, play_all, usable
-from simulators.house.soak import GAMES, Day, run_table
-from simulators.house.storm import draw
+from benchmarks.rows import BenchmarkRow, arguments
+from simulators.house.cores import TableRun, play_all, usable_cores
+from simulators.house.soak import GAMES, SoakFigures, run_table
+from simulators.house.storm import draw_schedule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,12 @@ BUDGET: Final = 50.0  # rounds/s
 FLOOR_ROUNDS: Final = 200  # in one batch of the floor
 
 
-class Jumping(asyncio.SelectorEventLoop):
+class JumpingLoop(asyncio.SelectorEventLoop):
     """asyncio's own loop with a clock that jumps instead of waiting."""
 
     def __init__(self) -> None:
         self._now = 0.0
-        super().__init__(Impatient(self))
+        super().__init__(JumpingSelector(self))
 
     def time(self) -> float:
         """Return how far the clock has moved."""
@@ -45,10 +45,10 @@ class Jumping(asyncio.SelectorEventLoop):
         self._now += seconds
 
 
-class Impatient(selectors.SelectSelector):
+class JumpingSelector(selectors.SelectSelector):
     """A selector that never waits."""
 
-    def __init__(self, loop: Jumping) -> None:
+    def __init__(self, loop: JumpingLoop) -> None:
         super().__init__()
         self._loop = loop
 
@@ -60,7 +60,7 @@ class Impatient(selectors.SelectSelector):
 
 def bare(callbacks: int) -> float:
     """Return the seconds for so many callbacks, each one second of the loop's clock after the last."""
-    with asyncio.Runner(loop_factory=Jumping) as runner:
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
         loop, left = runner.get_loop(), callbacks
         done = loop.create_future()
 
@@ -86,24 +86,24 @@ class Game:
 
     def __init__(self, game: str, cores: int) -> None:
         self.name, self.cores = game, cores
-        self.day = Day()
-        self.all = Row("all cores", list)
-        self.one = Row("one core", list)
-        self.floor = Row("floor", list)
+        self.day = SoakFigures()
+        self.all = BenchmarkRow("all cores", list)
+        self.one = BenchmarkRow("one core", list)
+        self.floor = BenchmarkRow("floor", list)
         run_table(game, SEED, 1, [])  # fill the caches
 
     def measure(self, number: int) -> None:
         """Play a batch of new tables."""
         first = SEED + number * 2 * self.cores
         seeds = range(first, first + 2 * self.cores)
-        sittings = [Sitting(self.name, seed, TABLE, draw(self.name, seed, TABLE, "some")) for seed in seeds]
+        sittings = [TableRun(self.name, seed, TABLE, draw_schedule(self.name, seed, TABLE, "some")) for seed in seeds]
         played = play_all(sittings, self.cores)
         if played.failure is not None:
             raise SystemExit(f"{self.name}, seed {played.failure.seed}: {played.failure.how}")
-        day = played.day
+        day = played.figures
         self.day.add(day)
-        self.all.keep([played.seconds / day.rounds])
-        self.one.keep([day.seconds / day.rounds])
+        self.all.keep([played.wall_s / day.rounds])
+        self.one.keep([day.cpu_s / day.rounds])
         self.floor.keep([bare(FLOOR_ROUNDS * self.steps) / FLOOR_ROUNDS])
 
     @property
@@ -144,7 +144,7 @@ def main() -> None:
         BATCHES,
     )
     logging.disable(logging.CRITICAL)  # faults are part of the play
-    games = [Game(game, usable()) for game in GAMES]
+    games = [Game(game, usable_cores()) for game in GAMES]
     for number in range(batches):
         first = number % len(games)
         for game in (*games[first:], *games[:first]):

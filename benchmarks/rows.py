@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _MICRO = 1e6
 
 
-class Row:
+class BenchmarkRow:
     """One implementation that is measured. `batch` runs it several times and returns the seconds of each run."""
 
     def __init__(self, name: str, batch: Callable[[], Sequence[float]]) -> None:
@@ -34,7 +34,7 @@ class Row:
         """Return the time (s) below which this share of the samples is."""
         return sorted(self.samples)[min(len(self.samples) - 1, int(share * len(self.samples)))]
 
-    def ratio(self, base: Row) -> float:
+    def ratio(self, base: BenchmarkRow) -> float:
         """Return this row's time as a multiple of `base`: the median over rounds, to ignore a noisy round."""
         return median(own / other for own, other in zip(self.medians, base.medians, strict=True))
 
@@ -51,7 +51,7 @@ def arguments(description: str, example: str, rounds: int) -> int:
     return chosen
 
 
-def interleave(rows: Sequence[Row], rounds: int) -> None:
+def interleave(rows: Sequence[BenchmarkRow], rounds: int) -> None:
     """Measure all rows in turn for some rounds, each round starting with another row; a first round warms up."""
     for row in rows:
         row.measure()
@@ -63,7 +63,7 @@ def interleave(rows: Sequence[Row], rounds: int) -> None:
             row.measure()
 
 
-def print_table(title: str, rows: Sequence[Row], bases: Sequence[Row]) -> None:
+def print_table(title: str, rows: Sequence[BenchmarkRow], bases: Sequence[BenchmarkRow]) -> None:
     """Print median and p99 of every row (µs) and its multiple of each base."""
     names = ["", "median", "p99", *(f"x {base.name}" for base in bases)]
     lines = [

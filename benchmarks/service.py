@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from benchmarks.press import GAME, free_port
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 
 STARTS: Final = 5
 # Rounds a minute: a slow table, and more than any real table plays.
@@ -76,10 +76,10 @@ def _interpreter() -> float:
     return time.perf_counter() - began
 
 
-def _table(folder: Path) -> FarTable:
+def _table(folder: Path) -> RemoteTable:
     """Return a table whose box also serves its panel, at a free port."""
     folder.mkdir()
-    table = FarTable(folder, GAME, seed=1, speed=400.0, pace=0.01)
+    table = RemoteTable(folder, GAME, seed=1, speed=400.0, pace=0.01)
     table.panel_port = free_port()
     return table
 
@@ -106,10 +106,10 @@ async def _pace(folder: Path, per_minute: int, seconds: float) -> None:
     async with _table(folder) as table:
         process = Process(table.config)
         try:
-            await table.meet()
-            await table.rest()
-            await table.bring("blue")
-            await table.bring("red")
+            await table.connect_to_box()
+            await table.until_quiescent()
+            await table.bring_deck("blue")
+            await table.bring_deck("red")
             rounds = max(1, round(seconds * per_minute / 60))
             idle_cpu = idle_s = 0.0
             began, cpu = time.perf_counter(), process.cpu_s

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.far_ends import DEVICE_KEY, TCP_ENDS
-from benchmarks.link import bare, coded, far_end, linked, trips_row
+from benchmarks.link import bare, coded, remote_device, linked, trips_row
 from benchmarks.rows import arguments, interleave, print_table
 from firmware_bridge.transport.ports import open_port
 
@@ -59,7 +59,7 @@ def main() -> None:
     )
     with TemporaryDirectory() as folder, ExitStack() as far_ends, asyncio.Runner() as runner, ExitStack() as hosts:
         for name in HOSTS:
-            far_ends.enter_context(far_end(name, Path(folder, name)))
+            far_ends.enter_context(remote_device(name, Path(folder, name)))
         rows = [
             trips_row(runner, title, runner.run(host(Path(folder, name), hosts)))
             for name, (title, host) in HOSTS.items()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NUMBERS: Final = 7
 # The noise source's claimed min-entropy (bits) per raw 8-bit sample. Half of the maximum, so that a source may age
 # considerably before the tests below fail it; the conditioning compensates.
-CLAIMED_ENTROPY: Final = 4.0
+CLAIMED_ENTROPY_BITS: Final = 4.0
 # A test may fail a good source once in 2^this samples (4.4 suggests 20 to 40). A device that draws every minute for ten
 # years tests 2^29 samples, so one of 2^11 such devices would ever raise a false alarm.
 FALSE_ALARM_BITS: Final = 40
@@ -52,12 +52,12 @@ def proportion_cutoff(entropy: float, window: int, bits: int) -> int:
 
 
 # 1 + ceil(40 / 4) = 11.
-REPETITION_CUTOFF: Final = repetition_cutoff(CLAIMED_ENTROPY, FALSE_ALARM_BITS)
+REPETITION_CUTOFF: Final = repetition_cutoff(CLAIMED_ENTROPY_BITS, FALSE_ALARM_BITS)
 # 1 + critbinom(512, 1/16, 1 - 2^-40) = 78; a source as good as its claim has 32 on average.
-PROPORTION_CUTOFF: Final = proportion_cutoff(CLAIMED_ENTROPY, WINDOW, FALSE_ALARM_BITS)
+PROPORTION_CUTOFF: Final = proportion_cutoff(CLAIMED_ENTROPY_BITS, WINDOW, FALSE_ALARM_BITS)
 
 
-class Failure(Enum):
+class NoiseFailure(Enum):
     """A failure of a noise source."""
 
     STUCK = "the same sample too often in a row"
@@ -65,11 +65,11 @@ class Failure(Enum):
     DEAD = "no samples"
 
 
-class Health:
+class NoiseHealth:
     """The two continuous health tests over every raw sample. The first failure latches."""
 
     def __init__(self) -> None:
-        self.failure: Failure | None = None
+        self.failure: NoiseFailure | None = None
         self.samples = 0
         self.longest = 0  # longest run of equal samples so far
         self.highest = 0  # highest count of samples equal to their window's first, so far
@@ -79,7 +79,7 @@ class Health:
         self._equal = 0
         self._left = 0  # samples until the window ends
 
-    def check(self, samples: bytes) -> Failure | None:
+    def check(self, samples: bytes) -> NoiseFailure | None:
         """Test samples in order; return the latched failure, or None."""
         if self.failure is not None:
             return self.failure
@@ -98,16 +98,16 @@ class Health:
                 left -= 1
                 equal += sample == first
             if run >= REPETITION_CUTOFF or equal >= PROPORTION_CUTOFF:
-                self.failure = Failure.STUCK if run >= REPETITION_CUTOFF else Failure.BIASED
+                self.failure = NoiseFailure.STUCK if run >= REPETITION_CUTOFF else NoiseFailure.BIASED
                 break
         self._last, self._run, self._first, self._equal, self._left = last, run, first, equal, left
         self.longest, self.highest = max(longest, run), max(highest, equal)
         self.samples += len(samples)
         return self.failure
 
-    def starve(self) -> Failure:
+    def record_missing_samples(self) -> NoiseFailure:
         """Record that the source delivered no samples; return the failure."""
-        self.failure = self.failure or Failure.DEAD
+        self.failure = self.failure or NoiseFailure.DEAD
         return self.failure
 
 
@@ -118,33 +118,33 @@ _NUMBER_OF: Final = bytes(byte // _SHARE + 1 for byte in range(256))
 _REJECTED: Final = bytes(range(_SHARE * NUMBERS, 256))
 
 
-def scaled(even: bytes) -> bytes:
+def scale_to_numbers(even: bytes) -> bytes:
     """Turn uniform bytes into numbers from 1 to 7 without bias; rejected bytes give no number."""
     return even.translate(_NUMBER_OF, _REJECTED)
 
 
-def conditioned(samples: bytes) -> bytes:
+def condition_samples(samples: bytes) -> bytes:
     """Condense a block of raw samples into 32 bytes of full entropy (SHA-256, a vetted component of 3.1.5.1.1)."""
     return sha256(samples).digest()
 
 
-class Generator:
+class NumberGenerator:
     """Draws numbers from a noise source and tests every sample first. After a failed test it draws none."""
 
     def __init__(self, noise: Callable[[int], bytes]) -> None:
         """`noise` returns the requested number of raw samples, or fewer if the source is dead."""
-        self.health = Health()
+        self.health = NoiseHealth()
         self._noise = noise
 
-    def start_up(self) -> Failure | None:
+    def run_startup_test(self) -> NoiseFailure | None:
         """Test the start-up samples and discard them; return the failure, or None."""
         self._sample(STARTUP_SAMPLES)
         return self.health.failure
 
-    def numbers(self) -> bytes:
+    def draw_numbers(self) -> bytes:
         """Draw the numbers of one new block, about 31; none if the source failed."""
         while samples := self._sample(BLOCK_SAMPLES):
-            drawn = scaled(conditioned(samples))
+            drawn = scale_to_numbers(condition_samples(samples))
             if drawn:
                 return drawn
         return b""
@@ -152,5 +152,5 @@ class Generator:
     def _sample(self, count: int) -> bytes:
         samples = self._noise(count)
         if len(samples) < count:
-            self.health.starve()
+            self.health.record_missing_samples()
         return b"" if self.health.check(samples) else samples

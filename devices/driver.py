@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from devices.report import LinkDown, LinkUp, Misread, Refused, Reported
-from firmware_bridge.commands import Commands, GetReport, Report, Settled
+from devices.report import LinkDown, LinkUp, OutcomeLost, DeviceRefused, Reported
+from firmware_bridge.commands import CommandTracker, GetReport, Report, Settled
 from firmware_bridge.errors import (
     BadMessage,
     CommandRefused,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import DeviceHello, Message
 
 # How long (s) a device may take to answer a request. Firmware answers from memory.
-PATIENCE: Final = 0.3
+REPLY_TIMEOUT_S: Final = 0.3
 
 _Answer = TypeVar("_Answer")
 
@@ -41,15 +41,15 @@ class Driver:
     def __init__(self, name: str, question: Message, answer: type[Message], on_event: Callable[[Any], None]) -> None:
         self.name = name
         self.reported: Reported | None = None
-        self.tell = on_event
+        self.publish = on_event
         self._question = question
         self._answer = answer
         self._link: Link | None = None
         self._down: PitboxError | None = None
         self._hello: DeviceHello | None = None
         self._boot_id: int | None = None
-        self._commands = Commands()
-        self._first_word: asyncio.Future[Reported] | None = None
+        self._commands = CommandTracker()
+        self._first_report: asyncio.Future[Reported] | None = None
         self._held: list[Any] = []  # events before the first report; they are published after it
 
     @property
@@ -62,22 +62,22 @@ class Driver:
     def link_up(self, link: Link, hello: DeviceHello) -> None:
         """Use a new link; read the device's report before anything else."""
         self._link, self._hello, self._down, self._held = link, hello, None, []
-        link.on_event = self._take_event
-        self.tell(LinkUp(hello))
+        link.on_event = self._on_link_event
+        self.publish(LinkUp(hello))
         self._read_report(link, hello)
 
     def link_down(self, cause: PitboxError) -> None:
         """Release every waiting caller with the cause."""
         self._link, self.reported, self._down = None, None, cause
-        self._commands.link_lost(cause if isinstance(cause, LinkError) else LinkError(str(cause)))
-        if self._first_word is not None and not self._first_word.done():
-            self._first_word.set_exception(cause)
-        self.tell(LinkDown(cause))
+        self._commands.release_waiters(cause if isinstance(cause, LinkError) else LinkError(str(cause)))
+        if self._first_report is not None and not self._first_report.done():
+            self._first_report.set_exception(cause)
+        self.publish(LinkDown(cause))
 
     def _read_report(self, link: Link, hello: DeviceHello) -> None:
         """Request report and inventory together; a device that does not answer both fails the link."""
-        report = link.request(GetReport(), PATIENCE)
-        inventory = link.request(self._question, PATIENCE)
+        report = link.request(GetReport(), REPLY_TIMEOUT_S)
+        inventory = link.request(self._question, REPLY_TIMEOUT_S)
 
         def both(_: asyncio.Future[Any]) -> None:
             if report.cancelled() or inventory.cancelled() or link.down is not None:
@@ -90,31 +90,31 @@ class Driver:
             elif report.result().boot_id != hello.boot_id:
                 link.fail(BadMessage(f"{self.name}: its hello and its report name different boots"))
             else:
-                self._tell_report(hello, report.result(), inventory.result())
+                self._publish_report(hello, report.result(), inventory.result())
 
         asyncio.gather(report, inventory, return_exceptions=True).add_done_callback(both)
 
-    def _tell_report(self, hello: DeviceHello, report: Report, inventory: Any) -> Reported:
+    def _publish_report(self, hello: DeviceHello, report: Report, inventory: Any) -> Reported:
         rebooted = self._boot_id is not None and self._boot_id != report.boot_id
         self._boot_id = report.boot_id
         self.reported = Reported(hello, report, inventory, rebooted)
         reported, held, self._held = self.reported, self._held, []
         for event in (reported, *held):
-            self.tell(event)
-        if self._first_word is not None and not self._first_word.done():  # it is done if a listener ended the session
-            self._first_word.set_result(reported)
+            self.publish(event)
+        if self._first_report is not None and not self._first_report.done():  # it is done if a listener ended the session
+            self._first_report.set_result(reported)
         return reported
 
-    def _take_event(self, message: Any) -> None:
+    def _on_link_event(self, message: Any) -> None:
         if isinstance(message, Settled):
-            self._commands.settled(message)
+            self._commands.record_settled(message)
         command = getattr(message, "command", None)
         if command is not None:
-            self._commands.heard_of(command, asyncio.get_running_loop().time())
+            self._commands.record_activity(command, asyncio.get_running_loop().time())
         if self.reported is None:
             self._held.append(message)
         else:
-            self.tell(message)
+            self.publish(message)
 
     # --- for every kind of machine -----------------------------------------------------------------------------
 
@@ -124,33 +124,33 @@ class Driver:
             return self.reported
         if self._down is not None:
             raise self._down
-        if self._first_word is None or self._first_word.done():
-            self._first_word = asyncio.get_running_loop().create_future()
-        return await asyncio.shield(self._first_word)
+        if self._first_report is None or self._first_report.done():
+            self._first_report = asyncio.get_running_loop().create_future()
+        return await asyncio.shield(self._first_report)
 
     async def report(self) -> Reported:
         """Read the device again, as after an acknowledgment, and publish the report."""
         hello = (await self.ready()).hello
         report = await self.ask(GetReport(), Report)
-        return self._tell_report(hello, report, await self.ask(self._question, self._answer))
+        return self._publish_report(hello, report, await self.ask(self._question, self._answer))
 
-    async def look(self) -> Any:
+    async def read_inventory(self) -> Any:
         """Read the inventory without publishing it."""
         return await self.ask(self._question, self._answer)
 
     async def outcome(self, command: int) -> Settled:
         """Ask for the outcome of a command, which resolves OutcomeUnknown, and publish the answer."""
-        answer = await self.look_up(command)
-        self.tell(answer)
+        answer = await self.query_outcome(command)
+        self.publish(answer)
         return answer
 
-    async def look_up(self, command: int) -> Settled:
+    async def query_outcome(self, command: int) -> Settled:
         """Ask for the outcome of a command without publishing it."""
-        return await self._commands.ask(self.need_link(), command)
+        return await self._commands.ask(self.require_link(), command)
 
     async def ask(self, question: Message, *answers: type[_Answer]) -> _Answer:
         """Send a request; BadMessage unless the reply is one of `answers`."""
-        reply = await self.need_link().request(question, PATIENCE)
+        reply = await self.require_link().request(question, REPLY_TIMEOUT_S)
         if isinstance(reply, answers):
             return reply
         raise BadMessage(f"{self.name}: {question!r} was answered by {reply!r}")
@@ -158,23 +158,23 @@ class Driver:
     async def actuate(self, message: Message, command: int, *, urgent: bool = False) -> Settled:
         """Send a command, which the device executes at most once, and wait for its end."""
         try:
-            return await self._commands.actuate(self.need_link(), message, command, urgent=urgent)
+            return await self._commands.actuate(self.require_link(), message, command, urgent=urgent)
         except (OutcomeUnknown, asyncio.CancelledError):  # canceling the wait does not stop the machine
-            self.tell(Misread(command))
+            self.publish(OutcomeLost(command))
             raise
         except CommandRefused as refused:
-            self.tell(Refused(command, type(message).__name__, refused.reason))
+            self.publish(DeviceRefused(command, type(message).__name__, refused.reason))
             raise
 
-    def _need_model(self, capability: str, what: str, *, named: bool = True) -> None:
+    def _require_capability(self, capability: str, what: str, *, present: bool = True) -> None:
         """Raise NotCapable, before anything is sent, unless the device has a capability (`named=False`: lacks it)."""
-        self.need_link()
+        self.require_link()
         assert self._hello is not None
-        if (capability in self._hello.capabilities) is not named:
-            why = f"it {'does not name' if named else 'names'} the capability {capability!r}"
+        if (capability in self._hello.capabilities) is not present:
+            why = f"it {'does not name' if present else 'names'} the capability {capability!r}"
             raise NotCapable(f"the {self.name} {self._hello.model} cannot {what}: {why}; nothing was sent")
 
-    def need_link(self) -> Link:
+    def require_link(self) -> Link:
         """Return the link, or raise NotSent with the reason why there is none."""
         if self._link is None:
             raise NotSent(f"the {self.name} is not connected: {self._down or 'not yet'}") from self._down

@@ -38,7 +38,7 @@ def message_text(payload: bytes) -> str:
     """Return the message name and fields of a payload; cards and unknown payloads are hidden."""
     if not payload:
         return ""
-    objection = _BLANKER.objection(payload)
+    objection = _BLANKER.blank_reason(payload)
     try:
         tag, *values = msgspec.msgpack.decode(payload)
     except (TypeError, ValueError, *UNDECODABLE):

@@ -7,7 +7,7 @@ import msgspec
 from firmware_bridge.messages import U16, U32
 
 
-class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class OpticalLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """One optical sensor: its light level (0-1023), and the level below which it counts as blocked."""
 
     blocked: bool
@@ -20,12 +20,12 @@ class SensorLevel(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
         return abs(self.level - self.threshold)
 
     @property
-    def dim(self) -> bool:
+    def is_dim(self) -> bool:
         """Whether it counts as blocked, but is brighter than a card makes it: above a quarter of the threshold."""
         return self.blocked and self.level * 4 > self.threshold
 
 
-class Transit(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+class TransitTimes(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
     """Transit times of one segment since power-up, in microseconds."""
 
     cards: U32

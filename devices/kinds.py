@@ -17,7 +17,7 @@ from devices.keypad.driver import KeypadDriver
 from devices.meter_sign import messages as meter_sign_messages
 from devices.meter_sign import state as meter_sign_state
 from devices.meter_sign.driver import MeterSignDriver
-from devices.report import View
+from devices.report import DeviceView
 from devices.rng import messages as rng_messages
 from devices.rng import state as rng_state
 from devices.rng.driver import RngDriver
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import msgspec
 
 D = TypeVar("D", bound=Driver)
-V = TypeVar("V", bound=View)
+V = TypeVar("V", bound=DeviceView)
 
 
 class Kind(Generic[D, V]):
@@ -56,21 +56,21 @@ class Kind(Generic[D, V]):
         self,
         messages: ModuleType,
         driver: Callable[[Callable[[Any], None]], D],
-        blank: V,
+        initial_view: V,
         fold: Callable[[V, Any], V],
         trigger: Callable[[Any], str | None],
-        confirms: tuple[type, ...] = (),
-        pictures: tuple[type, ...] = (),
+        confirmation_events: tuple[type, ...] = (),
+        telemetry_events: tuple[type, ...] = (),
     ) -> None:
         self.name: str = messages.KIND
         self.messages = messages
         self.decoder: msgspec.msgpack.Decoder[Any] = decoder(messages.ToHost)
         self.driver = driver
-        self.blank = blank
+        self.initial_view = initial_view
         self.fold = fold
         self.trigger = trigger
-        self.confirms = confirms
-        self.pictures = pictures
+        self.confirmation_events = confirmation_events
+        self.telemetry_events = telemetry_events
 
 
 SHUFFLER: Final = Kind(
@@ -79,7 +79,7 @@ SHUFFLER: Final = Kind(
     shuffler_state.ShufflerView(),
     shuffler_state.fold,
     shuffler_state.service_trigger,
-    pictures=(shuffler_messages.Progress,),
+    telemetry_events=(shuffler_messages.Progress,),
 )
 BET_SENSOR: Final = Kind(
     bet_sensor_messages,
@@ -113,7 +113,7 @@ SHOE: Final = Kind(
     shoe_state.ShoeView(),
     shoe_state.fold,
     shoe_state.service_trigger,
-    pictures=(shoe_messages.Progress,),
+    telemetry_events=(shoe_messages.Progress,),
 )
 
 # In the order of their tags.

@@ -19,10 +19,10 @@ DICE: Final = 3
 FACES: Final = 6
 
 # Equal odds for every number, as a number generator must have.
-EVEN: Final = (Fraction(1, POSITIONS),) * POSITIONS
+EQUAL_ODDS: Final = (Fraction(1, POSITIONS),) * POSITIONS
 
 
-def number_of_dice(values: Sequence[int]) -> int:
+def position_of_dice(values: Sequence[int]) -> int:
     """Count around the table, the dealer as one, until the count is the total of the three dice."""
     assert len(values) == DICE, f"{len(values)} dice"
     assert all(1 <= value <= FACES for value in values), values
@@ -35,7 +35,7 @@ def seat_of(number: int) -> int | None:
     return None if number == DEALER else 8 - number
 
 
-def dice_odds() -> tuple[Fraction, ...]:
+def position_odds() -> tuple[Fraction, ...]:
     """Return the odds of each position number with three fair dice, by counting all rolls."""
-    rolls = Counter(number_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
+    rolls = Counter(position_of_dice(values) for values in product(range(1, FACES + 1), repeat=DICE))
     return tuple(Fraction(rolls[number], FACES**DICE) for number in range(1, POSITIONS + 1))

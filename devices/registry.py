@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 # The messages of each kind of machine, in the order of their tags. Every module has ToDevice and ToHost.
-MACHINES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
+KIND_MESSAGES: Final[tuple[ModuleType, ...]] = (shuffler, shoe, shaker, rng, button, bet_sensor, keypad, meter_sign)
 # Messages of the link, for every kind of machine.
-LINK: Final[tuple[Any, ...]] = (
+LINK_MESSAGES: Final[tuple[Any, ...]] = (
     messages.HandshakeToHost,
     messages.HandshakeToDevice,
     commands.HostCommands,
@@ -29,7 +29,7 @@ LINK: Final[tuple[Any, ...]] = (
 )
 
 
-def members(union: Any) -> tuple[type[Message], ...]:
+def union_members(union: Any) -> tuple[type[Message], ...]:
     """Return the message classes of a union; a single message class counts as a union of one."""
     return get_args(union) or (union,)
 
@@ -37,9 +37,9 @@ def members(union: Any) -> tuple[type[Message], ...]:
 def all_messages() -> list[type[Message]]:
     """Return every message class once, in the order of the tags; no two share a tag."""
     by_tag: dict[int, type[Message]] = {}
-    unions = [*LINK, *(union for machine in MACHINES for union in (machine.ToDevice, machine.ToHost))]
+    unions = [*LINK_MESSAGES, *(union for machine in KIND_MESSAGES for union in (machine.ToDevice, machine.ToHost))]
     for union in unions:
-        for message in members(union):
+        for message in union_members(union):
             known = by_tag.setdefault(tag_of(message), message)
             assert known is message, f"{known.__name__} and {message.__name__} share tag {tag_of(message)}"
     return [by_tag[tag] for tag in sorted(by_tag)]

@@ -32,25 +32,25 @@ class Reported(msgspec.Struct, frozen=True):
     rebooted: bool = False  # the boot id differs from the previous one
 
 
-class Misread(msgspec.Struct, frozen=True):
+class OutcomeLost(msgspec.Struct, frozen=True):
     """A command was sent and its outcome is unknown; the device must be asked before it returns to service."""
 
     command: int
 
 
-class Refused(msgspec.Struct, frozen=True):
+class DeviceRefused(msgspec.Struct, frozen=True):
     """A device refused a command: nothing moved. `act` is the name of the message."""
 
     command: int
-    act: str
+    message: str
     reason: int
 
 
 # The events that every driver publishes; a Settled may come unasked or as an answer.
-Told = LinkUp | LinkDown | Reported | Misread | Refused | Settled
+CommonEvent = LinkUp | LinkDown | Reported | OutcomeLost | DeviceRefused | Settled
 
 
-class View(msgspec.Struct, frozen=True):
+class DeviceView(msgspec.Struct, frozen=True):
     """The known state of a device; each kind adds its own fields."""
 
     connected: bool = False
@@ -59,7 +59,7 @@ class View(msgspec.Struct, frozen=True):
 
 def unsettled_after(unsettled: frozenset[int], event: object) -> frozenset[int]:
     """Return the commands with an unknown outcome after an event."""
-    if isinstance(event, Misread):
+    if isinstance(event, OutcomeLost):
         return unsettled | {event.command}
     if isinstance(event, Settled) and event.outcome is not Outcome.RUNNING:
         return unsettled - {event.command}

@@ -89,11 +89,11 @@ class Service:
         )
 
     @property
-    def serves(self) -> bool:
+    def is_in_service(self) -> bool:
         """True only in service; every permit checks this."""
         return self.state == IN_SERVICE
 
-    def take(self, trigger: str | None, *, unsettled: bool) -> None:
+    def apply_trigger(self, trigger: str | None, *, unsettled: bool) -> None:
         """Apply the trigger of a device event; `unsettled`: the outcome of one of its commands is unknown.
 
         A good report does not clear a fault, and counts for nothing while an outcome is unknown. In an absent slot,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from devices.driver import Driver
-from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BadMessage, ProtocolError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
-class Witness(Driver):
+class CheckedDriver(Driver):
     """Keeps a view of the device, and compares each message with it."""
 
     def __init__(
@@ -31,20 +31,20 @@ class Witness(Driver):
         answer: type[Message],
         on_event: Callable[[Any], None],
         *,
-        blank: Any,
+        initial_view: Any,
         fold: Callable[[Any, Any], Any],
         contradiction: Callable[[Any, Any], str | None],
     ) -> None:
         """`contradiction` returns what is wrong with a message, given the view; None if nothing is."""
         super().__init__(name, question, answer, self._compare)
         self._on_event = on_event
-        self._known = blank
+        self._known = initial_view
         self._fold = fold
         self._contradiction = contradiction
 
     def _compare(self, event: Any) -> None:
         """Publish an event unless it is contradictory; ignore events of a session that has ended."""
-        if not isinstance(event, LinkUp | LinkDown | Misread | Settled):
+        if not isinstance(event, LinkUp | LinkDown | OutcomeLost | Settled):
             if self._link is None:
                 return
             wrong = self._contradiction(self._known, event.inventory if isinstance(event, Reported) else event)
@@ -75,7 +75,7 @@ def link_trigger(event: object) -> str | None:
             return "fault"
         case LinkDown():
             return "vanish"
-        case Misread():
+        case OutcomeLost():
             return "doubt"
         case _:
             return None

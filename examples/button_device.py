@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.button import messages as m
 from firmware_bridge.commands import Accepted, AskCommand, CommandMemory, GetReport, Outcome, Report
 from firmware_bridge.errors import LinkError
-from firmware_bridge.handshake import Greeter
+from firmware_bridge.handshake import DeviceHandshake
 from firmware_bridge.keys import ApprovedFirmware, new_key, save_approved, save_key
 from firmware_bridge.messages import DeviceHello, Message, decoder, tag_of
 from firmware_bridge.wire import Wire
@@ -104,7 +104,7 @@ class ButtonDevice:
         if self._link is not None:
             self._link.fail(LinkError("the device restarts"))
         self._link = None
-        self._memory.interrupted(m.Reason.POWER_LOST)
+        self._memory.fail_running(m.Reason.POWER_LOST)
         self._state = m.State.WATCHING
         self._place = 3
         self._boot_id = secrets.randbits(32)
@@ -112,7 +112,7 @@ class ButtonDevice:
         self._test: asyncio.TimerHandle | None = None
         # The Greeter puts a fresh challenge into every hello.
         hello = DeviceHello(m.KIND, SERIAL, "EX-B7", FIRMWARE, DIGEST, [m.LOCATES], self._boot_id, challenge=bytes(16))
-        Greeter(Wire(self._port), self._key, hello, decoder(m.ToDevice), self._begin_session, secrets.token_bytes)
+        DeviceHandshake(Wire(self._port), self._key, hello, decoder(m.ToDevice), self._begin_session, secrets.token_bytes)
 
     def _begin_session(self, link: Link, role: str) -> None:
         self._link = link
@@ -122,13 +122,13 @@ class ButtonDevice:
     def _reply(self, message: Any, seq: int) -> None:
         print(type(message).__name__, flush=True)
         assert self._link is not None
-        self._link.reply(seq, self._answer(message))
+        self._link.send_reply(seq, self._answer(message))
 
     def _answer(self, message: Any) -> Message:
         match message:
             case GetReport():
                 uptime_s = int(asyncio.get_running_loop().time() - self._booted_s)
-                return Report(self._boot_id, uptime_s, self._bench_visits, self._memory.last())
+                return Report(self._boot_id, uptime_s, self._bench_visits, self._memory.recent())
             case AskCommand():
                 return self._memory.recall(message.command)
             case m.GetStatus():
@@ -158,8 +158,8 @@ class ButtonDevice:
         self._state = m.State.WATCHING
         settled = self._memory.settle(command, Outcome.DONE)
         if self._link is not None and self._link.down is None:
-            self._link.event(m.SelfTested(command, bad_places=0))
-            self._link.event(settled)
+            self._link.send_event(m.SelfTested(command, bad_places=0))
+            self._link.send_event(settled)
 
 
 async def run(folder: Path) -> None:

@@ -40,7 +40,7 @@ TO_BOX: Final = 0
 TO_MACHINE: Final = 1
 BLANKED: Final = 1
 # Bytes. A busy shuffler fills it in about a day; a forgotten capture must not fill the journal's disk.
-LIMIT: Final = 256 << 20
+MAX_CAPTURE_BYTES: Final = 256 << 20
 
 
 class CaptureFile:
@@ -51,7 +51,7 @@ class CaptureFile:
         file: BinaryIO,
         known: Iterable[type[Message]],
         clock: Callable[[], int] = time.time_ns,
-        limit: int = LIMIT,
+        limit: int = MAX_CAPTURE_BYTES,
     ) -> None:
         self.error: Exception | None = None  # why capturing stopped
         self.packets = 0
@@ -93,7 +93,7 @@ class CaptureFile:
 
     def _packet(self, port: int, outgoing: bool, signed: bytes, mac: bytes) -> bytes:
         header, payload = signed[: fr.HEADER_SIZE], signed[fr.HEADER_SIZE :]
-        comment = self._blanker.objection(payload)
+        comment = self._blanker.blank_reason(payload)
         if comment:
             payload, mac = self._blanker.blank(payload), bytes(len(mac))
         pseudo = bytes([PSEUDO_VERSION, TO_MACHINE if outgoing else TO_BOX, BLANKED if comment else 0, 0])
@@ -131,7 +131,7 @@ class Blanker:
         self._cards = {tag_of(message): message.__name__ for message in messages if message.carries_cards}
         self._harmless = {tag_of(message) for message in messages} - self._cards.keys()
 
-    def objection(self, payload: bytes) -> str:
+    def blank_reason(self, payload: bytes) -> str:
         """Return why a payload must be blanked; an empty text if it may be recorded."""
         if not payload:
             return ""
@@ -166,7 +166,7 @@ def read_tag(payload: bytes) -> tuple[int | None, int]:
 # --- reading -------------------------------------------------------------------------------------------------
 
 
-class Packet(msgspec.Struct, frozen=True):
+class CapturedFrame(msgspec.Struct, frozen=True):
     """One captured frame: its slot, time and direction. `blanked`: payload and MAC are zeros."""
 
     slot: str
@@ -177,7 +177,7 @@ class Packet(msgspec.Struct, frozen=True):
     frame: fr.Frame
 
 
-def read_capture(path: Path) -> Iterator[Packet]:
+def read_capture(path: Path) -> Iterator[CapturedFrame]:
     """Yield a capture's frames in order, without one cut off at the end. BadCapture if it is not a capture.
 
     Packets of other link types are skipped, so the file may be merged with a network capture.
@@ -187,18 +187,18 @@ def read_capture(path: Path) -> Iterator[Packet]:
             for number, captured in enumerate(pcapng.read(file), 1):
                 if captured.interface.link_type == pcapng.LINK_USER0:
                     yield _packet(captured, number)
-    except pcapng.Broken as error:
+    except pcapng.BadPcapng as error:
         raise BadCapture(f"{path}: {error}") from error
     except OSError as error:
         raise BadCapture(f"{path}: {error.strerror or error}") from error
 
 
-def _packet(captured: pcapng.Captured, number: int) -> Packet:
+def _packet(captured: pcapng.CapturedPacket, number: int) -> CapturedFrame:
     data = captured.data
     if len(data) < PSEUDO_SIZE + fr.HEADER_SIZE or data[0] != PSEUDO_VERSION:
-        raise pcapng.Broken(f"packet {number} is not of a pitbox capture")
+        raise pcapng.BadPcapng(f"packet {number} is not of a pitbox capture")
     frame = fr.parse(data[PSEUDO_SIZE:] + bytes(fr.CRC_SIZE))
     if frame is None:
-        raise pcapng.Broken(f"packet {number} holds no frame of this version")
+        raise pcapng.BadPcapng(f"packet {number} holds no frame of this version")
     outgoing, blanked = data[1] == TO_MACHINE, bool(data[2] & BLANKED)
-    return Packet(captured.interface.name, captured.time_ns, outgoing, blanked, captured.comment, frame)
+    return CapturedFrame(captured.interface.name, captured.time_ns, outgoing, blanked, captured.comment, frame)

@@ -1,6 +1,6 @@
 """Commands with ids: a device executes each at most once, and the host asks about a lost outcome instead of resending.
 
-`Commands` is the host's side, `CommandMemory` the device's side.
+`CommandTracker` is the host's side, `CommandMemory` the device's side.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 # A device remembers this many commands; the host never has more than a few under way.
 REMEMBERED: Final = 16
 # How long (s) a device may take to accept or refuse a command. Firmware answers at once; the rest is margin.
-ACCEPT_PATIENCE: Final = 0.5
+ACCEPT_TIMEOUT_S: Final = 0.5
 # After this long (s) without an event about a running command, the host asks about it.
-SETTLE_QUIET: Final = 10.0
+SETTLE_QUIET_S: Final = 10.0
 # How many times in a row the answer may be "running" without an event; after that the machine counts as stuck.
 MAX_ASKS: Final = 6
 
@@ -84,25 +84,25 @@ HostCommands = AskCommand | GetReport
 DeviceCommands = Accepted | Settled | Report
 
 
-class Commands:
+class CommandTracker:
     """The host's record of the commands that run on one device. It lives as long as the driver, across links."""
 
     def __init__(self) -> None:
         self._waiting: dict[int, asyncio.Future[Settled]] = {}
         self._last_activity: dict[int, float] = {}
 
-    def settled(self, message: Settled) -> None:
+    def record_settled(self, message: Settled) -> None:
         """Record the end of a command and release the caller that waits for it."""
         waiter = self._waiting.get(message.command)
         if waiter is not None and not waiter.done():
             waiter.set_result(message)
 
-    def heard_of(self, command: int, now: float) -> None:
+    def record_activity(self, command: int, now: float) -> None:
         """Record that an event about a command arrived; this postpones the next question about it."""
         if command in self._last_activity:
             self._last_activity[command] = now
 
-    def link_lost(self, cause: LinkError) -> None:
+    def release_waiters(self, cause: LinkError) -> None:
         """Release every waiting caller with OutcomeUnknown; the device must be asked before the outcome is known."""
         for command, waiter in self._waiting.items():
             if not waiter.done():
@@ -123,7 +123,7 @@ class Commands:
         self._last_activity[command] = loop.time()
         try:
             try:
-                reply = await link.request(message, ACCEPT_PATIENCE, urgent=urgent, actuation=True)
+                reply = await link.request(message, ACCEPT_TIMEOUT_S, urgent=urgent, actuation=True)
             except (NotSent, QueueFull):
                 raise
             except LinkError as cause:
@@ -140,7 +140,7 @@ class Commands:
 
     async def ask(self, link: Link, command: int) -> Settled:
         """Ask the device for the outcome of a command; safe to repeat."""
-        reply = await link.request(AskCommand(command), ACCEPT_PATIENCE)
+        reply = await link.request(AskCommand(command), ACCEPT_TIMEOUT_S)
         if not isinstance(reply, Settled) or reply.command != command:
             raise BadMessage(f"asked about command {command}, the device replied {reply!r}")
         return reply
@@ -150,7 +150,7 @@ class Commands:
         asks = 0
         while True:
             last_activity = self._last_activity[command]
-            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, last_activity + SETTLE_QUIET - loop.time()))
+            done, _ = await asyncio.wait({waiter}, timeout=max(0.0, last_activity + SETTLE_QUIET_S - loop.time()))
             if done:
                 return waiter.result()
             if self._last_activity[command] != last_activity:
@@ -218,13 +218,13 @@ class CommandMemory:
         """Return the known outcome of a command; UNKNOWN if it is not remembered."""
         return self._known.get(command, Settled(command, Outcome.UNKNOWN, 0))
 
-    def interrupted(self, reason: int) -> None:
+    def fail_running(self, reason: int) -> None:
         """Record every running command as failed, after power came back."""
         for command, settled in self._known.items():
             if settled.outcome is Outcome.RUNNING:
                 self._known[command] = Settled(command, Outcome.FAILED, reason)
 
-    def last(self) -> list[Settled]:
+    def recent(self) -> list[Settled]:
         """Return the remembered outcomes, oldest first."""
         return list(self._known.values())
 

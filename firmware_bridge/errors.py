@@ -90,7 +90,7 @@ class NotSent(LinkError):
     number = 119
 
 
-class SessionWornOut(LinkError):
+class SessionExhausted(LinkError):
     """The session's frame counter is used up; a new handshake opens a new session."""
 
     number = 120
@@ -336,7 +336,7 @@ class BadConfiguration(ConfigurationError):
     number = 617
 
 
-class SerialTwice(ConfigurationError):
+class SerialClaimedTwice(ConfigurationError):
     """Two devices claim the same serial number; it is unknown which one is enrolled."""
 
     number = 618
@@ -376,7 +376,7 @@ class BadCredential(ConfigurationError):
     number = 632
 
 
-class BadDossier(ConfigurationError):
+class BadFaultReport(ConfigurationError):
     """There is no such fault report, or its file is damaged."""
 
     number = 630
@@ -485,7 +485,7 @@ class CopyTakenOver(JournalError):
     number = 724
 
 
-class CopyRotten(JournalError):
+class CopyCorrupted(JournalError):
     """A record in the second copy changed after it was acknowledged: its disk or memory fails."""
 
     number = 725
@@ -527,7 +527,7 @@ class NoBox(BoxError):
     number = 811
 
 
-class BoxRuns(BoxError):
+class BoxAlreadyRunning(BoxError):
     """Another box uses this data folder."""
 
     number = 812
@@ -620,7 +620,7 @@ class BrokerLost(UplinkError):
     number = 836
 
 
-class OutboxLong(UplinkError):
+class OutboxTooLong(UplinkError):
     """More records wait for the broker than planned. None is lost."""
 
     number = 837
@@ -659,19 +659,19 @@ class BadCertificate(ConfigurationError):
     number = 853
 
 
-class HeadStays(PitboxError):
+class HeadNotPublished(PitboxError):
     """The head of the journal is not published outside this computer."""
 
     number = 854
 
 
-class FolderClosed(PitboxError):
+class FolderNotWritable(PitboxError):
     """The box may not write to a folder that its configuration names."""
 
     number = 855
 
 
-class UsageMistake(ConfigurationError):
+class UsageError(ConfigurationError):
     """A command line is malformed."""
 
     number = 856

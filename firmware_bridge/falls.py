@@ -10,44 +10,44 @@ from collections import deque
 from typing import Final
 
 # This many drops within the window (s) are reported one by one; then the link goes on trial.
-LOUD: Final = 5
-WINDOW: Final = 600.0
+REPORTED_DROPS: Final = 5
+DROP_WINDOW_S: Final = 600.0
 # Trial time (s): the first and the longest; it doubles with each reported drop. A link that drops right after every
 # trial is therefore reported at most 30 times an hour. The owner can shorten trials while a person waits.
-FIRST_TRIAL: Final = 10.0
-LONGEST_TRIAL: Final = 120.0
+FIRST_TRIAL_S: Final = 10.0
+LONGEST_TRIAL_S: Final = 120.0
 
 
-class Falls:
+class LinkDrops:
     """The drops of one link since it was last steady. `counted`: drops during trials; `reported`: all others."""
 
     def __init__(self) -> None:
         self.is_flapping = False
-        self.counted = 0
+        self.unreported = 0
         self.reported = 0
-        self._recent: deque[float] = deque(maxlen=LOUD)
+        self._recent: deque[float] = deque(maxlen=REPORTED_DROPS)
 
-    def fell(self, now: float, lived: float) -> bool:
+    def record_drop(self, now: float, up_s: float) -> bool:
         """Record the drop of a link that was up for `lived` seconds; return True if this drop starts a trial."""
-        if lived >= WINDOW:
-            self.steady()
+        if up_s >= DROP_WINDOW_S:
+            self.reset()
         self.reported += 1
         self._recent.append(now)
-        newly = not self.is_flapping and len(self._recent) == LOUD and now - self._recent[0] < WINDOW
+        newly = not self.is_flapping and len(self._recent) == REPORTED_DROPS and now - self._recent[0] < DROP_WINDOW_S
         if newly:
-            self.is_flapping, self.counted, self.reported = True, 0, 0
+            self.is_flapping, self.unreported, self.reported = True, 0, 0
         return newly
 
-    def fell_on_trial(self) -> int:
+    def record_trial_drop(self) -> int:
         """Record a drop during a trial; return how many there were."""
-        self.counted += 1
-        return self.counted
+        self.unreported += 1
+        return self.unreported
 
-    def trial(self) -> float:
+    def trial_s(self) -> float:
         """Return how long (s) the next link must stay up before its owner gets a link-up; 0 without a trial."""
-        return min(LONGEST_TRIAL, FIRST_TRIAL * 2.0 ** min(self.reported, 16)) if self.is_flapping else 0.0
+        return min(LONGEST_TRIAL_S, FIRST_TRIAL_S * 2.0 ** min(self.reported, 16)) if self.is_flapping else 0.0
 
-    def steady(self) -> None:
+    def reset(self) -> None:
         """Forget all drops, after the link stayed up for the whole window."""
-        self.is_flapping, self.counted, self.reported = False, 0, 0
+        self.is_flapping, self.unreported, self.reported = False, 0, 0
         self._recent.clear()

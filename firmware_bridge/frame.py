@@ -67,7 +67,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     mac: bytes
 
 
-def head(flags: int, type: int, seq: int, ack: int, re: int, counter: int) -> bytes:  # noqa: A002 - the field's name
+def pack_header(flags: int, type: int, seq: int, ack: int, re: int, counter: int) -> bytes:  # noqa: A002 - the field's name
     """Return the header's bytes."""
     return _pack(_FIRST | flags, type, seq, ack, re, counter)
 
@@ -81,7 +81,7 @@ def to_wire(signed: bytes, mac: bytes = b"") -> bytes:
     return LENGTH[len(body) + 1] + body + b"\0"  # most frames: one block
 
 
-def crc_fits(body: bytes) -> bool:
+def is_crc_valid(body: bytes) -> bool:
     """Return whether the last two bytes of an unstuffed body are its CRC."""
     # Run over its own remainder, this CRC gives zero.
     return len(body) >= HEADER_SIZE + CRC_SIZE and not crc_hqx(body, 0xFFFF)

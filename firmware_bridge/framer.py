@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from firmware_bridge import cobs
-from firmware_bridge.frame import MAX_WIRE, Frame, crc_fits, parse
+from firmware_bridge.frame import MAX_WIRE, Frame, is_crc_valid, parse
 
 
 class FramerCounters(msgspec.Struct):
@@ -26,20 +26,20 @@ class Framer:
 
     def __init__(self) -> None:
         self.counters = FramerCounters()
-        self._rest = b""
+        self._buffer = b""
         self._skipping = False  # an overlong frame is being dropped until its delimiter
 
     @property
     def buffered(self) -> int:
         """How many bytes of an incomplete frame are buffered."""
-        return len(self._rest)
+        return len(self._buffer)
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """Add a chunk; return the frames that it completed, in order. Never raises."""
         counters = self.counters
         size = len(chunk)
         counters.bytes_in += size
-        if chunk.find(b"\0") == size - 1 and size and not self._rest and not self._skipping:  # one whole frame
+        if chunk.find(b"\0") == size - 1 and size and not self._buffer and not self._skipping:  # one whole frame
             frame = self._frame(chunk[:-1])
             if frame is None:
                 counters.bytes_dropped += size
@@ -47,7 +47,7 @@ class Framer:
             counters.frames += 1
             counters.bytes_framed += size
             return [frame]
-        parts = (self._rest + chunk).split(b"\0") if self._rest else chunk.split(b"\0")
+        parts = (self._buffer + chunk).split(b"\0") if self._buffer else chunk.split(b"\0")
         partial = parts.pop()
         frames: list[Frame] = []
         framed = 0
@@ -65,7 +65,7 @@ class Framer:
             counters.bytes_dropped += len(partial)
             self._skipping = True
             partial = b""
-        self._rest = partial
+        self._buffer = partial
         return frames
 
     def _frame(self, stuffed: bytes) -> Frame | None:
@@ -82,7 +82,7 @@ class Framer:
         if body is None:
             self.counters.bad_stuffing += 1
             return None
-        if not crc_fits(body):
+        if not is_crc_valid(body):
             self.counters.bad_crc += 1
             return None
         frame = parse(body)

@@ -31,7 +31,7 @@ from firmware_bridge.errors import (
     WrongKind,
 )
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from firmware_bridge.link import HOST_HEARTBEAT, Link
+from firmware_bridge.link import HOST_HEARTBEAT_S, Link
 from firmware_bridge.messages import (
     DeviceHello,
     DeviceProof,
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     from firmware_bridge.wire import Wire
 
 # A handshake step is repeated after this long (s), doubled each time: hello and proof take 0.25 s at 9600 baud.
-FIRST_WAIT: Final = 0.4
+FIRST_RETRY_S: Final = 0.4
 # The longest wait (s) before a repeat, so that a returning device is met before its old session ends after 3.5 s.
-MAX_WAIT: Final = 1.6
+MAX_RETRY_S: Final = 1.6
 # Attempts at one step before the port counts as silent.
-MAX_STEPS: Final = 6
+MAX_ATTEMPTS: Final = 6
 
 _TO_HOST: Final = decoder(HandshakeToHost)
 _TO_DEVICE: Final = decoder(HandshakeToDevice)
@@ -96,7 +96,7 @@ def check_firmware(hello: DeviceHello, trust: Trust) -> None:
         )
 
 
-async def greet(
+async def open_session(
     wire: Wire,
     trust: Trust,
     decode: msgspec.msgpack.Decoder[Any],
@@ -117,10 +117,10 @@ async def greet(
     if not compare_digest(proof, seal.device_proof(key.key, bound)):
         raise WrongKey(f"{hello.kind} {hello.serial} does not hold the key that is known for it")
     check_firmware(hello, trust)
-    session = seal.session_keys(key.key, bound)
+    session = seal.derive_session_keys(key.key, bound)
     opener = seal.Opener(session.to_host)
     await _step(wire, inbox, encode(HostProof(seal.host_proof(key.key, bound))), _WelcomeCollector(opener))
-    link = Link(wire, seal.Sealer(session.to_device), opener, decode, f"{hello.kind} {hello.serial}", HOST_HEARTBEAT)
+    link = Link(wire, seal.Sealer(session.to_device), opener, decode, f"{hello.kind} {hello.serial}", HOST_HEARTBEAT_S)
     if not inbox.empty():  # frames right behind the welcome wait until the owner has set its callbacks
         wire.on_frame = inbox.put_nowait
         asyncio.get_running_loop().call_soon(_catch_up, link, inbox)
@@ -173,12 +173,12 @@ class _WelcomeCollector:
 async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload: bytes, collector: Any) -> Any:
     """Send one handshake step; repeat it with the RETRANSMIT flag until the collector returns a result."""
     loop = asyncio.get_running_loop()
-    wait = FIRST_WAIT
-    for attempt in range(MAX_STEPS):
+    wait = FIRST_RETRY_S
+    for attempt in range(MAX_ATTEMPTS):
         flags = fr.RETRANSMIT if attempt else 0
-        wire.send(fr.head(flags, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + payload)
+        wire.send(fr.pack_header(flags, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + payload)
         until = loop.time() + wait
-        wait = min(MAX_WAIT, wait * 2)
+        wait = min(MAX_RETRY_S, wait * 2)
         while True:
             try:
                 async with asyncio.timeout_at(until):
@@ -191,7 +191,7 @@ async def _step(wire: Wire, inbox: asyncio.Queue[fr.Frame | LinkError], payload:
             taken = None if message is None else collector.collect(message, frame)
             if taken is not None:
                 return taken
-    raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
+    raise LinkSilent(f"no device answered the handshake in {MAX_ATTEMPTS} attempts")
 
 
 def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) -> Message | None:
@@ -205,7 +205,7 @@ def _handshake_message(frame: fr.Frame, decode: msgspec.msgpack.Decoder[Any]) ->
     return message
 
 
-class Greeter:
+class DeviceHandshake:
     """The device's side: answers hellos at any time, and opens a link for each host that proves the key.
 
     An old session lives until a new host has proved the key, so noise and strangers cannot end it. Each challenge is
@@ -240,7 +240,7 @@ class Greeter:
         """Process a frame that is not part of a session."""
         if frame.flags & fr.SEALED:
             if self._link is None:
-                self._say(NoSession(self._identity.boot_id))
+                self._send_unsealed(NoSession(self._identity.boot_id))
             return
         message = _handshake_message(frame, _TO_DEVICE)
         if isinstance(message, HostHello):
@@ -248,7 +248,7 @@ class Greeter:
         elif isinstance(message, HostProof):
             self._take_proof(message)
 
-    def end(self, cause: LinkError) -> None:
+    def end_session(self, cause: LinkError) -> None:
         """End the session, for example because the port is gone."""
         if self._link is not None:
             self._link.fail(cause)
@@ -259,8 +259,8 @@ class Greeter:
             challenge = self._entropy(seal.CHALLENGE_SIZE)
             self._answer = encode(msgspec.structs.replace(self._identity, challenge=challenge))
             self._bound = seal.transcript(payload, self._answer)
-        self._wire.send(fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + self._answer)
-        self._say(DeviceProof(seal.device_proof(self._key, self._bound)))
+        self._wire.send(fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + self._answer)
+        self._send_unsealed(DeviceProof(seal.device_proof(self._key, self._bound)))
 
     def _take_proof(self, message: HostProof) -> None:
         if self._link is not None and self._sealer is not None and message.proof == self._opened_by:
@@ -269,14 +269,14 @@ class Greeter:
         if (
             not self._asked and self._link is None
         ):  # after a reboot, or when our session ended and the host does not know it
-            self._say(NoSession(self._identity.boot_id))
+            self._send_unsealed(NoSession(self._identity.boot_id))
             return
         if not self._asked or not compare_digest(message.proof, seal.host_proof(self._key, self._bound)):
-            self._say(Refuse(HostRefused.number))
+            self._send_unsealed(Refuse(HostRefused.number))
             return
         self._asked = b""
-        self.end(LinkError("a new session took over"))
-        session = seal.session_keys(self._key, self._bound)
+        self.end_session(LinkError("a new session took over"))
+        session = seal.derive_session_keys(self._key, self._bound)
         sealer = seal.Sealer(session.to_host)
         self._send_welcome(sealer)
         link = Link(self._wire, sealer, seal.Opener(session.to_device), self._decode, name="host")
@@ -293,5 +293,5 @@ class Greeter:
         welcome = encode(Welcome(self._identity.boot_id))
         self._wire.send(*sealer.seal(0, fr.HANDSHAKE, 0, fr.FIRST_SEQ, fr.NO_RE, welcome))
 
-    def _say(self, message: Message) -> None:
-        self._wire.send(fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + encode(message))
+    def _send_unsealed(self, message: Message) -> None:
+        self._wire.send(fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + encode(message))

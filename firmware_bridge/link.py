@@ -26,10 +26,10 @@ from firmware_bridge.errors import (
     ReplyTimeout,
     Revoked,
     SessionLost,
-    SessionWornOut,
+    SessionExhausted,
 )
 from firmware_bridge.messages import HandshakeToHost, Message, NoSession, decoder, encode
-from firmware_bridge.round_trip import ACK_DELAY, RoundTrip
+from firmware_bridge.round_trip import ACK_DELAY_S, RttEstimator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,21 +44,21 @@ URGENT_WINDOW: Final = WINDOW + 4
 # Messages that may wait for the window; more would overload the device.
 QUEUE_LIMIT: Final = 64
 # The link fails if one frame stays unacknowledged for this long (s), although other frames arrive.
-UNACKNOWLEDGED: Final = 10.0
+UNACKNOWLEDGED_LIMIT_S: Final = 10.0
 # The largest factor by which the retransmission time grows while nothing is received.
 MAX_BACKOFF: Final = 8
 # A reply may take this many retransmission times in addition to the device's own time: request and reply may each be
 # lost several times, on a line that carries other frames.
 REPLY_RTOS: Final = 16
 # After this long (s) without sending, send a PING; after this long without receiving, the other end is gone.
-HEARTBEAT: Final = 2.0
-SILENCE: Final = 3.5
+HEARTBEAT_S: Final = 2.0
+SILENCE_LIMIT_S: Final = 3.5
 # The host's heartbeat (s): longer, because it answers each PING of the device and needs no PING of its own.
-HOST_HEARTBEAT: Final = 2.2
+HOST_HEARTBEAT_S: Final = 2.2
 # After this long (s) without receiving, a heartbeat and its answer are missing: send PINGs quickly.
-ANXIOUS: Final = 2.25
+PROBE_AFTER_S: Final = 2.25
 # The interval (s) of quick PINGs: ten before the silence limit, so that a lossy line is not taken for a dead one.
-KNOCK: Final = 0.125
+PROBE_EVERY_S: Final = 0.125
 # A frame that arrives this shortly (s) before a wake-up postpones it: the wake-up is for a silent line.
 _NEAR: Final = 0.3
 # A timer that fires sooner than this (s) would only spin.
@@ -110,7 +110,7 @@ class Link:
 
     # CPython finds up to thirty instance attributes quickly; slots have no such limit.
     __slots__ = (
-        "__dict__", "__weakref__", "_ack_due", "_decode", "_early", "_echo", "_expected", "_heartbeat", "_last_heard",
+        "__dict__", "__weakref__", "_ack_due", "_decode", "_early", "_echo", "_expected", "_heartbeat", "_last_received",
         "_last_sent", "_loop", "_next_seq", "_opener", "_questions", "_queue", "_quick", "_quick_at", "_sealer",
         "_time", "_timer", "_timer_at", "_trip", "_unacked", "_urgent", "counters", "down", "name", "on_down",
         "on_event", "on_request", "on_unsealed", "wire",
@@ -123,7 +123,7 @@ class Link:
         opener: Opener,
         decode: msgspec.msgpack.Decoder[Any],
         name: str = "link",
-        heartbeat: float = HEARTBEAT,
+        heartbeat: float = HEARTBEAT_S,
     ) -> None:
         self.name = name
         self._heartbeat = heartbeat
@@ -147,10 +147,10 @@ class Link:
         self._echo = 0  # low 16 bits of the counter of the latest received frame
         self._early: dict[int, fr.Frame] = {}  # arrived out of order; never more than a window
         self._questions: dict[int, _Outgoing] = {}  # requests that wait for a reply, by sequence number
-        self._trip = RoundTrip()
+        self._trip = RttEstimator()
         now = self._time()
         self._last_sent = now
-        self._last_heard = now
+        self._last_received = now
         self._ack_due = 0.0  # 0: nothing to acknowledge
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at = 0.0
@@ -163,19 +163,19 @@ class Link:
     # --- for the owner ---------------------------------------------------------------------------------
 
     @property
-    def congested(self) -> bool:
+    def is_congested(self) -> bool:
         """True while the window is full: the caller should skip optional messages."""
         return len(self._unacked) >= WINDOW
 
     @property
-    def round_trip(self) -> float:
+    def round_trip_s(self) -> float:
         """The smoothed round-trip time in seconds; 0 before the first measurement."""
-        return self._trip.smoothed
+        return self._trip.smoothed_s
 
     @property
-    def rto(self) -> float:
+    def rto_s(self) -> float:
         """The current retransmission time in seconds."""
-        return self._trip.rto
+        return self._trip.rto_s
 
     @property
     def forged(self) -> int:
@@ -190,7 +190,7 @@ class Link:
     def request(
         self,
         message: Message,
-        patience: float,
+        device_time_s: float,
         *,
         urgent: bool = False,
         actuation: bool = False,
@@ -211,7 +211,7 @@ class Link:
             self._revoke_queued()
         out = _Outgoing(fr.REQUEST, fr.NO_RE, encode(message))
         out.waiter, out.actuation, out.on_end = waiter, actuation, on_end
-        out.deadline = self._time() + patience + REPLY_RTOS * self._trip.rto
+        out.deadline = self._time() + device_time_s + REPLY_RTOS * self._trip.rto_s
         try:
             self._post(out, urgent)
         except QueueFull as full:
@@ -220,12 +220,12 @@ class Link:
             self._arm(out.deadline)
         return waiter
 
-    def event(self, message: Message) -> None:
+    def send_event(self, message: Message) -> None:
         """Send an event (device's side); QueueFull if the host does not acknowledge events."""
         if self.down is None:
             self._post(_Outgoing(fr.EVENT, fr.NO_RE, encode(message)), False)
 
-    def reply(self, seq: int, message: Message) -> None:
+    def send_reply(self, seq: int, message: Message) -> None:
         """Answer the request with this sequence number (device's side).
 
         The link fails with QueueFull if the host keeps sending requests and acknowledges no replies.
@@ -285,14 +285,14 @@ class Link:
                 _release(stale, ReplyTimeout(f"{self.name}: no reply"))
             self._questions[out.seq] = out
         self._transmit(out, 0)
-        self._arm_quick(out.sent_at + self._trip.rto)
+        self._arm_quick(out.sent_at + self._trip.rto_s)
 
     def _transmit(self, out: _Outgoing, flags: int) -> None:
         out.sent_at = self._time()
         if not out.tries:
             out.first_sent_at = out.sent_at
         out.tries += 1
-        self._trip.departs(self._sealer.counter, out.sent_at)
+        self._trip.record_sent(self._sealer.counter, out.sent_at)
         self._write(out.sent_at, flags, out.type, out.seq, out.re, out.payload)
 
     def _acknowledge(self, now: float, held: int = fr.NO_RE) -> None:
@@ -302,7 +302,7 @@ class Link:
     def _write(self, now: float, flags: int, type_: int, seq: int, re: int, payload: bytes) -> None:
         try:
             signed, mac = self._sealer.seal(flags, type_, seq, self._expected, re, payload)
-        except SessionWornOut as worn:
+        except SessionExhausted as worn:
             self._loop.call_soon(self.fail, worn)  # later: the caller has not registered its request yet
             return
         self._ack_due = 0.0
@@ -339,7 +339,7 @@ class Link:
         if not self._opener.accepts(frame):
             return
         now = self._time()
-        self._last_heard = now
+        self._last_received = now
         self.counters.received += 1
         type_ = frame.type
         if type_ == fr.HANDSHAKE:  # a repeated Welcome; it acknowledges nothing
@@ -347,7 +347,7 @@ class Link:
         if self._unacked:
             self._take_ack(frame.ack, now)
         if type_ == fr.ACK:
-            self._trip.echoed(frame.seq, now)
+            self._trip.record_echo(frame.seq, now)
             if frame.re != fr.NO_RE:
                 self._fill_gap(frame.ack, now)
             if self._timer_at - now < _NEAR:
@@ -380,14 +380,14 @@ class Link:
         """Repeat the frame that the other end is missing, at most once per round trip."""
         if not self._unacked or self._unacked[0].seq != missing:
             return
-        if now - self._unacked[0].sent_at >= max(self._trip.smoothed, ACK_DELAY):
+        if now - self._unacked[0].sent_at >= max(self._trip.smoothed_s, ACK_DELAY_S):
             self.counters.retransmitted += 1
             self._transmit(self._unacked[0], fr.RETRANSMIT)
 
     def _deliver(self, frame: fr.Frame, now: float) -> None:
         self._expected = (frame.seq + 1) & 0xFFFF
         if not self._ack_due:
-            self._ack_due = now + ACK_DELAY
+            self._ack_due = now + ACK_DELAY_S
             self._arm_quick(self._ack_due)
         try:
             message = self._decode(frame.payload)
@@ -416,10 +416,10 @@ class Link:
             newest = unacked.popleft()
             copies = copies or newest.tries > 1
         if not copies:  # of copies, only the echo in an ACK shows which one arrived (Karn)
-            self._trip.took(now - newest.sent_at)
+            self._trip.add_sample(now - newest.sent_at)
         self._trip.backoff = 1
         if unacked:
-            self._arm_quick(unacked[0].sent_at + self._trip.rto)
+            self._arm_quick(unacked[0].sent_at + self._trip.rto_s)
         if self._queue or self._urgent:
             self._flush()
 
@@ -451,13 +451,13 @@ class Link:
         if self._timer is not None and not (self._questions or self._queue or self._urgent):
             self._timer.cancel()
             self._timer = None
-            self._arm(min(now + ANXIOUS, self._last_sent + self._heartbeat))
+            self._arm(min(now + PROBE_AFTER_S, self._last_sent + self._heartbeat))
 
     def _tick(self) -> None:
         self._timer = None
         now = self._time()
-        if now >= self._last_heard + SILENCE:
-            self.fail(LinkSilent(f"{self.name}: nothing received for {SILENCE} s"))
+        if now >= self._last_received + SILENCE_LIMIT_S:
+            self.fail(LinkSilent(f"{self.name}: nothing received for {SILENCE_LIMIT_S} s"))
             return
         if self._questions or self._queue or self._urgent:
             self._expire_questions(now)
@@ -465,10 +465,10 @@ class Link:
                 return
         ping = self._next_ping(now)
         if now >= ping:
-            self._trip.departs(self._sealer.counter, now)
+            self._trip.record_sent(self._sealer.counter, now)
             self._write(now, 0, fr.PING, 0, fr.NO_RE, b"")
             ping = self._next_ping(now)
-        silence = self._last_heard + SILENCE
+        silence = self._last_received + SILENCE_LIMIT_S
         due = min(silence, ping)
         if self._questions or self._queue or self._urgent:
             due = self._first_deadline(due)
@@ -494,7 +494,7 @@ class Link:
             self._acknowledge(now)
         due = self._ack_due
         if self._unacked:
-            again = self._unacked[0].sent_at + self._trip.rto * self._trip.backoff
+            again = self._unacked[0].sent_at + self._trip.rto_s * self._trip.backoff
             if not due or again < due:
                 due = again
         if due:
@@ -502,9 +502,9 @@ class Link:
 
     def _next_ping(self, now: float) -> float:
         """Return when the next PING is due."""
-        anxious = self._last_heard + ANXIOUS
+        anxious = self._last_received + PROBE_AFTER_S
         if now >= anxious:
-            return self._last_sent + KNOCK
+            return self._last_sent + PROBE_EVERY_S
         ping = self._last_sent + self._heartbeat
         if ping > anxious:
             return anxious
@@ -522,15 +522,15 @@ class Link:
 
         The interval doubles while nothing is received. If anything is received, the line merely loses frames.
         """
-        if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto * self._trip.backoff:
+        if not self._unacked or now < self._unacked[0].sent_at + self._trip.rto_s * self._trip.backoff:
             return
         first = self._unacked[0]
-        if now > first.first_sent_at + UNACKNOWLEDGED:
-            self.fail(LinkSilent(f"{self.name}: a frame was not acknowledged for {UNACKNOWLEDGED:g} s"))
+        if now > first.first_sent_at + UNACKNOWLEDGED_LIMIT_S:
+            self.fail(LinkSilent(f"{self.name}: a frame was not acknowledged for {UNACKNOWLEDGED_LIMIT_S:g} s"))
         elif self.wire.transport.backlog:  # the first copy is still in the send buffer
             first.sent_at = now
         else:
-            received = self._last_heard > first.sent_at
+            received = self._last_received > first.sent_at
             self._trip.backoff = 1 if received else min(MAX_BACKOFF, self._trip.backoff * 2)
             self.counters.retransmitted += 1
             self._transmit(first, fr.RETRANSMIT)

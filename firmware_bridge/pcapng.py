@@ -40,11 +40,11 @@ _NANOSECONDS: Final = 9  # time stamps count 10**-9 s
 _DEFAULT_RESOLUTION: Final = 6  # the format's default
 
 
-class Broken(ValueError):
+class BadPcapng(ValueError):
     """The bytes are not pcapng, or are damaged."""
 
 
-class Interface(msgspec.Struct, frozen=True):
+class CaptureInterface(msgspec.Struct, frozen=True):
     """A capture interface: its name, link type and time resolution."""
 
     name: str
@@ -52,10 +52,10 @@ class Interface(msgspec.Struct, frozen=True):
     resolution: int
 
 
-class Captured(msgspec.Struct, frozen=True):
+class CapturedPacket(msgspec.Struct, frozen=True):
     """One packet of the file."""
 
-    interface: Interface
+    interface: CaptureInterface
     time_ns: int
     data: bytes
     flags: int
@@ -101,9 +101,9 @@ def _padded(data: bytes) -> bytes:
 # --- reading -------------------------------------------------------------------------------------------------
 
 
-def read(file: BinaryIO) -> Iterator[Captured]:
+def read(file: BinaryIO) -> Iterator[CapturedPacket]:
     """Yield the packets of an open file. Ends at a cut-off last block; raises Broken for any other damage."""
-    interfaces: list[Interface] = []
+    interfaces: list[CaptureInterface] = []
     for at, order, kind, body in _blocks(file):
         try:
             if kind == _SECTION:
@@ -113,7 +113,7 @@ def read(file: BinaryIO) -> Iterator[Captured]:
             elif kind == _PACKET:
                 yield _read_packet(order, body, interfaces)
         except (struct.error, IndexError, UnicodeDecodeError) as error:
-            raise Broken(f"damaged at byte {at}") from error
+            raise BadPcapng(f"damaged at byte {at}") from error
 
 
 def _blocks(file: BinaryIO) -> Iterator[tuple[int, str, int, bytes]]:
@@ -122,33 +122,33 @@ def _blocks(file: BinaryIO) -> Iterator[tuple[int, str, int, bytes]]:
     while True:
         start = file.read(12)  # the shortest block; a section header gives its byte order in these bytes
         if not at and start[:4] != _MAGIC[: len(start)]:
-            raise Broken("not a pcapng file")
+            raise BadPcapng("not a pcapng file")
         if len(start) < 12:
             return
         if start[:4] == _MAGIC:
             order = _ORDERS.get(start[8:], "")
             if not order:
-                raise Broken(f"damaged at byte {at}")
+                raise BadPcapng(f"damaged at byte {at}")
         kind, length = struct.unpack(order + "II", start[:8])
         if not 12 <= length <= MAX_BLOCK or length % 4:
-            raise Broken(f"damaged at byte {at}")
+            raise BadPcapng(f"damaged at byte {at}")
         block = start + file.read(length - 12)
         if len(block) < length:
             return
         if block[-4:] != start[4:8]:
-            raise Broken(f"damaged at byte {at}")
+            raise BadPcapng(f"damaged at byte {at}")
         yield at, order, kind, block[8:-4]
         at += length
 
 
-def _read_interface(order: str, body: bytes) -> Interface:
+def _read_interface(order: str, body: bytes) -> CaptureInterface:
     link_type, _, _ = struct.unpack_from(order + "HHI", body)
     options = _options(order, body[8:])
     resolution = options.get(_INTERFACE_RESOLUTION, bytes([_DEFAULT_RESOLUTION]))[0]
-    return Interface(options.get(_INTERFACE_NAME, b"").decode(), link_type, resolution)
+    return CaptureInterface(options.get(_INTERFACE_NAME, b"").decode(), link_type, resolution)
 
 
-def _read_packet(order: str, body: bytes, interfaces: list[Interface]) -> Captured:
+def _read_packet(order: str, body: bytes, interfaces: list[CaptureInterface]) -> CapturedPacket:
     interface_id, high, low, size, _ = struct.unpack_from(order + "IIIII", body)
     end = 20 + size
     if end > len(body):
@@ -157,7 +157,7 @@ def _read_packet(order: str, body: bytes, interfaces: list[Interface]) -> Captur
     (flags,) = struct.unpack(order + "I", options.get(_PACKET_FLAGS, bytes(4)))
     seen_by = interfaces[interface_id]
     comment = options.get(_COMMENT, b"").decode()
-    return Captured(seen_by, _nanoseconds(high << 32 | low, seen_by.resolution), body[20:end], flags, comment)
+    return CapturedPacket(seen_by, _nanoseconds(high << 32 | low, seen_by.resolution), body[20:end], flags, comment)
 
 
 def _nanoseconds(ticks: int, resolution: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from firmware_bridge import frame as fr
-from firmware_bridge.errors import SessionWornOut
+from firmware_bridge.errors import SessionExhausted
 
 KEY_SIZE: Final = 32
 CHALLENGE_SIZE: Final = 16
@@ -44,7 +44,7 @@ def host_proof(key: bytes, bound: bytes) -> bytes:
     return derive(key, b"pbhost", bound, PROOF_SIZE)
 
 
-class Session(msgspec.Struct, frozen=True):
+class SessionKeys(msgspec.Struct, frozen=True):
     """The two session keys, one per direction."""
 
     to_device: bytes
@@ -59,9 +59,9 @@ class Session(msgspec.Struct, frozen=True):
         return []
 
 
-def session_keys(key: bytes, bound: bytes) -> Session:
+def derive_session_keys(key: bytes, bound: bytes) -> SessionKeys:
     """Derive the keys of both directions from a transcript that both ends have proved."""
-    return Session(derive(key, b"pbtodev", bound, KEY_SIZE), derive(key, b"pbtohost", bound, KEY_SIZE))
+    return SessionKeys(derive(key, b"pbtodev", bound, KEY_SIZE), derive(key, b"pbtohost", bound, KEY_SIZE))
 
 
 class Sealer:
@@ -75,7 +75,7 @@ class Sealer:
         """Return header + payload and their MAC; SessionWornOut once the counter is used up."""
         counter = self.counter
         if counter >= MAX_COUNTER:
-            raise SessionWornOut("the session's frame counter is used up")
+            raise SessionExhausted("the session's frame counter is used up")
         self.counter = counter + 1
         signed = _pack(_FIRST | flags, type, seq, ack, re, counter) + payload
         digest = self._fresh()

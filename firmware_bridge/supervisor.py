@@ -23,8 +23,8 @@ from firmware_bridge.errors import (
     SessionLost,
     TrustError,
 )
-from firmware_bridge.falls import WINDOW, Falls
-from firmware_bridge.handshake import greet
+from firmware_bridge.falls import DROP_WINDOW_S, LinkDrops
+from firmware_bridge.handshake import open_session
 from firmware_bridge.wire import Wire
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ _SLICE: Final = 0.2
 _GOOD: Final = 10.0
 
 
-class Phase(Enum):
+class LinkPhase(Enum):
     """The phase of a link."""
 
     IDLE = "idle"
@@ -67,7 +67,7 @@ class Phase(Enum):
     CLOSED = "closed"
 
 
-class Owner(Protocol):
+class LinkOwner(Protocol):
     """What a supervisor needs of the driver."""
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
@@ -77,16 +77,16 @@ class Owner(Protocol):
         """The link is down. Also called, once per kind of cause, when no link could be made."""
 
 
-class FlapWatch(Protocol):
+class FlapListener(Protocol):
     """Controls the trials of a link that keeps dropping, and is informed about them."""
 
-    def longest_trial(self) -> float:
+    def longest_trial_s(self) -> float:
         """Return how long (s) a trial may last now; 0 if none is allowed."""
 
-    def flapping(self, falls: Falls, cause: PitboxError) -> None:
+    def on_flapping(self, drops: LinkDrops, cause: PitboxError) -> None:
         """The link goes on trial, or dropped during one."""
 
-    def steady(self, falls: Falls) -> None:
+    def on_steady(self, drops: LinkDrops) -> None:
         """A link that was on trial stayed up long enough to count as steady."""
 
 
@@ -99,14 +99,14 @@ class Supervisor:
         open_port: Callable[[], Awaitable[Transport]],
         trust: Trust,
         decode: msgspec.msgpack.Decoder[Any],
-        owner: Owner,
+        owner: LinkOwner,
         *,
         capture: Capture | None = None,
         jitter: Random | None = None,
-        watch: FlapWatch | None = None,
+        flap_listener: FlapListener | None = None,
     ) -> None:
         self.name = name
-        self.phase = Phase.IDLE
+        self.phase = LinkPhase.IDLE
         self.failures = 0  # in a row
         self.last_cause: PitboxError | None = None
         self.link: Link | None = None
@@ -116,14 +116,14 @@ class Supervisor:
         self._owner = owner
         self._capture = capture
         self._jitter = jitter or Random()
-        self.falls = Falls()
-        self._watch = watch
+        self.drops = LinkDrops()
+        self._watch = flap_listener
         self._is_proved = False  # a trial succeeded: the next session goes to the owner
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Start in a task of its own."""
-        if self.phase is not Phase.IDLE or self._task is not None:
+        if self.phase is not LinkPhase.IDLE or self._task is not None:
             raise LinkClosed(f"{self.name}: a supervisor can be started only once")
         self._task = asyncio.get_running_loop().create_task(self.run(), name=f"supervisor {self.name}")
 
@@ -133,7 +133,7 @@ class Supervisor:
         if task is not None:
             task.cancel()
             await asyncio.wait({task})  # every caller waits, not only the first
-        self.phase, self._task = Phase.CLOSED, None
+        self.phase, self._task = LinkPhase.CLOSED, None
         if task is not None and not task.cancelled():
             task.result()  # raise an error that was not a link failure
 
@@ -144,14 +144,14 @@ class Supervisor:
                 cause = await self._one_life()
                 if cause is not None:
                     self._note(cause)
-                self.phase = Phase.WAITING
+                self.phase = LinkPhase.WAITING
                 await asyncio.sleep(_AGAIN if cause is None else self._wait_for(cause))
         except Exception as bug:
             # A bug of ours or of the owner: release every caller that waits for this link.
             self._owner.link_down(LinkError(f"{self.name}: the supervisor stopped: {bug!r}"))
             raise
         finally:
-            self.phase = Phase.CLOSED
+            self.phase = LinkPhase.CLOSED
 
     async def _one_life(self) -> PitboxError | None:
         """Open the port, perform the handshake, and run until the link fails; return the cause. Always closes the port.
@@ -161,9 +161,9 @@ class Supervisor:
         """
         transport: Transport | None = None
         try:
-            self.phase = Phase.OPENING
+            self.phase = LinkPhase.OPENING
             transport = await self._open_port()
-            self.phase = Phase.HANDSHAKE
+            self.phase = LinkPhase.HANDSHAKE
             link, hello = await self._greet(transport)
             if link.down is None and not self._is_proved and self._trial() > 0.0:
                 return await self._try(link)
@@ -178,7 +178,7 @@ class Supervisor:
     async def _greet(self, transport: Transport) -> tuple[Link, DeviceHello]:
         """Perform the handshake; LinkClosed if the trust settings changed meanwhile."""
         trust = self.trust
-        link, hello = await greet(Wire(transport, self._capture), trust, self._decode)
+        link, hello = await open_session(Wire(transport, self._capture), trust, self._decode)
         if self.trust is not trust:
             link.close()
             raise LinkClosed(f"{self.name}: another device is expected now")
@@ -186,7 +186,7 @@ class Supervisor:
 
     def _trial(self) -> float:
         """Return how long (s) a link must stay up now before its owner gets it; 0 without a trial."""
-        return 0.0 if self._watch is None else min(self.falls.trial(), self._watch.longest_trial())
+        return 0.0 if self._watch is None else min(self.drops.trial_s(), self._watch.longest_trial_s())
 
     async def _try(self, link: Link) -> PitboxError | None:
         """Watch a link that keeps dropping, without its owner; return why it dropped, None if it stayed up.
@@ -207,15 +207,15 @@ class Supervisor:
         if self._is_proved:
             return None
         assert self._watch is not None
-        self.falls.fell_on_trial()
-        self._watch.flapping(self.falls, down.result())
+        self.drops.record_trial_drop()
+        self._watch.on_flapping(self.drops, down.result())
         return down.result()
 
     async def _live(self, link: Link, hello: DeviceHello) -> PitboxError:
         loop = asyncio.get_running_loop()
         since = loop.time()
         down: asyncio.Future[PitboxError] = loop.create_future()
-        steady = loop.call_later(WINDOW, self._held) if self.falls.is_flapping else None
+        steady = loop.call_later(DROP_WINDOW_S, self._held) if self.drops.is_flapping else None
 
         def fallen(cause: PitboxError) -> None:
             self.link = None
@@ -225,7 +225,7 @@ class Supervisor:
             self._owner.link_down(cause)
 
         link.on_down = fallen
-        self.link, self.phase = link, Phase.UP
+        self.link, self.phase = link, LinkPhase.UP
         log.info("%s: %s %s connected after %d failures", self.name, hello.kind, hello.serial, self.failures)
         try:
             self._owner.link_up(link, hello)
@@ -241,25 +241,25 @@ class Supervisor:
         """Record the drop of a link that its owner had. Closing on purpose is not a drop."""
         if self._watch is None or isinstance(cause, LinkClosed):
             return
-        newly = self.falls.fell(asyncio.get_running_loop().time(), lived)
+        newly = self.drops.record_drop(asyncio.get_running_loop().time(), lived)
         if newly:
             log.warning("%s: the link keeps dropping; it is on trial until it stays up", self.name)
-            self._watch.flapping(self.falls, cause)
+            self._watch.on_flapping(self.drops, cause)
 
     def _held(self) -> None:
         """End the trials: the link stayed up for the whole window."""
         if self._watch is not None:
-            self._watch.steady(self.falls)
-        self.falls.steady()
+            self._watch.on_steady(self.drops)
+        self.drops.reset()
 
     def _note(self, cause: PitboxError) -> None:
         """Log a failure: the first of its kind as a warning, repeats as debug messages."""
         repeated = self.failures > 0 and type(cause) is type(self.last_cause)
         self.failures += 1
         self.last_cause = cause
-        level = logging.DEBUG if repeated or self.falls.is_flapping else logging.WARNING
+        level = logging.DEBUG if repeated or self.drops.is_flapping else logging.WARNING
         log.log(level, "%s: %s %s (failure %d in a row)", self.name, cause.code, cause, self.failures)
-        if not repeated and self.phase is not Phase.UP:
+        if not repeated and self.phase is not LinkPhase.UP:
             self._owner.link_down(cause)
 
     def _wait_for(self, cause: PitboxError) -> float:

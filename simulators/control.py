@@ -16,10 +16,10 @@ import msgspec
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, PitboxError, SimulatorNotFound, code_of
 from firmware_bridge.keys import load_approved, save_approved, save_key
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 
 if TYPE_CHECKING:
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 # A simulator answers at once, or within seconds on a loaded computer (s); after this time it hangs.
 _ANSWER_TIME: Final = 10.0
@@ -40,20 +40,20 @@ def runtime_folder(given: Path | None) -> Path:
     return given
 
 
-def lay_out_trust(machine: Machine, folder: Path) -> None:
+def write_trust_files(machine: SimulatedMachine, folder: Path) -> None:
     """Write the machine's key file and add its firmware to the folder's approved list."""
     key_file = folder / f"{machine.slot}.key"
     key_file.unlink(missing_ok=True)
     save_key(key_file, machine.key)
     listed = folder / "approved.toml"
     known = load_approved(listed) if listed.exists() else frozenset()
-    save_approved(listed, known | {approved(machine.kind)})
+    save_approved(listed, known | {approved_firmware(machine.kind)})
 
 
 class ControlServer:
     """Answers `inject` and `truth` for one machine: one JSON object per line each way."""
 
-    def __init__(self, machine: Machine, path: Path) -> None:
+    def __init__(self, machine: SimulatedMachine, path: Path) -> None:
         self._machine = machine
         self._path = path
         self.port = str(path.with_suffix(""))  # where its port is
@@ -96,7 +96,7 @@ class ControlServer:
             if request.get("do") == "inject":
                 return {"said": self._machine.inject(request.get("fault", ""))}
             if request.get("do") == "truth":
-                return {"truth": self._machine.truth(), "summary": self._machine.summary(), **self._about()}
+                return {"truth": self._machine.true_counts(), "summary": self._machine.summary(), **self._about()}
         except PitboxError as error:
             return {"number": error.number, "error": str(error)}
         except UNDECODABLE as error:
@@ -117,7 +117,7 @@ class ControlServer:
         }
 
 
-def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
+def send_request(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
     """Send a request to a running simulator; SimulatorNotFound if none has this name, its error if it refuses."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as caller:
         caller.settimeout(_ANSWER_TIME)
@@ -133,12 +133,12 @@ def ask(folder: Path, name: str, request: dict[str, str]) -> dict[str, Any]:
     return answer
 
 
-def running(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+def list_running(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     """Return the simulators that answer, each with its description."""
     answering = []
     for path in sorted(folder.glob("*.sock")):
         with contextlib.suppress(SimulatorNotFound):
-            answering.append((path.stem, ask(folder, path.stem, {"do": "truth"})))
+            answering.append((path.stem, send_request(folder, path.stem, {"do": "truth"})))
     return answering
 
 

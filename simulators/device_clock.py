@@ -20,7 +20,7 @@ T = TypeVar("T")
 _TOGETHER: Final = 1e-9
 
 
-class Timer(msgspec.Struct, order=True):
+class DeviceTimer(msgspec.Struct, order=True):
     """A callback due at one instant of device time. Each has its own `order`, so callbacks are never compared."""
 
     instant: float
@@ -29,7 +29,7 @@ class Timer(msgspec.Struct, order=True):
     args: tuple[Any, ...]
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True once it was called or canceled."""
         return self.call is None
 
@@ -46,7 +46,7 @@ class DeviceClock:
         self._advance: Callable[[float], bool] = getattr(self._loop, "advance", _stay)  # only virtual time can advance
         self._speed = speed
         self._start = self._loop.time()
-        self._heap: list[Timer] = []
+        self._heap: list[DeviceTimer] = []
         self._order = count()
         self._handle: asyncio.TimerHandle | None = None
         self._handle_at = 0.0
@@ -64,16 +64,16 @@ class DeviceClock:
             heapq.heappop(heap)
         return min(now, heap[0].instant) if heap else now
 
-    def after(self, seconds: float, call: Callable[..., None], *args: Any) -> Timer:
+    def after(self, seconds: float, call: Callable[..., None], *args: Any) -> DeviceTimer:
         """Call once, this many device seconds from now."""
         inside = self._inside
-        timer = Timer((self.now if inside is None else inside) + seconds, next(self._order), call, args)
+        timer = DeviceTimer((self.now if inside is None else inside) + seconds, next(self._order), call, args)
         heapq.heappush(self._heap, timer)
         if inside is None:  # otherwise the running pass looks at the heap again
             self._arm()
         return timer
 
-    def at_once(self, call: Callable[..., T], *args: Any) -> T:
+    def run_at_one_instant(self, call: Callable[..., T], *args: Any) -> T:
         """Run a message or a hand action at one instant: no device time passes, however long the call takes.
 
         Otherwise a delay of the computer would appear, multiplied by `speed`, between a sensor's edge and the motion

@@ -11,7 +11,7 @@ from firmware_bridge.errors import BadFault
 
 ACTS_ON: Final = ("line", "board", "firmware", "machine", "hands")
 # The kind name of faults that concern a whole table, not one of its machines.
-HOUSE_KIND: Final = "house"
+TABLE_KIND: Final = "house"
 
 
 class FaultKind(msgspec.Struct, frozen=True):
@@ -23,15 +23,15 @@ class FaultKind(msgspec.Struct, frozen=True):
     meaning: str
 
 
-class Fault(msgspec.Struct, frozen=True):
+class InjectedFault(msgspec.Struct, frozen=True):
     """A fault to inject. Details are texts; the accessors convert them or raise BadFault."""
 
     kind: FaultKind
-    given: dict[str, str]
+    details: dict[str, str]
 
     def text(self, name: str) -> str:
         """Return a detail, or its default."""
-        return self.given.get(name, self.kind.details[name])
+        return self.details.get(name, self.kind.details[name])
 
     def number(self, name: str) -> float:
         """Return a detail as a number that is not negative."""
@@ -43,20 +43,20 @@ class Fault(msgspec.Struct, frozen=True):
             raise BadFault(f"{self.kind.name}: {name} cannot be {value:g}")
         return value
 
-    def whole(self, name: str) -> int:
+    def integer(self, name: str) -> int:
         """Return a detail as a whole number."""
         if self.number(name) % 1:
             raise BadFault(f"{self.kind.name}: {name} is a whole number, not {self.text(name)}")
         return int(self.number(name))
 
-    def one_of(self, name: str, choices: tuple[str, ...]) -> int:
+    def choice_index(self, name: str, choices: tuple[str, ...]) -> int:
         """Return the index of a detail among its choices."""
         if self.text(name) not in choices:
             raise BadFault(f"{self.kind.name}: {name} is one of {', '.join(choices)}, not {self.text(name)!r}")
         return choices.index(self.text(name))
 
 
-def describe(fault: Fault) -> str:
+def describe(fault: InjectedFault) -> str:
     """Return a fault as it can be typed, with default details filled in, and its meaning."""
     details = ",".join(f"{name}={fault.text(name)}" for name in fault.kind.details)
     return f"{fault.kind.name}{':' if details else ''}{details} ({fault.kind.meaning})"
@@ -371,32 +371,32 @@ def _words(rows: _Rows) -> dict[str, FaultKind]:
     return {name: FaultKind(name, acts_on, details, meaning) for name, acts_on, details, meaning in rows}
 
 
-EVERY: Final = _words(_EVERY)
-OWN: Final = {machine: _words(rows) for machine, rows in _OWN.items()}
-HOUSE: Final = _words(_HOUSE)
+COMMON_FAULTS: Final = _words(_EVERY)
+FAULTS_BY_KIND: Final = {machine: _words(rows) for machine, rows in _OWN.items()}
+TABLE_FAULTS: Final = _words(_HOUSE)
 
 
-def vocabulary(machine: str) -> dict[str, FaultKind]:
+def known_faults(machine: str) -> dict[str, FaultKind]:
     """Return the faults of a kind of machine, or of a whole table."""
-    return HOUSE if machine == HOUSE_KIND else EVERY | OWN[machine]
+    return TABLE_FAULTS if machine == TABLE_KIND else COMMON_FAULTS | FAULTS_BY_KIND[machine]
 
 
-def check_word(text: str) -> None:
+def check_fault_name(text: str) -> None:
     """Raise BadFault for a fault name that no machine knows."""
-    every = EVERY | {name: word for words in OWN.values() for name, word in words.items()}
+    every = COMMON_FAULTS | {name: word for words in FAULTS_BY_KIND.values() for name, word in words.items()}
     name = text.partition(":")[0]
     if name not in every:
         raise BadFault(f"no fault {name!r}{_near(name, every)}; `pitbox sim faults` lists them all")
 
 
-def parse_fault(text: str, machine: str) -> Fault:
+def parse_fault(text: str, machine: str) -> InjectedFault:
     """Parse `name` or `name:detail=value,detail=value`; BadFault names the error and the nearest known name."""
-    known = vocabulary(machine)
+    known = known_faults(machine)
     name, _, details_text = text.partition(":")
     kind = known.get(name)
     if kind is None:
-        check_word(text)
-        others = [other for other, words in OWN.items() if name in words]
+        check_fault_name(text)
+        others = [other for other, words in FAULTS_BY_KIND.items() if name in words]
         raise BadFault(f"{name} does not happen to a {machine}; it happens to: {', '.join(others)}")
     given: dict[str, str] = {}
     for part in filter(None, details_text.split(",")):
@@ -405,7 +405,7 @@ def parse_fault(text: str, machine: str) -> Fault:
             accepted = ", ".join(f"{k}={v}" for k, v in kind.details.items()) or "no details"
             raise BadFault(f"{name}: cannot read {part!r}{_near(detail, kind.details)}; it takes {accepted}")
         given[detail] = value
-    return Fault(kind, given)
+    return InjectedFault(kind, given)
 
 
 def _near(word: str, known: dict[str, FaultKind] | dict[str, str]) -> str:

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from enum import Enum
 
     from firmware_bridge.messages import Message
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 FIRMWARE_VERSION: Final = "sim-1.0"
 
 
-def approved(kind: str) -> ApprovedFirmware:
+def approved_firmware(kind: str) -> ApprovedFirmware:
     """Return the entry of the approved list for the simulated firmware of a kind."""
     digest = sha256(f"pitbox simulated {kind} firmware {FIRMWARE_VERSION}".encode()).digest()
     return ApprovedFirmware(kind, FIRMWARE_VERSION, digest)
 
 
-class Twin(Protocol):
+class SimulatedFirmware(Protocol):
     """The interface between a machine and its simulated firmware."""
 
     board: Board
@@ -49,14 +49,14 @@ class Twin(Protocol):
     def power_lost(self) -> None:
         """Power is lost: all motion stops where it is."""
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: send the events that a host must not miss."""
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware or of its switches."""
 
 
-class Machine:
+class SimulatedMachine:
     """A machine on the bench. The same slot and seed give the same machine, byte for byte.
 
     The class of a kind makes the parts from `self.rng` and `self.clock`, then calls `assemble`.
@@ -79,16 +79,16 @@ class Machine:
         self.rng = Random(f"{slot} {seed}")
         self.key = key or DeviceKey(f"SIM-{seed:04d}-{_short(slot)}", self.kind, self.rng.randbytes(32))
         self.world = World() if world is None else world
-        self.alone = world is None  # on the bench it has its own cards; at a table the world has them
+        self.has_own_world = world is None  # on the bench it has its own cards; at a table the world has them
         self.clock = DeviceClock(speed)
         self.on_unplug: Callable[[float], None] | None = None
         self.board: Board
-        self.firmware: Twin
+        self.firmware: SimulatedFirmware
         self._live_entropy = live_entropy
 
-    def assemble(self, firmware: Twin, messages: Any, model: str, capabilities: list[str]) -> None:
+    def assemble(self, firmware: SimulatedFirmware, messages: Any, model: str, capabilities: list[str]) -> None:
         """Put the firmware on its board and switch the power on. `messages`: the messages that the firmware accepts."""
-        listed = approved(self.kind)
+        listed = approved_firmware(self.kind)
         identity = DeviceHello(
             self.kind, self.key.serial, model, listed.version, listed.digest, capabilities, 0, bytes(16)
         )
@@ -97,11 +97,11 @@ class Machine:
             identity, self.key.key, messages, firmware.handle, firmware.boot, self.clock, Random(self.rng.random()),
             os.urandom if self._live_entropy else Random(self.rng.random()).randbytes,
         )  # fmt: skip
-        self.board.on_halt = firmware.power_lost
-        self.board.on_host = firmware.host_came
+        self.board.on_power_off = firmware.power_lost
+        self.board.on_session_start = firmware.on_session_start
         self.board.power_on()
 
-    def truth(self) -> dict[str, int]:
+    def true_counts(self) -> dict[str, int]:
         """Return how many cards are really at each place."""
         return self.world.census()
 
@@ -111,9 +111,9 @@ class Machine:
 
     def inject(self, text: str) -> str:
         """Apply a fault or a hand action; return a sentence about it. BadFault if it is impossible."""
-        return self.clock.at_once(self._inject, parse_fault(text, self.kind))
+        return self.clock.run_at_one_instant(self._inject, parse_fault(text, self.kind))
 
-    def _inject(self, fault: Fault) -> str:
+    def _inject(self, fault: InjectedFault) -> str:
         kind = fault.kind
         if kind.name == "unplug":
             seconds = fault.number("seconds")
@@ -127,16 +127,16 @@ class Machine:
         elif kind.acts_on == "firmware":
             self.firmware.inject(fault)
         elif kind.acts_on == "machine":
-            self.machine_fault(fault)
+            self.apply_machine_fault(fault)
         else:
-            return f"{self.slot}: {self.hands(fault)}"
+            return f"{self.slot}: {self.apply_hand_action(fault)}"
         return f"{self.slot}: {describe(fault)}"
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics."""
         raise BadFault(f"{fault.kind.name} does not happen to a {self.kind}")
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply a hand action; return a sentence about it."""
         raise BadFault(f"hands cannot do {fault.kind.name} to a {self.kind}")
 
@@ -148,6 +148,6 @@ def _short(slot: str) -> str:
     return number if kind in ("shuffler", "") else f"{kind[:3].upper()}{number}"
 
 
-def without(messages: Any, *unknown: type[Message]) -> Any:
+def exclude_messages(messages: Any, *unknown: type[Message]) -> Any:
     """Return a union of messages without some of them, for a firmware that is older."""
     return Union[tuple(message for message in get_args(messages) if message not in unknown)]  # noqa: UP007

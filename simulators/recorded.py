@@ -16,7 +16,7 @@ from firmware_bridge import frame as fr
 from firmware_bridge.commands import Accepted, AskCommand, GetReport, Report, Settled
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import PortMissing
-from firmware_bridge.handshake import Greeter
+from firmware_bridge.handshake import DeviceHandshake
 from firmware_bridge.messages import DeviceHello, Message, decoder
 from firmware_bridge.transport.memory import memory_pair
 from firmware_bridge.wire import Wire
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from random import Random
 
-    from firmware_bridge.capture import Packet
+    from firmware_bridge.capture import CapturedFrame
     from firmware_bridge.keys import DeviceKey
     from firmware_bridge.link import Link
     from firmware_bridge.wire import Transport
 
 # Time after the last frame (s) for the frame and its acknowledgment to arrive.
-LAST: Final = 0.2
+SETTLE_TIME_S: Final = 0.2
 _BY_TAG: Final = {message.__struct_config__.tag: message for message in all_messages()}
 
 
-class Said(NamedTuple):
+class RecordedMessage(NamedTuple):
     """One recorded message: time (s since the start), direction, frame type, content. `re`: the answered request."""
 
     at: float
     outgoing: bool
     type: int
     seq: int
-    re: int
+    reply_to: int
     message: Message
 
 
-class Session(NamedTuple):
+class RecordedSession(NamedTuple):
     """The messages between one handshake and the next. Without `hello` the recording starts in mid-session."""
 
     hello: DeviceHello | None
-    said: list[Said]
+    messages: list[RecordedMessage]
 
 
 def read_message(payload: bytes) -> Message | None:
@@ -63,9 +63,9 @@ def read_message(payload: bytes) -> Message | None:
     return message
 
 
-def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
+def split_sessions(packets: Iterable[CapturedFrame], began_ns: int) -> list[RecordedSession]:
     """Split the frames of one slot into sessions. Retransmissions and blanked frames are left out."""
-    split: list[Session] = []
+    split: list[RecordedSession] = []
     seen: set[tuple[bool, int, int]] = set()
     for packet in packets:
         frame = packet.frame
@@ -73,8 +73,8 @@ def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
         if message is None:
             continue
         if frame.type == fr.HANDSHAKE:
-            if isinstance(message, DeviceHello) and (not split or split[-1].said or split[-1].hello is None):
-                split.append(Session(message, []))
+            if isinstance(message, DeviceHello) and (not split or split[-1].messages or split[-1].hello is None):
+                split.append(RecordedSession(message, []))
                 seen.clear()
             continue
         key = (packet.outgoing, frame.type, frame.seq)
@@ -82,16 +82,16 @@ def sessions(packets: Iterable[Packet], began_ns: int) -> list[Session]:
             continue
         seen.add(key)
         if not split:
-            split.append(Session(None, []))
+            split.append(RecordedSession(None, []))
         at = (packet.time_ns - began_ns) / 1e9
-        split[-1].said.append(Said(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
-    return [session for session in split if session.said]
+        split[-1].messages.append(RecordedMessage(at, packet.outgoing, frame.type, frame.seq, frame.re, message))
+    return [session for session in split if session.messages]
 
 
 class RecordedMachine:
     """Plays one session. `open` is its port; `play` sends its events at their times and returns after the last one."""
 
-    def __init__(self, session: Session, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any) -> None:
+    def __init__(self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, rng: Random, messages: Any) -> None:
         self.unanswered: list[str] = []  # questions of the driver without a recorded answer
         self._session = session
         self._hello = hello
@@ -99,15 +99,15 @@ class RecordedMachine:
         self._rng = rng
         self._messages = messages
         self._link: Link | None = None
-        self._greeter: Greeter | None = None
+        self._greeter: DeviceHandshake | None = None
         self._port: Transport | None = None
         self._answers: dict[type[Message], list[tuple[Any, Message]]] = {}
         asked: dict[int, Message] = {}
-        for recorded in session.said:  # in order: sequence numbers repeat
+        for recorded in session.messages:  # in order: sequence numbers repeat
             if recorded.outgoing and recorded.type == fr.REQUEST:
                 asked[recorded.seq] = recorded.message
-            elif not recorded.outgoing and recorded.type == fr.REPLY and recorded.re in asked:
-                request = asked[recorded.re]
+            elif not recorded.outgoing and recorded.type == fr.REPLY and recorded.reply_to in asked:
+                request = asked[recorded.reply_to]
                 self._answers.setdefault(type(request), []).append((request, recorded.message))
 
     async def open(self) -> Transport:
@@ -116,7 +116,7 @@ class RecordedMachine:
             raise PortMissing("the recording of this session has ended")
         near, far = memory_pair()
         self._port = far
-        self._greeter = Greeter(
+        self._greeter = DeviceHandshake(
             Wire(far), self._key.key, self._hello, decoder(self._messages), self._began, self._rng.randbytes
         )
         return near
@@ -130,7 +130,7 @@ class RecordedMachine:
         if reply is None:
             self.unanswered.append(type(message).__name__)
         elif self._link is not None:
-            self._link.reply(seq, reply)
+            self._link.send_reply(seq, reply)
 
     def _reply(self, message: Any) -> Message | None:
         """Return the recorded answer to this command, or to the next question of this type."""
@@ -147,13 +147,13 @@ class RecordedMachine:
         return Report(self._hello.boot_id, 0, 0, []) if isinstance(message, GetReport) else None
 
     def _settled(self, command: int) -> Message | None:
-        ends = [recorded.message for recorded in self._session.said if isinstance(recorded.message, Settled)]
+        ends = [recorded.message for recorded in self._session.messages if isinstance(recorded.message, Settled)]
         return next((end for end in reversed(ends) if end.command == command), None)
 
-    async def play(self, began: float, on_request: Callable[[Said], None]) -> None:
+    async def play(self, began: float, on_request: Callable[[RecordedMessage], None]) -> None:
         """Send every event at its time; call `on_request` for every recorded request, so that it can be repeated."""
         loop = asyncio.get_running_loop()
-        for recorded in self._session.said:
+        for recorded in self._session.messages:
             wait = began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
@@ -165,10 +165,10 @@ class RecordedMachine:
                 and self._link is not None
                 and self._link.down is None
             ):
-                if self._link.congested:  # the replay is late; wait for acknowledgments
-                    await asyncio.sleep(LAST)
-                self._link.event(recorded.message)
-        await asyncio.sleep(LAST)
+                if self._link.is_congested:  # the replay is late; wait for acknowledgments
+                    await asyncio.sleep(SETTLE_TIME_S)
+                self._link.send_event(recorded.message)
+        await asyncio.sleep(SETTLE_TIME_S)
 
     def unplug(self) -> None:
         """End the session, as it ended in the recording."""

@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import UsageMistake
-from simulators.models import make
+from firmware_bridge.errors import UsageError
+from simulators.models import make_machine
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import Chips
-from table_controller.people import Cost, add, load_people
+from table_controller.people import Cost, add_credential, load_credentials
 from table_controller.rulebook import paytables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 SEATS: Final = 6
 _PROGRESSIVE: Final = {f"bet_sensor.{seat}": "bet-sensor" for seat in range(1, SEATS + 1)} | {
     "meter_sign.1": "meter-sign"
 }
 # The devices that find the starting position, where the game has one.
-STARTS: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
+START_DEVICES: Final = {"dice": {"shaker.1": "shaker"}, "rng": {"rng.1": "rng"}, "button": {"button.1": "button"}}
 # The same by the names that a Rules Submission has for them.
 _START_NAMES: Final = {"dice": "shaker", "rng": "rng", "button": "flat_button"}
 _ONE_DECK: Final = {"shuffler.1": "shuffler", "shoe.1": "shoe", "keypad.1": "keypad"}
@@ -66,21 +66,21 @@ BENCH_PIN: Final = "271828"
 _STARTS_OF: Final = {"asia_poker": ("dice", "rng", "button"), "face_up_pai_gow": ("dice", "rng")}
 
 
-def layout(game: str, start: str | None = None) -> dict[str, str]:
+def table_slots(game: str, start: str | None = None) -> dict[str, str]:
     """Return the slots of a game's table and the model in each; `start` is how the starting position is found."""
     allowed = _STARTS_OF.get(game, ())
     if start is not None and start not in allowed:
         known = f"it takes {' or '.join(allowed)}" if allowed else "it has no starting position to find"
-        raise UsageMistake(f"--start {start} is not for {game}: {known}")
-    return GAMES[game] | (STARTS[start or allowed[0]] if allowed else {})
+        raise UsageError(f"--start {start} is not for {game}: {known}")
+    return GAMES[game] | (START_DEVICES[start or allowed[0]] if allowed else {})
 
 
 def keypad_and_sign(game: str) -> dict[str, str]:
     """Return the keypad and meter sign slots of a game's table; no round depends on these devices."""
-    return {slot: model for slot, model in layout(game).items() if slot.startswith(("keypad", "meter_sign"))}
+    return {slot: model for slot, model in table_slots(game).items() if slot.startswith(("keypad", "meter_sign"))}
 
 
-def progressive(game: str, number: int) -> dict[str, Any]:
+def progressive_choices(game: str, number: int) -> dict[str, Any]:
     """Return the choices that offer a progressive, with the printed paytable of this number (modulo their count).
 
     Empty where the game's chapter has no progressive.
@@ -92,14 +92,14 @@ def progressive(game: str, number: int) -> dict[str, Any]:
     return chosen | (_WILD_PROGRESSIVE if game == "dj_wild" else {})
 
 
-def make_table(slots: dict[str, str], **options: Any) -> list[Machine]:
+def make_machines(slots: dict[str, str], **options: Any) -> list[SimulatedMachine]:
     """Build the machines of a table in one world, so that cards and chips can move between them."""
     world, chips = World(), Chips()
     shuffler = slots.get("shuffler.1")
     if shuffler is not None:  # the first deck, or batch, is in the intake
         world.make_deck("shuffler.1/intake", "blue", SIX_DECKS if "batch" in shuffler else DECK_53)
     return [
-        make(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
+        make_machine(model, slot, world=world, **({"chips": chips} if model == "bet-sensor" else {}), **options)
         for slot, model in slots.items()
     ]
 
@@ -118,12 +118,12 @@ def table_toml(game: str, ports: dict[str, str], start: str | None = None) -> st
     return "\n".join(lines) + "\n"
 
 
-def lay_out_people(folder: Path) -> None:
+def write_bench_people(folder: Path) -> None:
     """Write bench people into a simulated table's data folder: one in each role, all with the bench PIN."""
     folder.mkdir(exist_ok=True)
     for id_, role in BENCH_PEOPLE.items():
-        if not (folder / "people.json").exists() or id_.casefold() not in load_people(folder / "people.json"):
-            add(folder / "people.json", id_, role, BENCH_PIN, cost=Cost(n=1 << 10))
+        if not (folder / "people.json").exists() or id_.casefold() not in load_credentials(folder / "people.json"):
+            add_credential(folder / "people.json", id_, role, BENCH_PIN, cost=Cost(n=1 << 10))
 
 
 def _toml(value: Any) -> str:

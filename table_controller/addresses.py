@@ -55,7 +55,7 @@ def _certificate_names(config: PanelConfig) -> list[str]:
     return [name for name in names if not name.startswith("*")]
 
 
-def certificate_lacks(config: PanelConfig) -> str:
+def missing_certificate_name(config: PanelConfig) -> str:
     """Return the address that the certificate of the panel lacks, "any name" if it has none, or an empty text."""
     if config.cert is None or not config.enabled:
         return ""

@@ -13,7 +13,7 @@ import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import NoManifest, SoftwareNotApproved
-from table_controller.manifest import as_json, manifest
+from table_controller.manifest import manifest_json, build_manifest
 from table_controller.private_file import replace_file
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ MANIFEST: Final = "manifest.json"
 RECORD: Final = "approval.json"
 # Roles that approve: the person who installed the software, and the person responsible for what a table may run.
 APPROVERS: Final = ("technician", "auditor")
-HOW: Final = "pitbox approve --config {} --technician CRED --auditor CRED"
+APPROVE_COMMAND: Final = "pitbox approve --config {} --technician CRED --auditor CRED"
 
 
 class Approval(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,7 +54,7 @@ def manifest_path(config: TableConfig) -> Path:
 
 def approve(config: TableConfig, technician: str, auditor: str, at: str) -> Approval:
     """Write the manifest of the current installation, then the record of the approval. Both are on disk on return."""
-    data = as_json(manifest(config))
+    data = manifest_json(build_manifest(config))
     approval = Approval(FORMAT, sha256(data).hexdigest(), technician, auditor, at)
     replace_file(manifest_path(config), data)
     replace_file(config.data / RECORD, msgspec.json.format(msgspec.json.encode(approval), indent=1) + b"\n")
@@ -71,7 +71,7 @@ def read_approval(config: TableConfig) -> Approval | None:
     except OSError as error:
         raise SoftwareNotApproved(f"{path}: {error.strerror}") from error
     except UNDECODABLE as error:
-        how = HOW.format(config.path)
+        how = APPROVE_COMMAND.format(config.path)
         raise SoftwareNotApproved(
             f"{path} is not a record of an approval ({error}); two people must approve again: {how}"
         ) from (error)
@@ -80,7 +80,7 @@ def read_approval(config: TableConfig) -> Approval | None:
 def check_approval(config: TableConfig) -> Approval | None:
     """Return the approval of this table; None for a development table. Raise NoManifest or SoftwareNotApproved."""
     approval = read_approval(config)
-    path, how = manifest_path(config), HOW.format(config.path)
+    path, how = manifest_path(config), APPROVE_COMMAND.format(config.path)
     if config.development:
         if approval is None:
             return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from firmware_bridge.errors import FolderClosed, code_of
+from firmware_bridge.errors import FolderNotWritable, code_of
 from table_controller.notices import Notice
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-CODE: Final = code_of(FolderClosed.number)
+CODE: Final = code_of(FolderNotWritable.number)
 # The shipped unit reads NAME.toml in this folder for its instance NAME.
 CONFIGURATION: Final = Path("/etc/pitbox")
 # The base folder that systemd opens for each of these properties of a unit.
@@ -55,7 +55,7 @@ class UnitLimits(msgspec.Struct, frozen=True):
     user: str
     is_strict: bool  # everything except `writable` is read-only
     hides_homes: bool
-    own_tmp: bool
+    has_own_tmp: bool
     writable: tuple[Path, ...]
 
 
@@ -116,11 +116,11 @@ def _words(shown: str) -> list[str]:
         return shown.split()
 
 
-def closed_by(limits: UnitLimits, folder: Path) -> str:
+def why_closed(limits: UnitLimits, folder: Path) -> str:
     """Return why the unit does not let the box write to a folder; empty if it does."""
     if limits.hides_homes and _below(folder, _HOMES):
         return "the unit hides home folders (ProtectHome)"
-    if limits.own_tmp and _below(folder, _TEMPORARY):
+    if limits.has_own_tmp and _below(folder, _TEMPORARY):
         return "the unit has its own temporary folder (PrivateTmp), which is deleted with the box"
     if limits.is_strict and not _below(folder, (*limits.writable, _RUN)):
         return "the unit does not open it (ProtectSystem=strict)"
@@ -140,10 +140,10 @@ def unit_notices(config: TableConfig) -> list[Notice]:
 
 def _judged(config: TableConfig, limits: UnitLimits) -> Iterator[Notice]:
     for each in folders_of(config):
-        why = closed_by(limits, each.folder)
+        why = why_closed(limits, each.folder)
         if why:
             can_open = not _below(each.folder, (*_HOMES, *_TEMPORARY))
-            do = install_words(config.path) if can_open else "name another folder, for example below /srv or /mnt"
+            do = install_commands(config.path) if can_open else "name another folder, for example below /srv or /mnt"
             text = f"{each.key}: {limits.unit} cannot write to {each.folder}: {why}"
             yield Notice(each.key, CODE, text, do, True)
         elif each.folder.is_dir() and _may_write(limits.user, each.folder) is False:
@@ -172,7 +172,7 @@ def _may_write(user: str, folder: Path) -> bool | None:
 # --- checked by the box -----------------------------------------------------------------------------------------------
 
 
-def own_notices(config: TableConfig) -> list[Notice]:
+def box_notices(config: TableConfig) -> list[Notice]:
     """Return a notice for every folder that this process cannot write to. Missing folders are reported elsewhere."""
     notices = []
     for each in folders_of(config):
@@ -181,7 +181,7 @@ def own_notices(config: TableConfig) -> list[Notice]:
         closed = bool(os.statvfs(each.folder).f_flag & os.ST_RDONLY)
         under_systemd = "INVOCATION_ID" in os.environ
         if closed and under_systemd:
-            why, do = "the systemd unit does not open it, or its disk is read-only", install_words(config.path)
+            why, do = "the systemd unit does not open it, or its disk is read-only", install_commands(config.path)
         elif closed:
             why, do = "its disk is read-only", "check the disk: dmesg | tail"
         else:
@@ -207,7 +207,7 @@ def drop_in_path(path: Path) -> Path:
     return Path(f"/etc/systemd/system/pitbox@{path.stem}.service.d/folders.conf")
 
 
-def install_words(path: Path) -> str:
+def install_commands(path: Path) -> str:
     """Return the commands that install the drop-in."""
     target, unit = drop_in_path(path), f"pitbox@{path.stem}"
     return (
@@ -219,10 +219,10 @@ def install_words(path: Path) -> str:
 def drop_in(config: TableConfig) -> str:
     """Return a drop-in for the unit of a table that opens every folder that its table.toml names."""
     shipped = UnitLimits("", "", True, True, True, (Path("/var/lib/pitbox"), CONFIGURATION))
-    outside = [each for each in folders_of(config) if closed_by(shipped, each.folder)]
+    outside = [each for each in folders_of(config) if why_closed(shipped, each.folder)]
     lines = [
         f"# Folders that the box of {config.id} may write to; from pitbox config unit. Install it when folders change:",
-        *(f"#   {command}" for command in install_words(config.path).removeprefix("as root: ").split(" && ")),
+        *(f"#   {command}" for command in install_commands(config.path).removeprefix("as root: ").split(" && ")),
         "[Unit]", "# Mount folders of other hosts first.",
         "After=remote-fs.target", "[Service]",
     ]  # fmt: skip

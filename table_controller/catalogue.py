@@ -9,7 +9,7 @@ from importlib.resources import files
 import msgspec
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One error code: its meaning, who must act, and what to do."""
 
     title: str
@@ -19,7 +19,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def catalogue() -> dict[str, Entry]:
+def catalogue() -> dict[str, CatalogueEntry]:
     """Return every code with its entry."""
     text = files("table_controller").joinpath("catalogue.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, Entry])
+    return msgspec.convert(tomllib.loads(text), dict[str, CatalogueEntry])

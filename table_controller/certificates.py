@@ -40,7 +40,7 @@ NOT_YET_VALID: Final = code_of(CertificateNotYetValid.number)
 PANEL: Final = "panel.cert"
 BROKER: Final = "broker"
 
-State = Literal["valid", "soon", "expired", "not_yet"]
+Validity = Literal["valid", "soon", "expired", "not_yet"]
 _BEGIN: Final = "-----BEGIN CERTIFICATE-----"
 _END: Final = "-----END CERTIFICATE-----"
 # Tags of ASN.1 in DER.
@@ -68,7 +68,7 @@ class Certificate(msgspec.Struct, frozen=True):
     ends_s: int
     names: tuple[str, ...] = ()
 
-    def state(self, now_s: float) -> State:
+    def validity(self, now_s: float) -> Validity:
         """Return the validity at a time."""
         if now_s < self.begins_s:
             return "not_yet"
@@ -79,7 +79,7 @@ class Certificate(msgspec.Struct, frozen=True):
 
 def notice_of(certificate: Certificate, now_s: float) -> Notice | None:
     """Return a notice if a certificate is not valid now or expires within WARN_DAYS; otherwise None."""
-    state, name, where = certificate.state(now_s), certificate.name, certificate.where
+    state, name, where = certificate.validity(now_s), certificate.name, certificate.where
     if state == "valid":
         return None
     if state == "not_yet":

@@ -23,13 +23,13 @@ from firmware_bridge.errors import (
     BadPort,
     BadSubmission,
     ConfigurationError,
-    SerialTwice,
+    SerialClaimedTwice,
 )
 from firmware_bridge.keys import load_approved, load_key
-from firmware_bridge.transport.ports import check_port, is_path, same_port
+from firmware_bridge.transport.ports import check_port, is_path, canonical_port
 from table_controller import config_sections as written
 from table_controller.addresses import is_loopback
-from table_controller.config_devices import devices_needed, devices_welcome, sign_needed
+from table_controller.config_devices import devices_needed, optional_devices, why_sign_needed
 from table_controller.config_types import (
     ControlConfig,
     JournalConfig,
@@ -38,7 +38,7 @@ from table_controller.config_types import (
     SlotConfig,
     TableConfig,
 )
-from table_controller.config_walk import Written
+from table_controller.config_walk import ParsedFile
 from table_controller.journal.store import Policy
 from table_controller.rulebook import check_submission, edition
 
@@ -102,13 +102,13 @@ def examine(path: Path) -> Examined:
         return Examined(None, (BadConfiguration(f"{path}: {error.strerror}"),))
     except BAD_TOML as error:
         return Examined(None, (BadConfiguration(f"{path}: not TOML: {error}"),))
-    return _Reading(path, Written(raw)).examined()
+    return _ConfigReader(path, ParsedFile(raw)).examined()
 
 
-class _Reading:
+class _ConfigReader:
     """One pass over a file. After a problem it continues with everything that can still be checked."""
 
-    def __init__(self, path: Path, file: Written) -> None:
+    def __init__(self, path: Path, file: ParsedFile) -> None:
         self._path = path
         self._file = file
         self._warnings: list[str] = []
@@ -122,23 +122,23 @@ class _Reading:
     def examined(self) -> Examined:
         """Check everything; the result has a configuration only if there is no problem."""
         table = self._file.sections.get("table")
-        data = self._file.section("data", written.Data)
-        folder = self._at(data.folder if data else written.Data().folder)
+        data = self._file.section("data", written.DataSection)
+        folder = self._at(data.folder if data else written.DataSection().folder)
         slots = tuple(self._slots())
         self._check_slots(slots)
         approved = self._approved(table) if table is not None else frozenset()
         rules = None if table is None else self._edition(table)
-        submission = self._submission(rules) if rules is not None and self._file.rules_sound else None
+        submission = self._submission(rules) if rules is not None and self._file.are_rules_valid else None
         if rules is not None and submission is not None:
             self._check_devices(rules, submission)
-        site = self._file.section("site", written.Site)
+        site = self._file.section("site", written.SiteSection)
         id_ = (table.id or _plain(table.name)) if table is not None else ""
         mqtt = self._mqtt(site, id_)
         panel, control = self._panel(), self._control(folder)
         if rules is not None and submission is not None and panel is not None:
             self._check_sign(rules, submission, panel)
         journal = self._journal(folder)
-        people = self._file.section("people", written.People)
+        people = self._file.section("people", written.PeopleSection)
         if not (table and site and rules and submission and panel and control and journal and people):
             return Examined(None, tuple(self._problems), tuple(self._warnings))
         if self._problems:
@@ -160,7 +160,7 @@ class _Reading:
 
     # --- the game -----------------------------------------------------------------------------------------------------
 
-    def _edition(self, table: written.Table) -> Edition | None:
+    def _edition(self, table: written.TableSection) -> Edition | None:
         current = edition(table.game)
         if table.edition is None or table.edition == current.dated:
             return current
@@ -181,7 +181,7 @@ class _Reading:
 
     # --- devices ------------------------------------------------------------------------------------------------------
 
-    def _approved(self, table: written.Table) -> frozenset[ApprovedFirmware]:
+    def _approved(self, table: written.TableSection) -> frozenset[ApprovedFirmware]:
         try:
             return load_approved(self._at(table.approved))
         except ConfigurationError as error:
@@ -211,9 +211,9 @@ class _Reading:
                 self._problem(f"device.{slot.name}.key is the key of a {slot.key.kind}")
             other = by_serial.setdefault(slot.key.serial, slot.name)
             if other != slot.name:
-                self._problem(f"{other} and {slot.name} both name serial number {slot.key.serial}", SerialTwice)
+                self._problem(f"{other} and {slot.name} both name serial number {slot.key.serial}", SerialClaimedTwice)
             try:
-                other = by_port.setdefault(same_port(slot.port), slot.name)
+                other = by_port.setdefault(canonical_port(slot.port), slot.name)
             except (BadPort, ValueError):
                 continue  # `_slots` has reported it
             if other != slot.name:
@@ -233,7 +233,7 @@ class _Reading:
                     self._problem(f"device.{' and device.'.join(lacking)} missing: {why}")
             elif kind not in kinds:
                 self._problem(f"device.{kind}.1 is missing: {why}")
-        useful = {*needed, *devices_welcome(rules, submission)}
+        useful = {*needed, *optional_devices(rules, submission)}
         for slot in sorted(there):
             kind, _, number = slot.partition(".")
             if kind not in useful:
@@ -245,7 +245,7 @@ class _Reading:
 
     def _check_sign(self, rules: Edition, submission: Submission, panel: PanelConfig) -> None:
         """Check that players can see the meter of a progressive: on a sign device or on the /sign page of the panel."""
-        why = sign_needed(rules, submission)
+        why = why_sign_needed(rules, submission)
         if not why or any(kind == "meter_sign" for kind, _ in self._file.devices):
             return
         if not panel.enabled:
@@ -258,7 +258,7 @@ class _Reading:
     # --- journal, broker, panel, control socket -----------------------------------------------------------------------
 
     def _journal(self, data: Path) -> JournalConfig | None:
-        section = self._file.section("journal", written.Journal)
+        section = self._file.section("journal", written.JournalSection)
         if section is None:
             return None
         folder, copy, archive = data / "journal", self._may_be_at(section.copy), self._may_be_at(section.archive)
@@ -280,8 +280,8 @@ class _Reading:
         )
         return JournalConfig(folder, copy, policy)
 
-    def _mqtt(self, site: written.Site | None, table: str) -> MqttConfig | None:
-        section: written.Mqtt | None = self._file.sections.get("mqtt")
+    def _mqtt(self, site: written.SiteSection | None, table: str) -> MqttConfig | None:
+        section: written.MqttSection | None = self._file.sections.get("mqtt")
         if section is None or site is None:
             return None
         before = len(self._problems)
@@ -303,7 +303,7 @@ class _Reading:
             meters_every_s=section.meters_every_s, health_every_s=section.health_every_s,
         )  # fmt: skip
 
-    def _password(self, section: written.Mqtt) -> str | None:
+    def _password(self, section: written.MqttSection) -> str | None:
         if (section.username is None) != (section.password_file is None):
             self._problem("mqtt.username and mqtt.password_file need each other: set both or none")
         if section.password_file is None:
@@ -311,7 +311,7 @@ class _Reading:
         return self._secret("mqtt.password_file", section.password_file)
 
     def _panel(self) -> PanelConfig | None:
-        section = self._file.section("panel", written.Panel)
+        section = self._file.section("panel", written.PanelSection)
         if section is None:
             return None
         cert, key = self._pair("panel", section.cert, section.key)
@@ -334,7 +334,7 @@ class _Reading:
         return PanelConfig(section.enabled, section.listen, section.port, cert, key, section.screens, token)
 
     def _control(self, data: Path) -> ControlConfig | None:
-        section = self._file.section("control", written.Control)
+        section = self._file.section("control", written.ControlSection)
         if section is None:
             return None
         socket = self._at(section.socket) if section.socket else data / "control.sock"

@@ -1,7 +1,7 @@
 """Checks a configuration against this computer: certificates, groups, folders, people. Changes nothing.
 
 `config` checks the file alone. `pitbox config check` runs all checks of this module; the start of a box runs
-`unusable_here`. A box starts without a device or an unmounted disk, so those are warnings.
+`unusable_settings`. A box starts without a device or an unmounted disk, so those are warnings.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadConfiguration, ConfigurationError
-from table_controller.addresses import certificate_lacks, panel_addresses
+from table_controller.addresses import missing_certificate_name, panel_addresses
 from table_controller.journal.store import COPY_MARK
-from table_controller.people import load_people
+from table_controller.people import load_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _REQUIRED_ROLES: Final = ("dealer", "floorperson", "technician")
 
 
-def unusable_here(config: TableConfig) -> Iterator[ConfigurationError]:
+def unusable_settings(config: TableConfig) -> Iterator[ConfigurationError]:
     """Yield every setting with which a box cannot run on this computer. The start of a box checks them first."""
     path = config.path
     for where, cert, key in _pairs(config):
@@ -43,20 +43,20 @@ def unusable_here(config: TableConfig) -> Iterator[ConfigurationError]:
         yield BadConfiguration(f'{path}: control.group = "{config.control.group}": this system has no such group')
 
 
-def problems_here(config: TableConfig) -> Iterator[ConfigurationError]:
+def host_problems(config: TableConfig) -> Iterator[ConfigurationError]:
     """Yield every problem that prevents a start of the box on this computer, or prevents people from signing on."""
-    yield from unusable_here(config)
+    yield from unusable_settings(config)
     path = config.path
     if config.people.exists():
         try:
-            load_people(config.people)
+            load_credentials(config.people)
         except ConfigurationError as error:
             yield error
     if not _writable(config.data):
         yield BadConfiguration(f"{path}: data.folder: {config.data} cannot be written by this user")
 
 
-def warnings_here(config: TableConfig) -> Iterator[str]:
+def host_warnings(config: TableConfig) -> Iterator[str]:
     """Yield what a technician should know before the table opens."""
     approved = {entry.kind for entry in config.approved}
     for kind in sorted(set(config.kinds.values()) - approved):
@@ -66,7 +66,7 @@ def warnings_here(config: TableConfig) -> Iterator[str]:
             yield f"device.{slot.name}: {slot.port} is missing now"
         if not slot.key.enrolled:
             yield f"device.{slot.name}: its key is not enrolled"
-    if lacks := certificate_lacks(config.panel):
+    if lacks := missing_certificate_name(config.panel):
         there = panel_addresses(config.panel)[0]
         yield f"panel.cert does not include {lacks}: browsers warn people who sign on at {there}"
     if config.journal.copy is None:
@@ -83,7 +83,7 @@ def _people_warnings(config: TableConfig) -> Iterator[str]:
         yield f"people.file: {config.people} is missing: nobody can sign on; create it with pitbox people add"
         return
     try:
-        roles = {each.role for each in load_people(config.people).values() if not each.revoked}
+        roles = {each.role for each in load_credentials(config.people).values() if not each.revoked}
     except ConfigurationError:
         return
     for role in _REQUIRED_ROLES:

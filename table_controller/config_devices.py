@@ -28,7 +28,7 @@ def devices_needed(rules: Edition, submission: Submission) -> dict[str, str]:
     return needed
 
 
-def sign_needed(rules: Edition, submission: Submission) -> str:
+def why_sign_needed(rules: Edition, submission: Submission) -> str:
     """Return why players must see the meter on a sign; empty if the table offers no progressive."""
     if rules.progressive is None or rules.progressive.wager not in submission.wagers:
         return ""
@@ -36,7 +36,7 @@ def sign_needed(rules: Edition, submission: Submission) -> str:
     return f'rules.wagers has "{rules.progressive.wager}", and its meter is seen from the front of the table ({clause})'
 
 
-def devices_welcome(rules: Edition, submission: Submission) -> tuple[str, ...]:
+def optional_devices(rules: Edition, submission: Submission) -> tuple[str, ...]:
     """Return the kinds of devices that the table uses if it has them and can play without."""
     shoe = ("shoe",) if submission.dealing in ("manual_shoe", "dealing_shoe") else ()
     button = ("button",) if submission.start == "flat_button" else ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 import msgspec
 
 from table_controller.config_devices import devices_needed
-from table_controller.config_sections import DEVICE, KNOWN, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.config_sections import DEVICE, SECTION_NAMES, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
 from table_controller.config_walk import allowed, meaning
 from table_controller.rulebook import check_submission, edition
 from table_controller.rulebook.hands.house_way import turning_ranks
@@ -34,7 +34,7 @@ def example(game: str) -> str:
     rules = edition(game)
     lines = _comment(f"table.toml for {rules.title}, chapter {rules.chapter} ({rules.dated}).")
     lines += _comment("Paths are relative to this file. A key behind a # is not set; its value is valid.")
-    for name in KNOWN:
+    for name in SECTION_NAMES:
         lines.append("")
         if name == RULES:
             lines += _rules(rules)
@@ -77,15 +77,15 @@ def _example_of(hint: Any) -> Any:
 
 
 def _devices(rules: Edition) -> list[str]:
-    submission = check_submission(rules, choices(rules)[0])
+    submission = check_submission(rules, example_choices(rules)[0])
     needed = devices_needed(rules, submission)
     slots = [
         f"{kind}.{n}" for kind in needed for n in range(1, submission.seats + 1 if kind == "bet_sensor" else 2)
     ] + ["keypad.1"]
     slots += ["shoe.1"] if "shoe" not in needed else []
     slots += ["meter_sign.1"] if "bet_sensor" in needed else []
-    lines = _comment((Device.__doc__ or "").partition("\n")[0])
-    hints = get_type_hints(Device, include_extras=True)
+    lines = _comment((DeviceSection.__doc__ or "").partition("\n")[0])
+    hints = get_type_hints(DeviceSection, include_extras=True)
     lines += [line for name, hint in hints.items() for line in _comment(f"{name}: {meaning(hint)}")]
     for number, slot in enumerate(slots):
         lines += ["", f"[{DEVICE}.{slot}]"]
@@ -96,7 +96,7 @@ def _devices(rules: Edition) -> list[str]:
 # --- the Rules Submission ---------------------------------------------------------------------------------------------
 
 
-def choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
+def example_choices(rules: Edition) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the choices of the example, and further lawful choices, which are also lawful all together."""
     batch = rules.second_set is not None and rules.second_set.allowed_with == "batch_shuffler"
     chosen: dict[str, Any] = {
@@ -153,10 +153,10 @@ def _settings(rules: Edition, offered: list[str]) -> dict[str, str]:
 
 
 def _rules(rules: Edition) -> list[str]:
-    chosen, further = choices(rules)
+    chosen, further = example_choices(rules)
     lines = [*_comment("The choices of the Rules Submission, within what the edition permits."), f"[{RULES}]"]
     elsewhere = []
-    for key, means in RULES_MEAN.items():
+    for key, means in RULE_MEANINGS.items():
         if key in chosen:
             lines += [*_comment(means + _lawful(rules, key)), f"{key} = {toml(chosen[key])}"]
         elif key in further:

@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from devices.kinds import KINDS
-from table_controller.config_sections import DEVICE, KNOWN, REQUIRED, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.config_sections import DEVICE, SECTION_NAMES, REQUIRED, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
 from table_controller.rulebook import Submission
 
 
 def schema() -> dict[str, Any]:
     """Return the schema as JSON values."""
-    refs, defs = msgspec.json.schema_components([*SECTIONS.values(), Device], ref_template="#/$defs/{name}")
+    refs, defs = msgspec.json.schema_components([*SECTIONS.values(), DeviceSection], ref_template="#/$defs/{name}")
     sections: dict[str, Any] = dict(zip(SECTIONS, refs, strict=False))
     sections[DEVICE] = {
         "description": "[device.KIND.NUMBER]; the number of a bet sensor is its seat",
@@ -35,7 +35,7 @@ def schema() -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "required": list(REQUIRED),
-        "properties": {name: sections[name] for name in KNOWN},
+        "properties": {name: sections[name] for name in SECTION_NAMES},
         "$defs": {name: _without_null(definition) for name, definition in defs.items()},
     }
 
@@ -47,7 +47,7 @@ def _rules() -> dict[str, Any]:
         "description": "the choices of the Rules Submission, within what the edition permits",
         "type": "object",
         "additionalProperties": False,
-        "properties": {key: {**known[key], "description": means} for key, means in RULES_MEAN.items()},
+        "properties": {key: {**known[key], "description": means} for key, means in RULE_MEANINGS.items()},
     }
     return dict(_without_null(fragment))
 

@@ -45,14 +45,14 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Base of all sections: frozen, and without unknown keys."""
 
 
-class Site(Section, frozen=True):
+class SiteSection(Section, frozen=True):
     """The casino where the table is."""
 
     id: Annotated[Id, Meta(description="the site in topics and file names", examples=["riverside"])] = "site"
     name: Annotated[Text, Meta(description="the site as people call it", examples=["Riverside Hall"])] = "site"
 
 
-class Table(Section, frozen=True):
+class TableSection(Section, frozen=True):
     """The table itself."""
 
     name: Annotated[Text, Meta(description="the table as people call it", examples=["Table 7"])]
@@ -83,7 +83,7 @@ class Table(Section, frozen=True):
     ] = False
 
 
-class Device(Section, frozen=True):
+class DeviceSection(Section, frozen=True):
     """One slot: [device.KIND.NUMBER]; the number of a bet sensor is its seat."""
 
     port: Annotated[
@@ -96,7 +96,7 @@ class Device(Section, frozen=True):
     key: Annotated[Path_, Meta(description="the key file of the enrolled device", examples=["keys/shuffler.1.key"])]
 
 
-class Data(Section, frozen=True):
+class DataSection(Section, frozen=True):
     """The folder for everything that the box must not lose."""
 
     folder: Annotated[Path_, Meta(description="journal, fault reports and captures; only one box may use it")] = (
@@ -104,7 +104,7 @@ class Data(Section, frozen=True):
     )
 
 
-class Journal(Section, frozen=True):
+class JournalSection(Section, frozen=True):
     """How much of the journal is kept, and its second copy."""
 
     copy: Annotated[
@@ -134,7 +134,7 @@ class Journal(Section, frozen=True):
     ] = 16
 
 
-class Mqtt(Section, frozen=True):
+class MqttSection(Section, frozen=True):
     """The MQTT broker. Without this section the box uses none."""
 
     host: Annotated[Text, Meta(description="the name or address of the broker", examples=["broker.example"])]
@@ -203,7 +203,7 @@ class Mqtt(Section, frozen=True):
     ] = 30.0
 
 
-class Panel(Section, frozen=True):
+class PanelSection(Section, frozen=True):
     """The web pages for dealer, floorperson and technician."""
 
     enabled: Annotated[bool, Meta(description="whether the box serves the web pages")] = True
@@ -234,7 +234,7 @@ class Panel(Section, frozen=True):
     ] = None
 
 
-class Control(Section, frozen=True):
+class ControlSection(Section, frozen=True):
     """The local socket through which every command reaches the running box."""
 
     socket: Annotated[
@@ -250,7 +250,7 @@ class Control(Section, frozen=True):
     ] = None
 
 
-class People(Section, frozen=True):
+class PeopleSection(Section, frozen=True):
     """Who may sign on, and when an unresolved irregularity is escalated."""
 
     file: Annotated[
@@ -269,22 +269,22 @@ class People(Section, frozen=True):
 
 # [rules] and [device] are read separately.
 SECTIONS: Final[dict[str, type[Section]]] = {
-    "site": Site,
-    "table": Table,
-    "data": Data,
-    "journal": Journal,
-    "mqtt": Mqtt,
-    "panel": Panel,
-    "control": Control,
-    "people": People,
+    "site": SiteSection,
+    "table": TableSection,
+    "data": DataSection,
+    "journal": JournalSection,
+    "mqtt": MqttSection,
+    "panel": PanelSection,
+    "control": ControlSection,
+    "people": PeopleSection,
 }
 RULES: Final = "rules"
 DEVICE: Final = "device"
 REQUIRED: Final = ("table", DEVICE)
-KNOWN: Final = ("site", "table", RULES, DEVICE, "data", "journal", "mqtt", "panel", "control", "people")
+SECTION_NAMES: Final = ("site", "table", RULES, DEVICE, "data", "journal", "mqtt", "panel", "control", "people")
 # The choices of the certificate holder, as `rulebook.check_submission` expects them. [table] has the game and its
 # edition.
-RULES_MEAN: Final = {
+RULE_MEANINGS: Final = {
     "dealing": "how cards are dealt",
     "start": "how the starting position is determined",
     "shuffler": "which automated shuffler is used",
@@ -309,7 +309,7 @@ RULES_MEAN: Final = {
     "house_way_ranks": "ranks that the certificate holder chooses, if the house way has such a choice",
     "settings": "readings of unclear wordings, where the edition leaves a choice",
 }
-RULE_KEYS: Final = tuple(RULES_MEAN)
+RULE_KEYS: Final = tuple(RULE_MEANINGS)
 # Keys of earlier versions: full path -> full path of the key that replaced it. For a key of a device the path is,
 # literally, device.KIND.NUMBER.key. A file with a former key is refused with the name of the new one.
 FORMER_KEYS: Final[dict[str, str]] = {}

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
-from table_controller.config_sections import Site
+from table_controller.config_sections import SiteSection
 from table_controller.journal.store import Policy
 from table_controller.rulebook import Edition, Submission
 
@@ -93,7 +93,7 @@ class TableConfig(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     id: str
     game: str
-    site: Site
+    site: SiteSection
     slots: tuple[SlotConfig, ...]
     approved: frozenset[ApprovedFirmware]
     edition: Edition

@@ -15,12 +15,12 @@ from devices.kinds import KINDS
 from table_controller.config_sections import (
     DEVICE,
     FORMER_KEYS,
-    KNOWN,
+    SECTION_NAMES,
     REQUIRED,
     RULE_KEYS,
     RULES,
     SECTIONS,
-    Device,
+    DeviceSection,
     Section,
 )
 from table_controller.rulebook import Submission
@@ -35,18 +35,18 @@ _MOST_SHOWN: Final = 60
 _DEVICE_PARTS: Final = 4
 
 
-class Written:
+class ParsedFile:
     """The usable parts of a file. Every part that is missing here has its reason in `problems`."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         self.problems: list[str] = []
         self.sections: dict[str, Any] = {}
-        self.devices: dict[tuple[str, str], Device] = {}
+        self.devices: dict[tuple[str, str], DeviceSection] = {}
         self.rules: dict[str, Any] | None = (
             {} if RULES in raw else None
         )  # the known keys; None: the file has no [rules]
-        self.rules_sound = True  # whether every choice has the right type
-        self._unknown(raw, KNOWN, "")
+        self.are_rules_valid = True  # whether every choice has the right type
+        self._unknown(raw, SECTION_NAMES, "")
         self.problems += [
             f"[{name}] is missing" + (", as in [device.shuffler.1]" if name == DEVICE else "")
             for name in REQUIRED
@@ -102,14 +102,14 @@ class Written:
                 if not _NUMBER.fullmatch(number):
                     self.problems.append(f"{where}.{number}: slots are numbered 1 to 99, as in [{where}.1]")
                     continue
-                section = self._section(device, Device, f"{where}.{number}")
+                section = self._section(device, DeviceSection, f"{where}.{number}")
                 if section is not None:
                     self.devices[kind, number] = section
 
     def _rules(self, value: Any) -> None:
         if not isinstance(value, dict):
             self.problems.append(f"{RULES} = {shown(value)}: this is a section, [{RULES}]")
-            self.rules_sound = False
+            self.are_rules_valid = False
             return
         for key in ("game", "edition"):
             if key in value:
@@ -124,7 +124,7 @@ class Written:
                 msgspec.convert(value[key], hints[key])
             except msgspec.ValidationError:
                 self.problems.append(f"{RULES}.{key} = {shown(value[key])}: must be {allowed(hints[key])}")
-                self.rules_sound = False
+                self.are_rules_valid = False
             self.rules[key] = value[key]
 
     def _unknown(self, section: dict[str, Any], known: Iterable[str], where: str) -> None:

@@ -23,7 +23,7 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.version import VERSION
 from table_controller.journal.migrations import CONFIGURATION, EDITION
-from table_controller.journal.versions import PACKAGES, digests_of, software_digest, sources
+from table_controller.journal.versions import PACKAGES, digests_of, software_digest, source_files
 from table_controller.rulebook import GAMES, edition
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FORMAT: Final = 1
 # The text of table.toml: a changed port changes this digest and not that of the choices.
-FILE: Final = "configuration/file"
+CONFIGURATION_FILE: Final = "configuration/file"
 # Installed on a bench, left out of a production box.
 _TOOLS: Final = ("simulators",)
 # Written by the installer of a distribution, not by its author.
@@ -57,7 +57,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     components: tuple[Component, ...]
 
 
-def manifest(config: TableConfig | None = None) -> Manifest:
+def build_manifest(config: TableConfig | None = None) -> Manifest:
     """Return the manifest of the installation, and of a configuration if one is given."""
     components = [Component("software", VERSION, software_digest())]
     for package in (*PACKAGES, *_TOOLS):
@@ -67,13 +67,13 @@ def manifest(config: TableConfig | None = None) -> Manifest:
     components += _system()
     components += _distributions()
     if config is not None:
-        components += configuration(config)
+        components += configuration_components(config)
     return Manifest(FORMAT, VERSION, tuple(components))
 
 
 def _package(package: str) -> Iterator[Component]:
     whole, parts = sha256(), []
-    for name, data in sources(package):
+    for name, data in source_files(package):
         digest = sha256(data).hexdigest()
         whole.update(f"{name} {digest}\n".encode())
         parts.append(Component(f"file/{name}", "", digest))
@@ -98,12 +98,12 @@ def _system() -> list[Component]:
     ]
 
 
-def configuration(config: TableConfig) -> list[Component]:
+def configuration_components(config: TableConfig) -> list[Component]:
     """Return the components of a table.toml."""
     named = digests_of(config.edition, config.submission, config.kinds)
     approved = sorted(msgspec.json.encode(entry) for entry in config.approved)
     return [
-        Component(FILE, config.path.name, _file(config.path)),
+        Component(CONFIGURATION_FILE, config.path.name, _file(config.path)),
         Component("configuration/choices", "as in the journal", named[CONFIGURATION]),
         Component("configuration/edition", "as in the journal", named[EDITION]),
         Component("configuration/approved", f"{len(approved)} firmwares", sha256(b"\n".join(approved)).hexdigest()),
@@ -215,14 +215,14 @@ def _short(component: Component) -> str:
     return f"{text} altered: {', '.join(component.altered)}" if component.altered else text
 
 
-def as_json(made: Manifest) -> bytes:
+def manifest_json(manifest: Manifest) -> bytes:
     """Return a manifest as JSON."""
-    return msgspec.json.format(msgspec.json.encode(made), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n"
 
 
-def lines(made: Manifest, *, files: bool = False) -> list[str]:
+def manifest_lines(manifest: Manifest, *, files: bool = False) -> list[str]:
     """Return a manifest as lines for people; `files` adds the single files of pitbox."""
-    shown: list[Any] = [each for each in made.components if files or not each.name.startswith("file/")]
+    shown: list[Any] = [each for each in manifest.components if files or not each.name.startswith("file/")]
     wide = max(len(each.name) for each in shown)
     text = [f"{each.name:{wide}s}  {each.digest or '-':64s}  {each.version}".rstrip() for each in shown]
     for each in shown:

@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadCredential, BadPeopleFile
-from table_controller.journal.roll import Listed
+from table_controller.journal.roll import RosterEntry
 from table_controller.private_file import replace_file
 from table_controller.table import events
 from table_controller.table.events import Role
@@ -45,7 +45,7 @@ HASH_SIZE: Final = 32
 # Enough of a proof to distinguish two PINs of a credential (hex digits).
 _PROOF_DIGITS: Final = 16
 # The most wrong PINs that wait in the file for the journal; further ones are only counted.
-REFUSED_KEPT: Final = 64
+MOST_REFUSED_KEPT: Final = 64
 
 
 class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,7 +59,7 @@ class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     p: Annotated[int, Meta(ge=1, le=4)] = 1
 
 
-class Person(msgspec.Struct, frozen=True, kw_only=True):
+class CredentialHolder(msgspec.Struct, frozen=True, kw_only=True):
     """The holder of a checked credential. `proof` identifies the PIN without revealing it; each PIN has its own."""
 
     id: str
@@ -68,11 +68,11 @@ class Person(msgspec.Struct, frozen=True, kw_only=True):
     proof: str = ""
 
     @property
-    def speaker(self) -> events.Person:
+    def event_person(self) -> events.Person:
         """The holder as a person of an event."""
         return events.Person(self.role, self.id, "" if self.person == self.id else self.person)
 
-    def same(self, other: Person) -> bool:
+    def is_same_person(self, other: CredentialHolder) -> bool:
         """Return whether two credentials belong to one person, who does not count as two people."""
         return self.person.casefold() == other.person.casefold()
 
@@ -98,14 +98,14 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return [("id", self.id), ("person", self.person), ("role", self.role), ("revoked", self.revoked)]
 
     @property
-    def who(self) -> Person:
+    def holder(self) -> CredentialHolder:
         """The holder, with the proof of the current PIN."""
-        return Person(id=self.id, person=self.person, role=self.role, proof=self.proof)
+        return CredentialHolder(id=self.id, person=self.person, role=self.role, proof=self.proof)
 
     @property
-    def listed(self) -> Listed:
+    def listed(self) -> RosterEntry:
         """The credential as the journal lists it, without salt and hash."""
-        return Listed(self.id, self.person, self.role, self.proof[:_PROOF_DIGITS], self.revoked or "")
+        return RosterEntry(self.id, self.person, self.role, self.proof[:_PROOF_DIGITS], self.revoked or "")
 
     @property
     def proof(self) -> str:
@@ -113,10 +113,10 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         return blake2s(f"{self.salt}{self.hash}".encode(), person=b"proof", digest_size=16).hexdigest()
 
 
-What = Literal["added", "pin_changed", "revoked", "pin_refused"]
+ChangeKind = Literal["added", "pin_changed", "revoked", "pin_refused"]
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class CredentialChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A change that the journal does not have yet: `by` authorized it, system user `user` ran the command.
 
     It is in the same file as its result, so that neither exists without the other.
@@ -124,8 +124,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     token: str
     at: str  # RFC 3339, UTC
-    what: What
-    listed: Listed | None = None  # the credential after the change; None: a wrong PIN for an unknown id
+    what: ChangeKind
+    listed: RosterEntry | None = None  # the credential after the change; None: a wrong PIN for an unknown id
     by: str = ""
     by_role: str = ""
     user: str = ""
@@ -135,21 +135,21 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Author(NamedTuple):
     """The author of a change: the person who authorized it, if any, and the system user."""
 
-    who: Person | None = None
+    who: CredentialHolder | None = None
     user: str = ""
 
 
-NOBODY: Final = Author()
+NO_AUTHOR: Final = Author()
 
 
 class PeopleFile(NamedTuple):
     """The content of the file: credentials by lower-case id, and changes that the journal does not have yet."""
 
     people: Mapping[str, Credential]
-    changes: Sequence[Change] = ()
+    changes: Sequence[CredentialChange] = ()
 
     @property
-    def listed(self) -> dict[str, Listed]:
+    def listed(self) -> dict[str, RosterEntry]:
         """The credentials as the journal lists them."""
         return {key: credential.listed for key, credential in self.people.items()}
 
@@ -157,7 +157,7 @@ class PeopleFile(NamedTuple):
 class _PeopleFileData(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     people: list[Credential]
-    changes: list[Change] = []
+    changes: list[CredentialChange] = []
 
 
 def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
@@ -171,12 +171,12 @@ def pin_hash(pin: str, salt: bytes, cost: Cost) -> bytes:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
-def load_people(path: Path) -> Mapping[str, Credential]:
-    """Return the credentials of the file; raise BadPeopleFile as `load_file` does."""
-    return load_file(path).people
+def load_credentials(path: Path) -> Mapping[str, Credential]:
+    """Return the credentials of the file; raise BadPeopleFile as `load_people_file` does."""
+    return load_people_file(path).people
 
 
-def load_file(path: Path) -> PeopleFile:
+def load_people_file(path: Path) -> PeopleFile:
     """Read the file; raise BadPeopleFile if it is missing, accessible to others, or not a people file."""
     try:
         mode = path.stat().st_mode
@@ -215,10 +215,10 @@ def _sound(credential: Credential) -> bool:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 # Raises an error if a change is not allowed, given the current credentials; called while the file is locked.
-Allowed = Callable[[Mapping[str, Credential]], None]
+ChangeCheck = Callable[[Mapping[str, Credential]], None]
 
 
-def add(
+def add_credential(
     path: Path,
     id_: str,
     role: str,
@@ -226,8 +226,8 @@ def add(
     *,
     person: str | None = None,
     cost: Cost | None = None,
-    author: Author = NOBODY,
-    allowed: Allowed | None = None,
+    author: Author = NO_AUTHOR,
+    allowed: ChangeCheck | None = None,
 ) -> Credential:
     """Add a credential with the date of today; create the file if it does not exist."""
     if not _ID.fullmatch(id_):
@@ -238,14 +238,14 @@ def add(
         raise BadCredential(f"{person!r} cannot be the number of a person: use up to 32 letters, digits, - _ and .")
     _check_pin(pin, id_, person or id_)
     if allowed is not None and path.exists():
-        allowed(load_people(path))  # before the slow hash; and again while the file is locked
+        allowed(load_credentials(path))  # before the slow hash; and again while the file is locked
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
     credential = Credential(
         id=id_, person=person or id_, role=msgspec.convert(role, Role), added=_today(), cost=cost, salt=salt.hex(),
         hash=pin_hash(pin, salt, cost).hex(),
     )  # fmt: skip
 
-    def change(people: dict[str, Credential]) -> Change:
+    def change(people: dict[str, Credential]) -> CredentialChange:
         if allowed is not None:
             allowed(people)
         old = people.get(id_.casefold())
@@ -259,9 +259,9 @@ def add(
     return credential
 
 
-def revoke(path: Path, id_: str, *, author: Author = NOBODY, allowed: Allowed | None = None) -> Credential:
+def revoke_credential(path: Path, id_: str, *, author: Author = NO_AUTHOR, allowed: ChangeCheck | None = None) -> Credential:
     """Revoke a credential; it stays in the file, because records of the journal name it."""
-    return _replaced(path, id_, "revoked", lambda old: replace(old, revoked=_today()), author, allowed)
+    return _replaced(path, id_, "revoked", lambda old: replace(old, former_revocation_list=_today()), author, allowed)
 
 
 def set_pin(
@@ -270,8 +270,8 @@ def set_pin(
     pin: str,
     *,
     cost: Cost | None = None,
-    author: Author = NOBODY,
-    allowed: Allowed | None = None,
+    author: Author = NO_AUTHOR,
+    allowed: ChangeCheck | None = None,
 ) -> Credential:
     """Set a new PIN."""
     salt, cost = secrets.token_bytes(SALT_SIZE), cost or Cost()
@@ -286,14 +286,14 @@ def set_pin(
 def _replaced(
     path: Path,
     id_: str,
-    what: What,
+    what: ChangeKind,
     change: Callable[[Credential], Credential],
     author: Author,
-    allowed: Allowed | None,
+    allowed: ChangeCheck | None,
 ) -> Credential:
     done: list[Credential] = []
 
-    def one(people: dict[str, Credential]) -> Change:
+    def one(people: dict[str, Credential]) -> CredentialChange:
         if allowed is not None:
             allowed(people)
         old = people.get(id_.casefold())
@@ -309,13 +309,13 @@ def _replaced(
     return done[0]
 
 
-def count_refused(path: Path, id_: str, user: str) -> None:
+def record_refused_pin(path: Path, id_: str, user: str) -> None:
     """Keep a wrong PIN of a command for the journal. An unknown id is not kept: it may be a PIN."""
     with _only_one(path):
-        people, changes = load_file(path)
+        people, changes = load_people_file(path)
         known = people.get(id_.casefold())
         refused = [at for at, change in enumerate(changes) if change.what == "pin_refused"]
-        if len(refused) < REFUSED_KEPT:
+        if len(refused) < MOST_REFUSED_KEPT:
             new = [*changes, _change("pin_refused", known, Author(user=user))]
         else:
             new = list(changes)
@@ -326,15 +326,15 @@ def count_refused(path: Path, id_: str, user: str) -> None:
 def drop_changes(path: Path, tokens: Sequence[str]) -> None:
     """Remove changes that the journal has now."""
     with _only_one(path):
-        people, changes = load_file(path)
+        people, changes = load_people_file(path)
         left = [change for change in changes if change.token not in tokens]
         if len(left) < len(changes):
             _write(path, people, left)
 
 
-def _change(what: What, credential: Credential | None, author: Author) -> Change:
+def _change(what: ChangeKind, credential: Credential | None, author: Author) -> CredentialChange:
     who = author.who
-    return Change(
+    return CredentialChange(
         token=secrets.token_hex(8), at=datetime.now(UTC).isoformat(timespec="seconds"), what=what,
         listed=None if credential is None else credential.listed,
         by="" if who is None else who.id, by_role="" if who is None else who.role, user=author.user,
@@ -384,16 +384,16 @@ def _only_one(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _changed(path: Path, change: Callable[[dict[str, Credential]], Change], *, make: bool = False) -> None:
+def _changed(path: Path, change: Callable[[dict[str, Credential]], CredentialChange], *, make: bool = False) -> None:
     """Replace the file with a changed one, which also lists the change for the journal."""
     with _only_one(path):
-        people, changes = PeopleFile({}) if make and not path.exists() else load_file(path)
+        people, changes = PeopleFile({}) if make and not path.exists() else load_people_file(path)
         people = dict(people)
         change_record = change(people)
         _write(path, people, [*changes, change_record])
 
 
-def _write(path: Path, people: Mapping[str, Credential], changes: Sequence[Change]) -> None:
+def _write(path: Path, people: Mapping[str, Credential], changes: Sequence[CredentialChange]) -> None:
     """Write the file atomically; it is on disk on return."""
     written = _PeopleFileData(FORMAT, list(people.values()), list(changes))
     try:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from table_controller.people import Author, Credential, Person, What
+    from table_controller.people import Author, Credential, CredentialHolder, ChangeKind
 
 Verb = Literal["add", "pin", "revoke"]
-_WHAT: Final[dict[Verb, What]] = {"add": "added", "pin": "pin_changed", "revoke": "revoked"}
+_WHAT: Final[dict[Verb, ChangeKind]] = {"add": "added", "pin": "pin_changed", "revoke": "revoked"}
 AUTHORITY: Final = "auditor"
 _REVOKERS: Final = (AUTHORITY, "floorperson")
 
@@ -30,7 +30,7 @@ def has_authority(people: Mapping[str, Credential]) -> bool:
     return any(each.role == AUTHORITY and not each.revoked for each in people.values())
 
 
-def authorize(people: Mapping[str, Credential], what: What, id_: str, by: Person | None) -> None:
+def authorize(people: Mapping[str, Credential], what: ChangeKind, id_: str, by: CredentialHolder | None) -> None:
     """Raise ChangeNotAuthorized unless `by` may make this change; raise BadCredential for the last auditor."""
     if not has_authority(people):
         return
@@ -55,7 +55,7 @@ _WHO: Final[dict[str, str]] = {
 }
 
 
-def _may(what: What, old: Credential | None, by: Person) -> bool:
+def _may(what: ChangeKind, old: Credential | None, by: CredentialHolder) -> bool:
     if what == "pin_changed" and old is not None and old.id == by.id:
         return True
     if what == "revoked":
@@ -69,7 +69,7 @@ def change_credential(
     """Change the people file if the author may do it; otherwise raise and change nothing."""
     allowed = partial(authorize, what=_WHAT[verb], id_=id_, by=author.who)
     if verb == "add":
-        return file.add(path, id_, role, pin, person=person, author=author, allowed=allowed)
+        return file.add_credential(path, id_, role, pin, person=person, author=author, allowed=allowed)
     if verb == "pin":
         return file.set_pin(path, id_, pin, author=author, allowed=allowed)
-    return file.revoke(path, id_, author=author, allowed=allowed)
+    return file.revoke_credential(path, id_, author=author, allowed=allowed)

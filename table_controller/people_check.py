@@ -15,21 +15,21 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import BadPeopleFile, CredentialRefused, TryLater
-from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, PeopleFile, load_file, pin_hash
-from table_controller.quota import Origin, Quota, Rank, Seat, origin_of
+from table_controller.people import HASH_SIZE, LONGEST_PIN, SALT_SIZE, Cost, PeopleFile, load_people_file, pin_hash
+from table_controller.quota import Origin, Quota, Rank, Admission, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from table_controller.people import Credential, Person
+    from table_controller.people import Credential, CredentialHolder
 
 # The block after the first wrong PIN (s); it doubles with each further one, up to the longest.
-FIRST_WAIT: Final = 1.0
-LONGEST_WAIT: Final = 60.0
+FIRST_WAIT_S: Final = 1.0
+LONGEST_WAIT_S: Final = 60.0
 # How many places have their own block for one credential: unknown places, these and known ones, and all. Every further
 # place shares one block. This limits guesses and memory. The screens of the table always have their own.
-STRANGE_PLACES: Final = 4
+UNKNOWN_PLACES: Final = 4
 PLACES: Final = 8
 OWN_PLACES: Final = 16
 # How many of them one unknown network gets.
@@ -39,11 +39,11 @@ CHECKS: Final = (2, 3, 4)
 # How many of the last addresses of successful sign-ons are remembered for each credential.
 REMEMBERED: Final = 4
 # Unknown ids share this many blocks, so that they behave like credentials and use no memory.
-STRANGERS: Final = 16
+UNKNOWN_ID_WAITS: Final = 16
 # One hash at a time: each needs 16 MB, and the table comes first.
-PARALLEL: Final = 1
+PARALLEL_HASHES: Final = 1
 # A place without an attempt for this time (s) can be forgotten for another one.
-FORGOTTEN: Final = 3600.0
+FORGET_AFTER_S: Final = 3600.0
 
 _Key = tuple[str, str]
 # The place for all attempts without their own block.
@@ -54,7 +54,7 @@ class _Tries:
     """The consecutive wrong PINs of one credential at one place."""
 
     def __init__(self) -> None:
-        self.seat: Seat | None = None
+        self.seat: Admission | None = None
         self.wrong = 0
         self.last = float("-inf")
         self.busy = False
@@ -62,13 +62,13 @@ class _Tries:
     def wait(self, now: float) -> float:
         """Return how long it is still blocked (s)."""
         if self.busy:
-            return FIRST_WAIT
+            return FIRST_WAIT_S
         if not self.wrong:
             return 0.0
-        return max(0.0, self.last + min(FIRST_WAIT * 2.0 ** min(self.wrong - 1, 30), LONGEST_WAIT) - now)
+        return max(0.0, self.last + min(FIRST_WAIT_S * 2.0 ** min(self.wrong - 1, 30), LONGEST_WAIT_S) - now)
 
 
-class Checker:
+class PinChecker:
     """Checks PINs against a people file, which is read again when it changes. Safe for threads.
 
     A check needs about 50 ms of CPU time, so an event loop runs it in a thread.
@@ -80,7 +80,7 @@ class Checker:
         *,
         clock: Callable[[], float] = time.monotonic,
         hasher: Callable[[str, bytes, Cost], bytes] = pin_hash,
-        parallel: int = PARALLEL,
+        parallel: int = PARALLEL_HASHES,
     ) -> None:
         self.path = path
         self._clock = clock
@@ -94,7 +94,7 @@ class Checker:
         self._file = PeopleFile({})
         self._stamp: tuple[int, ...] | None = None
 
-    def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
+    def check(self, id_: str, pin: str, place: Origin | str = "") -> CredentialHolder:
         """Return the holder; raise CredentialRefused for a wrong id or PIN, TryLater with the time to wait.
 
         `place` is the origin of the attempt: an address, a system user, the panel of the table.
@@ -109,7 +109,7 @@ class Checker:
                 raise TryLater(f"the credential {id_!r} is blocked: try again in {math.ceil(wait)} s", wait)
             turn = self._checks.admit(origin)
             if turn is None:
-                raise TryLater("the box is checking other PINs: try again in 1 s", FIRST_WAIT)
+                raise TryLater("the box is checking other PINs: try again in 1 s", FIRST_WAIT_S)
             self._begin(key, origin)
         right = False
         try:
@@ -120,14 +120,14 @@ class Checker:
                 self._end(key, origin, right=right)
         if known is None or known.revoked or not right:
             raise CredentialRefused(f"the credential {id_!r} is not valid, or the PIN is wrong")
-        return known.who
+        return known.holder
 
-    def known_address(self, name: str) -> bool:
+    def is_known_address(self, name: str) -> bool:
         """Return whether somebody signed on from this address since the box started."""
         with self._lock:
             return self._was_accepted(origin_of(name).name)
 
-    def known_id(self, id_: str) -> str | None:
+    def stored_id(self, id_: str) -> str | None:
         """Return an id as written in the people file; None if nobody has it or the file cannot be read."""
         with self._lock:
             try:
@@ -136,7 +136,7 @@ class Checker:
                 return None
         return None if known is None else known.id
 
-    def holds(self, id_: str, role: str, proof: str = "") -> bool:
+    def is_valid(self, id_: str, role: str, proof: str = "") -> bool:
         """Return whether a signed-on credential is still valid: not revoked and with the same role.
 
         With `proof`, also with the same PIN: a changed PIN ends older sign-ons. An unreadable file revokes nobody, and
@@ -187,12 +187,12 @@ class Checker:
         who = (
             id_.casefold()
             if known is not None
-            else f"?{sum(id_.casefold().encode('utf-8', 'surrogatepass')) % STRANGERS}"
+            else f"?{sum(id_.casefold().encode('utf-8', 'surrogatepass')) % UNKNOWN_ID_WAITS}"
         )
         if (who, origin.name) in self._tries:
             return who, origin.name
         places = self._places.setdefault(
-            who, Quota((STRANGE_PLACES, PLACES, OWN_PLACES), (NETWORK_PLACES, PLACES, OWN_PLACES))
+            who, Quota((UNKNOWN_PLACES, PLACES, OWN_PLACES), (NETWORK_PLACES, PLACES, OWN_PLACES))
         )
         return (who, origin.name if places.has_room(origin) else _ALL_OTHERS)
 
@@ -209,7 +209,7 @@ class Checker:
 
     def _is_forgotten(self, key: _Key) -> bool:
         tries = self._tries[key]
-        return not tries.busy and self._clock() - tries.last > FORGOTTEN
+        return not tries.busy and self._clock() - tries.last > FORGET_AFTER_S
 
     def _end(self, key: _Key, origin: Origin, *, right: bool) -> None:
         """Finish an attempt: count a wrong PIN, or forget the count after a right one."""
@@ -235,7 +235,7 @@ class Checker:
             if stamp == self._stamp:
                 return self._file.people
             self._stamp = None  # an unreadable file is read again next time
-            self._file = load_file(self.path)
+            self._file = load_people_file(self.path)
             self._stamp = stamp
             return self._file.people
-        return load_file(self.path).people
+        return load_people_file(self.path).people

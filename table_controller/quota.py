@@ -59,20 +59,20 @@ class Screens:
     def __init__(self, addresses: Iterable[str] = ()) -> None:
         self._addresses = {origin_of(address).name for address in (*THIS_COMPUTER, *addresses)}
 
-    def has(self, peer: str, local: str = "") -> bool:
+    def includes(self, peer: str, local: str = "") -> bool:
         """Return whether a peer is one of them. `local`: the address that it reached, which is this computer."""
         name = origin_of(peer).name
         return name in self._addresses or (bool(local) and name == origin_of(local).name)
 
 
-class Seat:
+class Admission:
     """A place until its release. `idle` returns whether it may be taken away; `displace` takes it away."""
 
-    __slots__ = ("displace", "idle", "origin")
+    __slots__ = ("displace", "is_idle", "origin")
 
     def __init__(self, origin: Origin, idle: Callable[[], bool] | None, displace: Callable[[], object] | None) -> None:
         self.origin = origin
-        self.idle = idle
+        self.is_idle = idle
         self.displace = displace
 
 
@@ -86,7 +86,7 @@ class Quota:
         assert list(places) == sorted(places), "a higher rank has at least the places of a lower one"
         self.places = places
         self.each = each
-        self._seats: dict[Seat, None] = {}  # the oldest first
+        self._seats: dict[Admission, None] = {}  # the oldest first
 
     def __len__(self) -> int:
         """Return how many places are in use."""
@@ -94,7 +94,7 @@ class Quota:
 
     def admit(
         self, origin: Origin, *, idle: Callable[[], bool] | None = None, displace: Callable[[], object] | None = None
-    ) -> Seat | None:
+    ) -> Admission | None:
         """Return a place, if necessary an idle one of the same or a lower rank; None if there is none."""
         if self._needs_one_of(origin):
             idle_seat = self._idle_for(origin)
@@ -103,15 +103,15 @@ class Quota:
             del self._seats[idle_seat]
             if idle_seat.displace is not None:
                 idle_seat.displace()
-        seat = Seat(origin, idle, displace)
+        seat = Admission(origin, idle, displace)
         self._seats[seat] = None
         return seat
 
-    def release(self, seat: Seat) -> None:
+    def release(self, seat: Admission) -> None:
         """Release a place."""
         self._seats.pop(seat, None)
 
-    def promote(self, seat: Seat, origin: Origin) -> bool:
+    def promote(self, seat: Admission, origin: Origin) -> bool:
         """Change the rank of a place; return False and change nothing if that rank has no room."""
         if seat.origin == origin:
             return True
@@ -138,7 +138,7 @@ class Quota:
         held = Counter(seat.origin.rank for seat in self._seats)
         return any(sum(held[low] for low in Rank if low <= high) >= self.places[high] for high in Rank if high >= rank)
 
-    def _idle_for(self, origin: Origin) -> Seat | None:
+    def _idle_for(self, origin: Origin) -> Admission | None:
         """Return the idle place to take away: of its own group if that is full, otherwise of the lowest rank.
 
         Among these the largest group, and in it the oldest place.
@@ -148,8 +148,8 @@ class Quota:
             seat
             for seat in self._seats
             if (_kin(seat.origin, origin) if crowded else seat.origin.rank <= origin.rank)
-            and seat.idle is not None
-            and seat.idle()
+            and seat.is_idle is not None
+            and seat.is_idle()
         ]
         groups = Counter((seat.origin.rank, seat.origin.group) for seat in self._seats)
         return min(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 
-class Timer(Protocol):
+class CancelableTimer(Protocol):
     """A timer that can be canceled."""
 
     def cancel(self) -> None:
@@ -24,17 +24,17 @@ class Timer(Protocol):
 
 
 # Repetitions within this time (s) are counted.
-MINUTE: Final = 60.0
+WINDOW_S: Final = 60.0
 # The most causes that are counted separately; further ones of a kind are counted together.
-CAUSES: Final = 16
+MOST_CAUSES: Final = 16
 
 
-def _later(seconds: float, call: Callable[[], None]) -> Timer:
+def _later(seconds: float, call: Callable[[], None]) -> CancelableTimer:
     return asyncio.get_running_loop().call_later(seconds, call)
 
 
 class _Cause:
-    def __init__(self, text: str, level: int, timer: Timer) -> None:
+    def __init__(self, text: str, level: int, timer: CancelableTimer) -> None:
         self.text = text
         self.level = level
         self.timer = timer
@@ -44,22 +44,22 @@ class _Cause:
 class RepeatedLog:
     """Counts repeated log lines. `later` calls a function after some seconds; tests replace it."""
 
-    def __init__(self, log: logging.Logger, later: Callable[[float, Callable[[], None]], Timer] = _later) -> None:
+    def __init__(self, log: logging.Logger, call_later: Callable[[float, Callable[[], None]], CancelableTimer] = _later) -> None:
         self._log = log
-        self._later = later
+        self._later = call_later
         self._causes: dict[Hashable, _Cause] = {}
 
     def warn(self, kind: str, cause: Hashable, text: str, *, level: int = logging.WARNING) -> None:
         """Log a warning, or count it. `kind` is what happened, `cause` its origin, `text` the whole line."""
         key: Hashable = (kind, cause)
-        if key not in self._causes and len(self._causes) >= CAUSES:
+        if key not in self._causes and len(self._causes) >= MOST_CAUSES:
             key, text = (kind, None), f"{kind}, from many other origins"
         known = self._causes.get(key)
         if known is not None:
             known.more += 1
             return
         self._log.log(level, "%s", text)
-        self._causes[key] = _Cause(text, level, self._later(MINUTE, lambda: self._over(key)))
+        self._causes[key] = _Cause(text, level, self._later(WINDOW_S, lambda: self._over(key)))
 
     def _over(self, key: Hashable) -> None:
         """Write the count of a minute, or forget a cause without repetitions."""
@@ -68,7 +68,7 @@ class RepeatedLog:
             del self._causes[key]
             return
         self._write(cause)
-        cause.timer = self._later(MINUTE, lambda: self._over(key))
+        cause.timer = self._later(WINDOW_S, lambda: self._over(key))
 
     def _write(self, cause: _Cause) -> None:
         self._log.log(cause.level, "%s: %d more within a minute", cause.text, cause.more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import HeadStays, code_of
+from firmware_bridge.errors import HeadNotPublished, code_of
 from table_controller.box_folders import unit_notices
 from table_controller.certificates import configured_certificates, notices_of
 from table_controller.notices import Notice
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-HEAD_STAYS: Final = code_of(HeadStays.number)
+HEAD_STAYS: Final = code_of(HeadNotPublished.number)
 
 
-def notices_here(config: TableConfig, now_s: float) -> list[Notice]:
+def all_notices(config: TableConfig, now_s: float) -> list[Notice]:
     """Return the notices for `pitbox config check` and `pitbox doctor`; no box needs to run."""
     return [*notices_of(configured_certificates(config), now_s), *head_notices(config), *unit_notices(config)]
 

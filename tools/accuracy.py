@@ -17,16 +17,16 @@ import msgspec
 
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.dossier import encode
-from table_controller.diagnosis.readings import Readings, Thresholds
+from table_controller.diagnosis.readings import Measurements, Thresholds
 from tools import ROOT
-from tools.accuracy_cases import CAUSE, Case, Outcome, cases
+from tools.accuracy_cases import CAUSE, Case, CaseOutcome, cases
 from tools.accuracy_runs import happen
 from tools.markdown import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.dossier import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
 
 # Thresholds are fitted on the first seeds; the second ones are used for the report alone.
@@ -36,7 +36,7 @@ PAGE: Final = ROOT / "docs" / "diagnosis.md"
 _BEGIN, _END = "<!-- measured: accuracy -->", "<!-- end measured -->"
 
 
-class Verdict(NamedTuple):
+class CaseVerdict(NamedTuple):
     """How good one diagnosis is. `confident_wrong`: a definite statement of the diagnosis is false."""
 
     case: Case
@@ -48,7 +48,7 @@ class Verdict(NamedTuple):
     named: str
 
 
-def judge(outcome: Outcome, diagnosis: Diagnosis) -> Verdict:
+def judge(outcome: CaseOutcome, diagnosis: Diagnosis) -> CaseVerdict:
     """Compare a diagnosis with the truth."""
     truth, where, cards = outcome.truth, diagnosis.where, diagnosis.cards
     place = truth.segments <= set(where.segments) and truth.path in cards.path
@@ -58,14 +58,14 @@ def judge(outcome: Outcome, diagnosis: Diagnosis) -> Verdict:
     cause = first.why is CAUSE[outcome.case.fault]
     one_place, one_number = len(where.segments) <= 1, cards.inside is not None and cards.inside.exact
     wrong = (not place and one_place) or (not inside and one_number) or (not cause and first.sure)
-    return Verdict(outcome.case, place, inside, cause, one_place and one_number, wrong, first.why.name.lower())
+    return CaseVerdict(outcome.case, place, inside, cause, one_place and one_number, wrong, first.why.name.lower())
 
 
 def measure(
-    outcomes: Iterable[Outcome], by: Callable[[Dossier], Diagnosis] = diagnose
-) -> tuple[list[Verdict], list[Case]]:
+    outcomes: Iterable[CaseOutcome], by: Callable[[FaultReport], Diagnosis] = diagnose
+) -> tuple[list[CaseVerdict], list[Case]]:
     """Return a verdict for every case with a fault report, and the cases that the machine did not detect."""
-    verdicts: list[Verdict] = []
+    verdicts: list[CaseVerdict] = []
     unseen: list[Case] = []
     for outcome in outcomes:
         if outcome.dossier is None:
@@ -82,7 +82,7 @@ def _share(count: int, of: int) -> str:
     return f"{count} of {of}" + ("" if count == of else f" ({100 * count / of:.1f} %)")
 
 
-def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
+def summary(verdicts: list[CaseVerdict], unseen: list[Case]) -> list[str]:
     """Return the figures as a table."""
     of = len(verdicts)
     rows = [
@@ -97,7 +97,7 @@ def summary(verdicts: list[Verdict], unseen: list[Case]) -> list[str]:
     return table(("what", "figure"), *rows).splitlines()
 
 
-def by_fault(verdicts: list[Verdict]) -> list[str]:
+def by_fault(verdicts: list[CaseVerdict]) -> list[str]:
     """Return the right answers for every fault of every model."""
     rows = []
     for key in dict.fromkeys((v.case.model, v.case.fault) for v in verdicts):
@@ -108,7 +108,7 @@ def by_fault(verdicts: list[Verdict]) -> list[str]:
     return table(header, *rows).splitlines()
 
 
-def confusion(verdicts: list[Verdict]) -> list[str]:
+def confusion(verdicts: list[CaseVerdict]) -> list[str]:
     """Return the first named cause for every fault."""
     counts = Counter((v.case.fault, v.named) for v in verdicts)
     named = sorted({name for _, name in counts})
@@ -122,7 +122,7 @@ def confusion(verdicts: list[Verdict]) -> list[str]:
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
-class Parted(NamedTuple):
+class Split(NamedTuple):
     """The readings that one threshold must separate: those below it and those above."""
 
     below: list[float]
@@ -139,9 +139,9 @@ class Parted(NamedTuple):
         return wrong / max(1, len(self.below) + len(self.above))
 
 
-def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
+def fit(outcomes: Iterable[CaseOutcome]) -> dict[str, Split]:
     """Return, for every threshold, the readings that it must separate."""
-    splits = {name: Parted([], []) for name in Thresholds._fields}
+    splits = {name: Split([], []) for name in Thresholds._fields}
 
     def note(name: str, reading: float | None, above: bool) -> None:
         if reading is not None:
@@ -152,13 +152,13 @@ def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
         segment = dossier.halt.segment if dossier else None
         if dossier is None:
             continue
-        r = Readings(dossier, Thresholds())
+        r = Measurements(dossier, Thresholds())
         if r.path.legs[1].gives_up and dossier.halt.leg == 1 and fault != "wear":
             slips = fault == "slip" and outcome.case.segment == "unload"
             note("late", r.lately("unload") if slips or fault != "slip" else None, slips)
         if segment is None:
             continue
-        stretch = r.leg.stretches[r.leg.place(segment)]
+        stretch = r.leg.stretches[r.leg.index_of(segment)]
         if dossier.halt.what == "jam" and not r.by_hand:
             note("strain", dossier.current(stretch.motor), fault in ("jam", "bent", "foreign", "seized"))
             note("stall", dossier.current(stretch.motor) if fault == "seized" else None, True)
@@ -185,7 +185,7 @@ def fit(outcomes: Iterable[Outcome]) -> dict[str, Parted]:
 # --- running ----------------------------------------------------------------------------------------------------------
 
 
-def page_of(verdicts: list[Verdict], unseen: list[Case]) -> str:
+def page_of(verdicts: list[CaseVerdict], unseen: list[Case]) -> str:
     """Return the text for the page."""
     parts = [
         summary(verdicts, unseen), ["What was named first (rows: what it was):"], confusion(verdicts),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from table_controller.diagnosis.findings import Why
+from table_controller.diagnosis.findings import CauseKind
 
 if TYPE_CHECKING:
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.dossier import FaultReport
 
 
 CARDS: Final = 53
@@ -30,7 +30,7 @@ class Case(NamedTuple):
         return ":".join(map(str, self))
 
 
-class Truth(NamedTuple):
+class CaseTruth(NamedTuple):
     """Where the cards really are at the fault."""
 
     segments: frozenset[str]
@@ -40,19 +40,19 @@ class Truth(NamedTuple):
     hidden: int
 
 
-class Outcome(NamedTuple):
+class CaseOutcome(NamedTuple):
     """The result of a case. `dossier` is None if the machine detected nothing."""
 
     case: Case
-    dossier: Dossier | None
-    truth: Truth
+    dossier: FaultReport | None
+    truth: CaseTruth
 
 
 CAUSE: Final = {
-    "jam": Why.STUCK_CARD, "bent": Why.BENT_CARD, "foreign": Why.FOREIGN_OBJECT, "torn": Why.TORN_CARD,
-    "double": Why.DOUBLE_FEED, "pair": Why.UNSEEN_PAIR, "slipped": Why.SLIPPED_CARD, "many": Why.SLIPPED_CARD,
-    "migrated": Why.MIGRATED_CARD, "wear": Why.WORN_ROLLER, "slip": Why.WORN_ROLLER,
-    "dust": Why.DUST, "hasty": Why.FIRMWARE_TIMING, "seized": Why.SEIZED_MOTOR,
+    "jam": CauseKind.STUCK_CARD, "bent": CauseKind.BENT_CARD, "foreign": CauseKind.FOREIGN_OBJECT, "torn": CauseKind.TORN_CARD,
+    "double": CauseKind.DOUBLE_FEED, "pair": CauseKind.UNSEEN_PAIR, "slipped": CauseKind.SLIPPED_CARD, "many": CauseKind.SLIPPED_CARD,
+    "migrated": CauseKind.MIGRATED_CARD, "wear": CauseKind.WORN_ROLLER, "slip": CauseKind.WORN_ROLLER,
+    "dust": CauseKind.DUST, "hasty": CauseKind.FIRMWARE_TIMING, "seized": CauseKind.SEIZED_MOTOR,
 }  # fmt: skip
 _SHUFFLER: Final = (
     *(("jam", s) for s in (*_IN, *_OUT)), *(("bent", s) for s in (*_IN, *_OUT)), *(("foreign", s) for s in _SENSED),

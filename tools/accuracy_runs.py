@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import SHOE, SHUFFLER
 from firmware_bridge.errors import PitboxError
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
-from simulators.machines.continuous import SimulatedContinuous
+from simulators.house.stand import DeviceBench
+from simulators.machines.continuous import SimulatedContinuousShuffler
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.virtual_time import run_virtual
 from simulators.world.cards import DECK_53, World
 from table_controller.controller.frame_ring import FrameRing
-from table_controller.controller.freezer import Freezer
-from tools.accuracy_cases import CARDS, Case, Outcome, Truth
+from table_controller.controller.freezer import FaultRecorder
+from tools.accuracy_cases import CARDS, Case, CaseOutcome, CaseTruth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SENSOR: Final = {"unload": "exit"}  # sensors that do not have the name of the segment that they end
 
 
-def happen(case: Case) -> Outcome:
+def happen(case: Case) -> CaseOutcome:
     """Run a case; the same case gives the same outcome, bit for bit."""
     return run_virtual(_happen(case))
 
@@ -47,14 +47,14 @@ class _Run:
         seed = self.rng.randrange(10_000)
         machine, kind = _make(case.model, seed)
         self.ring = FrameRing(asyncio.get_running_loop().time)
-        self.device: Stand[Any, Any, Any] = Stand(
+        self.device: DeviceBench[Any, Any, Any] = DeviceBench(
             machine, kind, MemoryHost(machine).open, capture=self.ring, on_event=self._on_event
         )
-        self.freezer = Freezer(
+        self.freezer = FaultRecorder(
             machine.slot, kind, self.device.driver, self.ring, facts=lambda: {"expected": CARDS}, wall_ns=lambda: 0
         )
         self.on_card: Callable[[int, int], None] | None = None  # (leg, how many cards have arrived)
-        self.truth: Truth | None = None
+        self.truth: CaseTruth | None = None
         self._arrived: Counter[int] = Counter()
         layout = self.mechanics.layout
         self._last_sensors = {
@@ -68,8 +68,8 @@ class _Run:
         return self.device.machine.mechanics
 
     def _on_event(self, event: Any) -> None:
-        self.freezer.take(event)
-        if self.truth is None and self.freezer.busy:  # the instant of the fault
+        self.freezer.handle_device_event(event)
+        if self.truth is None and self.freezer.is_recording:  # the instant of the fault
             self.truth = self.look()
 
     def _edge(self, sensor: Any, blocked: bool) -> None:
@@ -86,7 +86,7 @@ class _Run:
         """Count arrivals from here on."""
         self._arrived.clear()
 
-    def look(self) -> Truth:
+    def look(self) -> CaseTruth:
         world, mechanics = self.device.machine.world, self.mechanics
         on_path = {s.name.lower(): world.count(mechanics.segment_place(s)) for s in mechanics.layout.segments}
         path = sum(on_path.values())
@@ -94,9 +94,9 @@ class _Run:
         if self.case.model in ("shoe", "manual"):
             out = world.count(mechanics.delivery) if self.case.model == "shoe" else 0
             hidden = world.count(mechanics.behind_well)
-            return Truth(segments, path, mechanics.left() + path, out, hidden)
+            return CaseTruth(segments, path, mechanics.left() + path, out, hidden)
         hidden = world.count(mechanics.behind_shelves)
-        return Truth(segments, path, mechanics.inside(), world.count(mechanics.gate), hidden)
+        return CaseTruth(segments, path, mechanics.inside(), world.count(mechanics.gate), hidden)
 
     @property
     def looks_like_a_card(self) -> bool:
@@ -124,7 +124,7 @@ def _make(model: str, seed: int) -> tuple[Any, Any]:
         case "batch":
             machine = SimulatedShuffler(seed=seed, world=world, batch=True)
         case "continuous":
-            machine = SimulatedContinuous(seed=seed, world=world)
+            machine = SimulatedContinuousShuffler(seed=seed, world=world)
         case "shoe":
             machine = SimulatedShoe(seed=seed, world=world)
         case _:
@@ -134,7 +134,7 @@ def _make(model: str, seed: int) -> tuple[Any, Any]:
     return machine, SHOE if model in ("shoe", "manual") else SHUFFLER
 
 
-async def _happen(case: Case) -> Outcome:
+async def _happen(case: Case) -> CaseOutcome:
     run = _Run(case)
     run.device.supervisor.start()
     await run.device.until_reported()
@@ -143,8 +143,8 @@ async def _happen(case: Case) -> Outcome:
         await _SCRIPTS[case.model](run)
         await run.freezer.close()
         truth = run.truth or run.look()
-        dossier = run.freezer.dossiers[-1] if run.freezer.dossiers else None
-        return Outcome(case, dossier, truth)
+        dossier = run.freezer.reports[-1] if run.freezer.reports else None
+        return CaseOutcome(case, dossier, truth)
     finally:
         await run.freezer.close()
         await run.device.close()
@@ -264,7 +264,7 @@ async def _cleared(run: _Run) -> bool:
     run.inject("clear_path")
     await run.do("clear_jam")
     await run.freezer.close()
-    return len(run.freezer.dossiers) > 1
+    return len(run.freezer.reports) > 1
 
 
 async def _reload(run: _Run) -> None:
@@ -296,7 +296,7 @@ async def _shoe(run: _Run) -> None:
     inward = segment in ("feed", "store", "")
     _prepare(run, 50 if inward else 7)
     for _ in range(6):
-        if run.freezer.dossiers or not await _deal(run):
+        if run.freezer.reports or not await _deal(run):
             break
     if run.looks_like_a_card and not await _cleared(run):
         run.inject("take")
@@ -318,7 +318,7 @@ async def _deal(run: _Run) -> bool:
     run.inject("take")
     run.inject("gather")
     run.inject("load")
-    return not run.freezer.busy
+    return not run.freezer.is_recording
 
 
 async def _manual(run: _Run) -> None:

@@ -24,7 +24,7 @@ def _summary(subject: Any) -> str:
 
 def schemas() -> dict[str, Any]:
     """Return the JSON Schemas of all messages and their parts, by name."""
-    bodies = [*(channel.message for channel in CHANNELS.values()), m.Command, m.Reply]
+    bodies = [*(channel.message for channel in CHANNELS.values()), m.CommandMessage, m.ReplyMessage]
     _, components = msgspec.json.schema_components(bodies, ref_template=f"{_SCHEMAS}{{name}}")
     for schema in components.values():
         if "description" in schema:
@@ -65,8 +65,8 @@ def document() -> dict[str, Any]:
             "summary": channel.meaning,
             "bindings": {"mqtt": {"qos": 1, "retain": channel.retained}},
         }
-    command_name, reply_name = m.Command.__name__, m.Reply.__name__
-    messages |= {command_name: _message(m.Command), reply_name: _message(m.Reply)}
+    command_name, reply_name = m.CommandMessage.__name__, m.ReplyMessage.__name__
+    messages |= {command_name: _message(m.CommandMessage), reply_name: _message(m.ReplyMessage)}
     role = {"description": "The broker's ACL gives clients their roles.", "enum": list(ROLES)}
     channels[REPLY] = {
         "address": f"{_PREFIX}/{REPLY}/{{role}}",
@@ -111,7 +111,7 @@ def document() -> dict[str, Any]:
     }
 
 
-def _message(body: type[m.Body]) -> dict[str, Any]:
+def _message(body: type[m.UplinkMessage]) -> dict[str, Any]:
     return {
         "name": body.__name__,
         "summary": _summary(body),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_type_hints
 import msgspec
 
 from table_controller.config_example import toml
-from table_controller.config_sections import DEVICE, KNOWN, RULES, RULES_MEAN, SECTIONS, Device
+from table_controller.config_sections import DEVICE, SECTION_NAMES, RULES, RULE_MEANINGS, SECTIONS, DeviceSection
 from table_controller.config_walk import allowed, meaning
 from table_controller.rulebook import Submission
 from tools.markdown import table
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def keys() -> str:
     """Return one table for every section."""
     parts = []
-    for name in KNOWN:
+    for name in SECTION_NAMES:
         if name == RULES:
             parts += ["### [rules]", "The choices of the Rules Submission, within what the edition permits.", _rules()]
         elif name == DEVICE:
-            parts += ["### [device.KIND.NUMBER]", (Device.__doc__ or "").strip(), _table(Device)]
+            parts += ["### [device.KIND.NUMBER]", (DeviceSection.__doc__ or "").strip(), _table(DeviceSection)]
         else:
             about = (SECTIONS[name].__doc__ or "").partition("\n")[0]
             parts += [f"### [{name}]", about, _table(SECTIONS[name])]
@@ -48,7 +48,7 @@ def _default(value: Any) -> str:
 
 def _rules() -> str:
     hints = get_type_hints(Submission)
-    rows = [(f"`{key}`", allowed(hints[key]), means) for key, means in RULES_MEAN.items()]
+    rows = [(f"`{key}`", allowed(hints[key]), means) for key, means in RULE_MEANINGS.items()]
     return table(("key", "allowed", "meaning"), *rows)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, get_args
 from table_controller import rulebook
 from table_controller.table import diagrams
 from table_controller.table import events as ev
-from table_controller.table.decisions import Actuation, Cleared, Command, Found, Moved, Order, Prompt, Refused
+from table_controller.table.decisions import Actuation, HoldCleared, Command, HoldOpened, StateChanged, Order, Prompt, RequestRefused
 from table_controller.table.duties import clauses_of
-from table_controller.table.irregularities import STEPS
+from table_controller.table.irregularities import STEPS_OF_OUTCOME
 from table_controller.table.permits import REASONS
-from table_controller.table.steps import ASKED
-from tests.support.core import DEALER, FLOOR, Floor
+from table_controller.table.steps import STEP_QUESTIONS
+from tests.support.core import DEALER, FLOOR, IdealTable
 from tools.markdown import table
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ _ALWAYS: Final = {
 
 def machine(name: str) -> str:
     """Return one state machine: its picture, and every pair of state and trigger."""
-    triggers, rows = diagrams.results(name)
+    triggers, rows = diagrams.transition_table(name)
     shown = [(f"`{state}`", *to) for state, *to in rows]
     heads = ("state", *(f"`{trigger}`" for trigger in triggers))
-    return f"```mermaid\n{diagrams.mermaid(name)}\n```\n\n{table(heads, *shown)}"
+    return f"```mermaid\n{diagrams.draw_mermaid(name)}\n```\n\n{table(heads, *shown)}"
 
 
 def picture(name: str) -> str:
     """Return the picture of one state machine."""
-    return f"```mermaid\n{diagrams.mermaid(name)}\n```"
+    return f"```mermaid\n{diagrams.draw_mermaid(name)}\n```"
 
 
 def _duty(duty: str) -> str:
@@ -82,12 +82,12 @@ def reasons() -> str:
 
 def steps() -> str:
     """Return every step of a hold: what orders it, who must answer, and the choices."""
-    by: dict[str, list[str]] = {step: [] for step in ASKED}
-    for outcome, ordered in STEPS.items():
+    by: dict[str, list[str]] = {step: [] for step in STEP_QUESTIONS}
+    for outcome, ordered in STEPS_OF_OUTCOME.items():
         for step in ordered:
             by[step].append(f"`{outcome}`")
     rows = []
-    for step, (role, choices) in ASKED.items():
+    for step, (role, choices) in STEP_QUESTIONS.items():
         asked, answers = _BY_RULING.get(step, (role, ", ".join(f"`{choice}`" for choice in choices)))
         why = "; ".join([*([", ".join(by[step])] if by[step] else []), *([_ALWAYS[step]] if step in _ALWAYS else [])])
         rows.append((f"`{step}`", why, asked, answers))
@@ -99,9 +99,9 @@ def steps() -> str:
 
 def refusal() -> str:
     """Return a recorded case: a shuffler jams with the second deck and the dealer tries to open a round."""
-    floor = Floor("face_up_pai_gow").start("blue")
+    floor = IdealTable("face_up_pai_gow").start("blue")
     floor.bets = {1}
-    floor.twist = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
+    floor.override = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
     floor.play(ev.DeckReceived("red", DEALER))
     floor.play(ev.CardsInserted("shuffler.1"))
     lines: list[str] = []
@@ -129,19 +129,19 @@ def refusal() -> str:
 
 def _decision_lines(decision: Decision) -> list[str]:
     match decision:
-        case Found():
+        case HoldOpened():
             orders = f"{', '.join(decision.outcomes)} ({', '.join(decision.clauses)})"
             return [f"irregularity: {decision.trigger} (deck {decision.deck}), orders {orders}"]
         case Prompt():
             answers = " | ".join(decision.choices) + ", with a number" * decision.number
             return [f"prompt {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
-        case Cleared():
+        case HoldCleared():
             return [f"cleared: acknowledged by {decision.credential}"]
         case Command():
             return [f"command {decision.id} to {decision.slot}: {decision.act}"]
-        case Moved() if decision.what.startswith(("slot", "deck")):
+        case StateChanged() if decision.what.startswith(("slot", "deck")):
             return [f"{decision.what} is {decision.state}"]
-        case Refused():
+        case RequestRefused():
             lines = [f"refused: {decision.what}"]
             for reason in decision.reasons:
                 lines.append(f"  {reason.key}: {reason.text} ({reason.clause})")

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.house.incidents import REPLAYS
-from simulators.house.soak import GAMES, Day, run_table, tables
-from simulators.house.table import House
+from simulators.house.soak import GAMES, SoakFigures, run_table, tables
+from simulators.house.table import CasinoTable
 from simulators.virtual_time import run_virtual
 from table_controller.journal import records as rec
 
@@ -77,23 +77,23 @@ class Canonical:
 
 
 @contextmanager
-def _tables_created() -> Iterator[list[House]]:
+def _tables_created() -> Iterator[list[CasinoTable]]:
     """Collect every simulated table that is created meanwhile."""
-    houses: list[House] = []
-    original = House.__init__
+    houses: list[CasinoTable] = []
+    original = CasinoTable.__init__
 
-    def noted(self: House, *arguments: Any, **options: Any) -> None:
+    def noted(self: CasinoTable, *arguments: Any, **options: Any) -> None:
         original(self, *arguments, **options)
         houses.append(self)
 
-    House.__init__ = noted  # type: ignore[method-assign]
+    CasinoTable.__init__ = noted  # type: ignore[method-assign]
     try:
         yield houses
     finally:
-        House.__init__ = original  # type: ignore[method-assign]
+        CasinoTable.__init__ = original  # type: ignore[method-assign]
 
 
-def digest(houses: list[House], result: Any) -> dict[str, Any]:
+def digest(houses: list[CasinoTable], result: Any) -> dict[str, Any]:
     """Return the digest over the journals of some tables and over what came out, and how much was read."""
     canonical, whole, count = Canonical(), sha256(), 0
     for house in houses:
@@ -113,21 +113,21 @@ def digest(houses: list[House], result: Any) -> dict[str, Any]:
 
 def soak(game: str, rounds: int) -> dict[str, Any]:
     """Play tables of a game with everything that goes wrong there."""
-    day = Day()
+    day = SoakFigures()
     with _tables_created() as houses:
         for seed, length, mishaps in tables(game, rounds, SEED, "storm"):
             one, failure = run_table(game, seed, length, mishaps)
             if failure is not None:
                 raise AssertionError(f"{game}: {failure.how}")
             day.add(one)
-    return digest(houses, [day.rounds, day.voids, day.steps, day.bets, day.hits, day.cuts, day.irregularities])
+    return digest(houses, [day.rounds, day.voids, day.steps, day.bets, day.hits, day.power_cuts, day.irregularities])
 
 
 def incident(name: str) -> dict[str, Any]:
     """Replay one incident."""
     with _tables_created() as houses:
         result = run_virtual(REPLAYS[name][1](SEED))
-    return digest(houses, [result.good, result.rounds, result.before, result.after, result.listed, result.clauses])
+    return digest(houses, [result.is_good, result.rounds, result.before, result.after, result.listed, result.clauses])
 
 
 def measured(rounds: int = ROUNDS) -> dict[str, dict[str, Any]]:

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import inspect as types
 
 from devices import driver, service
-from devices.registry import MACHINES, members
+from devices.registry import KIND_MESSAGES, union_members
 from firmware_bridge import commands, frame, handshake, link, messages, round_trip, seal
-from simulators.faults import EVERY, OWN
+from simulators.faults import COMMON_FAULTS, FAULTS_BY_KIND
 from simulators.mutants import all_mutants
 from table_controller.catalogue import catalogue
 from table_controller.conformance.requirements import kind_chapter, kinds_with_requirements, protocol_chapters
-from table_controller.table.diagrams import mermaid
+from table_controller.table.diagrams import draw_mermaid
 from tools import (
     ROOT,
     asyncapi,
@@ -144,9 +144,9 @@ def _members(enum: Any) -> str:
     return ", ".join(f"{member.value} {member.name}" for member in enum)
 
 
-def message_table(ways: list[tuple[Any, str]], also: tuple[EnumMeta, ...] = ()) -> str:
+def message_table(directions: list[tuple[Any, str]], also: tuple[EnumMeta, ...] = ()) -> str:
     """Return messages with tag, direction and fields, then their inner types. `also`: enumerations outside fields."""
-    direction_of = {message: direction for union, direction in ways for message in members(union)}
+    direction_of = {message: direction for union, direction in directions for message in union_members(union)}
     known = sorted(direction_of, key=messages.tag_of)
     inner = {part: None for message in known for field in _fields(message) for part in _parts_of(field.type)}
     arrays = [part for part in inner if not isinstance(part, EnumMeta) and part not in known]
@@ -288,7 +288,7 @@ def _wrapped(text: str) -> str:
 
 def service_diagram() -> str:
     """Return the service state machine as a picture (without loops) and as a table."""
-    picture = f"```mermaid\n{mermaid('service')}\n```"
+    picture = f"```mermaid\n{draw_mermaid('service')}\n```"
     results = {(source, trigger): to for trigger, source, to in service.TRANSITIONS}
     rows = [
         (f"`{state}`", *(results.get((state, trigger), "refused") for trigger in service.TRIGGERS))
@@ -323,7 +323,7 @@ def requirements() -> str:
 
 def _requirement_rows(chapter: Chapter, proofs: dict[str, list[str]]) -> Iterable[tuple[str, ...]]:
     for requirement in chapter.requirements:
-        marks = ["with operator"] * requirement.hands + [requirement.capability] * bool(requirement.capability)
+        marks = ["with operator"] * requirement.needs_operator + [requirement.capability] * bool(requirement.capability)
         marks += [f"not {requirement.without}"] * bool(requirement.without)
         sentence = requirement.sentence + (f" *({', '.join(marks)})*" if marks else "")
         yield requirement.id, sentence, requirement.section, "<br>".join(proofs[requirement.id])
@@ -335,7 +335,7 @@ def machine_parts(machine: ModuleType) -> dict[str, tuple[str, Callable[[], str]
     page = f"docs/devices/{kind}.md"
     return {
         f"messages of {kind}": (page, partial(machine_table, machine)),
-        f"faults of {kind}": (page, partial(faults, OWN[kind])),
+        f"faults of {kind}": (page, partial(faults, FAULTS_BY_KIND[kind])),
         f"golden bytes of {kind}": (page, partial(golden_payloads, kind)),
     }
 
@@ -347,7 +347,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     "golden": ("docs/protocol.md", golden_link),
     "errors": ("docs/errors.md", errors),
     "service": ("docs/service.md", service_diagram),
-    "faults": ("docs/faults.md", partial(faults, EVERY)),
+    "faults": ("docs/faults.md", partial(faults, COMMON_FAULTS)),
     "jam": ("README.md", recordings.jam_text),
     "coverage": (coverage_figures.PAGE, coverage_figures.stored_part),
     "clause words": ("README.md", clause_table.word_table),
@@ -359,7 +359,7 @@ PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
     **{part: ("docs/configuration.md", make) for part, make in config_tables.PARTS.items()},
     "conform": ("docs/conformance.md", recordings.conform_text),
     "requirements": ("docs/conformance.md", requirements),
-    **{part: generated for machine in MACHINES for part, generated in machine_parts(machine).items()},
+    **{part: generated for machine in KIND_MESSAGES for part, generated in machine_parts(machine).items()},
 }
 # Whole files that are generated.
 FILES: Final[dict[str, Callable[[], str]]] = {

@@ -16,10 +16,10 @@ import msgspec
 
 from simulators.device_clock import DeviceClock
 from simulators.virtual_time import run_virtual
-from simulators.world.ageing import KINDS, LAYOUTS, End, Life, ageing, life
+from simulators.world.ageing import KINDS, LAYOUTS, AgingEnd, AgingPlan, make_aging_machine, draw_plan
 from simulators.world.cards import World
-from table_controller.controller.wear import look_of
-from table_controller.diagnosis.drift import DEFAULT, Limits, Line, Wear, lines, take, warning
+from table_controller.controller.wear import wear_reading
+from table_controller.diagnosis.drift import DEFAULT, Limits, TrendLine, Wear, trend_lines, add_sample, warning_for
 from tools import ROOT
 from tools.markdown import table
 
@@ -43,22 +43,22 @@ WORDS: Final = {
 }
 
 
-class Seen(NamedTuple):
+class WindowReading(NamedTuple):
     """What the box knows after one window: card number, trends, and the values for a simple threshold."""
 
     cards: int
-    lines: list[Line]
+    lines: list[TrendLine]
     slowest: list[int]  # by segment: ppm over its base, without correction
     margins: list[int | None]
 
 
-class History(NamedTuple):
+class MachineHistory(NamedTuple):
     """One machine's life as the box recorded it."""
 
     machine: str
-    ahead: Life
-    end: End
-    seen: list[Seen]
+    ahead: AgingPlan
+    end: AgingEnd
+    seen: list[WindowReading]
 
     @property
     def ages(self) -> bool:
@@ -69,25 +69,25 @@ class History(NamedTuple):
         """Whether a warning names the part that really ages."""
         right = self.end.sensor if self.ahead.kind == "dust" else self.end.segment
         about = sensor is (self.ahead.kind == "dust") and part == right
-        return self.ages and about and cards > self.ahead.begins
+        return self.ages and about and cards > self.ahead.wear_starts_card
 
 
-def history(kind: str, seed: int, machine: str = "shuffler") -> History:
+def history(kind: str, seed: int, machine: str = "shuffler") -> MachineHistory:
     """Simulate one machine's life and record what the box sees."""
     return run_virtual(_history(kind, seed, machine))
 
 
-async def _history(kind: str, seed: int, machine: str) -> History:
-    machine_life = ageing(machine, World(), DeviceClock(), Random(f"{machine} {kind} {seed} mechanics"))
-    ahead = life(kind, seed, machine)
+async def _history(kind: str, seed: int, machine: str) -> MachineHistory:
+    machine_life = make_aging_machine(machine, World(), DeviceClock(), Random(f"{machine} {kind} {seed} mechanics"))
+    ahead = draw_plan(kind, seed, machine)
     wear = Wear(f"SIM-{seed}")
-    seen: list[Seen] = []
-    for report in machine_life.live(ahead):
-        if isinstance(report, End):
-            return History(machine, ahead, report, seen)
-        before, wear = wear, take(wear, look_of(machine, report.transits, report.levels))
-        if wear.windows != before.windows and (trends := lines(wear)):
-            seen.append(Seen(report.cards, trends, _slower(wear), list(wear.windows[-1].margins)))
+    seen: list[WindowReading] = []
+    for report in machine_life.run(ahead):
+        if isinstance(report, AgingEnd):
+            return MachineHistory(machine, ahead, report, seen)
+        before, wear = wear, add_sample(wear, wear_reading(machine, report.transits, report.levels))
+        if wear.windows != before.windows and (trends := trend_lines(wear)):
+            seen.append(WindowReading(report.cards, trends, _slower(wear), list(wear.windows[-1].margins)))
     raise AssertionError("a life has an end")
 
 
@@ -99,7 +99,7 @@ def _slower(wear: Wear) -> list[int]:
 # --- two methods of warning -------------------------------------------------------------------------------------------
 
 
-class First(NamedTuple):
+class FirstWarning(NamedTuple):
     """The first warning of one part: card, part, and the estimated cards left (None: no estimate)."""
 
     cards: int
@@ -115,28 +115,28 @@ class Threshold(NamedTuple):
     margin: int
 
 
-def by_drift(known: History, limits: Limits) -> list[First]:
+def by_drift(known: MachineHistory, limits: Limits) -> list[FirstWarning]:
     """Return the first warning of every part by drift."""
-    firsts: dict[tuple[bool, int], First] = {}
+    firsts: dict[tuple[bool, int], FirstWarning] = {}
     for seen in known.seen:
         for line in seen.lines:
-            warned = warning(line, limits)
+            warned = warning_for(line, limits)
             if warned is not None:
                 key = (warned.signal == "margin", warned.part)
-                first = firsts.setdefault(key, First(seen.cards, *key, warned.left))
+                first = firsts.setdefault(key, FirstWarning(seen.cards, *key, warned.left))
                 if first.cards == seen.cards:
-                    firsts[key] = min(first, First(seen.cards, *key, warned.left))
+                    firsts[key] = min(first, FirstWarning(seen.cards, *key, warned.left))
     return list(firsts.values())
 
 
-def by_threshold(known: History, threshold: Threshold) -> list[First]:
+def by_threshold(known: MachineHistory, threshold: Threshold) -> list[FirstWarning]:
     """Return the first warning of every part by a simple threshold."""
-    firsts: dict[tuple[bool, int], First] = {}
+    firsts: dict[tuple[bool, int], FirstWarning] = {}
     for seen in known.seen:
         late = [(False, s) for s, ppm in enumerate(seen.slowest) if ppm > threshold.slower]
         dim = [(True, s) for s, margin in enumerate(seen.margins) if margin is not None and margin < threshold.margin]
         for key in late + dim:
-            firsts.setdefault(key, First(seen.cards, *key, None))
+            firsts.setdefault(key, FirstWarning(seen.cards, *key, None))
     return list(firsts.values())
 
 
@@ -150,7 +150,7 @@ class Score(msgspec.Struct):
     early: list[int] = []
     left: list[tuple[int, int]] = []  # estimated, true
 
-    def add(self, known: History, warned: Iterable[First]) -> None:
+    def add(self, known: MachineHistory, warned: Iterable[FirstWarning]) -> None:
         """Count one history."""
         self.histories += 1
         self.jams += known.end.segment is not None or known.end.sensor is not None
@@ -168,7 +168,7 @@ class Score(msgspec.Struct):
 # --- fitting ----------------------------------------------------------------------------------------------------------
 
 
-def fit_threshold(known: list[History]) -> Threshold:
+def fit_threshold(known: list[MachineHistory]) -> Threshold:
     """Return the lowest threshold that gives no false alarm on these histories."""
     slower, margin = 0, 10_000
     for each in known:
@@ -182,7 +182,7 @@ def fit_threshold(known: list[History]) -> Threshold:
     return Threshold(slower, margin)
 
 
-def _slim(known: History) -> History:
+def _slim(known: MachineHistory) -> MachineHistory:
     """Drop the lines that no limits of the fit would warn about."""
     seen = [
         each._replace(lines=[line for line in each.lines if line.trend.sure >= 3 or line.trend.now >= 100_000])
@@ -191,7 +191,7 @@ def _slim(known: History) -> History:
     return known._replace(seen=seen)
 
 
-def fit(known: list[History]) -> Limits:
+def fit(known: list[MachineHistory]) -> Limits:
     """Return the limits that predict most jams without a false alarm, then earliest; one limit at a time."""
     known = [_slim(each) for each in known]
     best = Limits()
@@ -211,10 +211,10 @@ def fit(known: list[History]) -> Limits:
     return best
 
 
-def _worth(known: list[History], limits: Limits) -> tuple[Any, ...]:
+def _worth(known: list[MachineHistory], limits: Limits) -> tuple[Any, ...]:
     """Score limits; false alarms are counted with limits a fifth laxer, as a margin for unseen machines."""
     laxer = msgspec.structs.replace(
-        limits, sure=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
+        limits, counts_certain=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
         least_margin=limits.least_margin * 4 // 5, horizon=limits.horizon * 6 // 5,
     )  # fmt: skip
     lax, score = Score(), Score()
@@ -235,7 +235,7 @@ def _tenths(values: list[int]) -> str:
     return " / ".join(f"{ordered[min(len(ordered) - 1, len(ordered) * n // 10)]:,}" for n in (1, 5, 9))
 
 
-class Row(NamedTuple):
+class FigureRow(NamedTuple):
     """One row of the table: machine, kind of life, and the results of drift and of the simple threshold."""
 
     machine: str
@@ -244,11 +244,11 @@ class Row(NamedTuple):
     plain: Score
 
 
-def figures(seeds: Iterable[int], plain: dict[str, Threshold], limits: Limits = DEFAULT) -> list[Row]:
+def figures(seeds: Iterable[int], plain: dict[str, Threshold], limits: Limits = DEFAULT) -> list[FigureRow]:
     """Return the results by machine and kind of life."""
     rows = []
     for machine, kind in ((machine, kind) for machine in LAYOUTS for kind in KINDS):
-        row = Row(machine, kind, Score(), Score())
+        row = FigureRow(machine, kind, Score(), Score())
         for seed in seeds:
             known = history(kind, seed, machine)
             row.ours.add(known, by_drift(known, limits))
@@ -257,7 +257,7 @@ def figures(seeds: Iterable[int], plain: dict[str, Threshold], limits: Limits = 
     return rows
 
 
-def written(rows: list[Row]) -> str:
+def written(rows: list[FigureRow]) -> str:
     """Return the table for the page."""
     heads = (
         "machine", "history", "machines", "jams", "announced", "cards before (10 % / 50 % / 90 %)",

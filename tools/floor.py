@@ -47,7 +47,7 @@ class Lowered(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Floor(msgspec.Struct, frozen=True):
+class ProofFloor(msgspec.Struct, frozen=True):
     """The file: figures by subject, and every fall with its reason, oldest first."""
 
     figures: dict[str, int] = {}
@@ -57,12 +57,12 @@ class Floor(msgspec.Struct, frozen=True):
 # --- the file ---------------------------------------------------------------------------------------------------------
 
 
-def parse(text: str) -> Floor:
+def parse(text: str) -> ProofFloor:
     """Parse the text of the file."""
-    return msgspec.convert(tomllib.loads(text), Floor)
+    return msgspec.convert(tomllib.loads(text), ProofFloor)
 
 
-def written(floor: Floor) -> str:
+def written(floor: ProofFloor) -> str:
     """Return the file as text, in the order of its subjects."""
     lines = [_HEAD, "[figures]"]
     lines += [f"{json.dumps(subject)} = {figure}" for subject, figure in sorted(floor.figures.items())]
@@ -85,7 +85,7 @@ def fallen(figures: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:
     ]
 
 
-def unexplained(before: Floor, now: Floor) -> list[str]:
+def unexplained(before: ProofFloor, now: ProofFloor) -> list[str]:
     """Return a sentence for every figure that is lower than before without a new entry that names both figures."""
     fresh = {
         (fall.subject, fall.before, fall.after) for fall in now.lowered if fall not in before.lowered and fall.reason
@@ -98,13 +98,13 @@ def unexplained(before: Floor, now: Floor) -> list[str]:
     ]
 
 
-def renewed(before: Floor, counted: Mapping[str, int], reason: str) -> Floor:
+def renewed(before: ProofFloor, counted: Mapping[str, int], reason: str) -> ProofFloor:
     """Return the file for today's counts. Without a reason no figure falls."""
     falls = {subject: figure for subject, figure in before.figures.items() if counted.get(subject, 0) < figure}
     if not reason:
-        return Floor({**counted, **falls}, before.lowered)
+        return ProofFloor({**counted, **falls}, before.lowered)
     new = (Lowered(subject, figure, counted.get(subject, 0), reason) for subject, figure in sorted(falls.items()))
-    return Floor(dict(counted), (*before.lowered, *new))
+    return ProofFloor(dict(counted), (*before.lowered, *new))
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------
@@ -161,12 +161,12 @@ def _git(*words: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def committed_before(text: str) -> Floor:
+def committed_before(text: str) -> ProofFloor:
     """Return the file of the previous commit: HEAD's if it has changed since, else its parent's; empty without git."""
     path = FLOOR.relative_to(ROOT).as_posix()
     head = _git("show", f"HEAD:{path}")
     before = head if head != text else _git("show", f"HEAD^:{path}")
-    return parse(before) if before is not None else Floor()
+    return parse(before) if before is not None else ProofFloor()
 
 
 def main(arguments: Iterable[str] | None = None) -> int:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.rulebook.hands import holds
 from table_controller.rulebook.payback import counts
-from table_controller.rulebook.payback.figures import STUDIES, Effort, Figure, figures, of_wager
+from table_controller.rulebook.payback.figures import STUDIES, Effort, Figure, compute_figures, figures_of_wager
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Mapping
 
-    from table_controller.rulebook.hands.ranking import Class
+    from table_controller.rulebook.hands.ranking import HandClass
 
 DATA: Final = Path(__file__).with_suffix(".json")
 # Rounds of the recorded simulations: their intervals are about a quarter of a percent.
@@ -54,12 +54,12 @@ def by_line(tally: Mapping[int, int], lines: tuple[str, ...]) -> dict[str, list[
     """Return the number of hands without and with the joker by the first matching line, or under `other`."""
     lines_found: dict[str, list[int]] = {word: [0, 0] for word in (*lines, "other")}
     for held, hands in tally.items():
-        word = next((word for word in lines if held & holds.BIT[word]), "other")
+        word = next((word for word in lines if held & holds.FEATURE_BIT[word]), "other")
         lines_found[word][bool(held & counts.JOKER_BIT)] += hands
     return lines_found
 
 
-def by_class(tally: Counter[tuple[Class, Any]]) -> dict[str, list[int]]:
+def by_class(tally: Counter[tuple[HandClass, Any]]) -> dict[str, list[int]]:
     """Return the hands of DJ Wild by class: natural and with wild cards."""
     return {
         class_.name.lower(): [tally[class_, "natural"], tally[class_, "with_wild"]]
@@ -81,8 +81,8 @@ def counted() -> dict[str, dict[str, list[int]]]:
 
 def paybacks(effort: Effort) -> list[dict[str, Any]]:
     """Compute every figure."""
-    all_figures = [figure for study in STUDIES for figure in figures(study, effort, _no_tick)]
-    return [row(figure) for figure in of_wager(all_figures, None, None)]
+    all_figures = [figure for study in STUDIES for figure in compute_figures(study, effort, _no_tick)]
+    return [row(figure) for figure in figures_of_wager(all_figures, None, None)]
 
 
 def row(figure: Figure) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from table_controller.ledger.money import (
     PENDING,
     SEED,
     MoneyBook,
-    dollars,
+    format_dollars,
 )
 from table_controller.rulebook import check_submission, edition, paytables
 from table_controller.table.machines import HIT_STATES, HIT_TRANSITIONS
@@ -24,7 +24,7 @@ from tools.markdown import table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.ledger.money import Entry
+    from table_controller.ledger.money import MoneyEntry
 
 _SHOWN: Final = (BETS, METER, HOUSE, SEED, PENDING, HAND_PAYS, CORRECTIONS)
 
@@ -50,7 +50,7 @@ def meter_table() -> str:
             rate = "submitted" if each.rate_percent is None else f"{each.rate_percent} %"
             stake = {None: "submitted", True: "yes", False: "no"}[each.stake_returned]
             rows.append(
-                (f"`{each.id}`", dollars(each.unit_cents * CENT), dollars(each.seed_cents * CENT), rate,
+                (f"`{each.id}`", format_dollars(each.unit_cents * CENT), format_dollars(each.seed_cents * CENT), rate,
                  f"{each.reserve_percent} %" if each.reserve_percent else "none",
                  ", ".join(f"{share} %" for share in shares), stake,
                  "yes" if any(line.envy_cents for line in each.lines) else "no",
@@ -69,13 +69,13 @@ def example() -> str:
     book = MoneyBook()
     rows: list[tuple[str, ...]] = []
 
-    def row(what: str, _entry: Entry) -> None:
-        rows.append((what, *(dollars(book.at(account)) for account in _SHOWN)))
+    def row(what: str, _entry: MoneyEntry) -> None:
+        rows.append((what, *(format_dollars(book.balance(account)) for account in _SHOWN)))
 
     row("the meter is seeded", meter.open_meter(book, rules))
-    row("a correction, by document", meter.correct(book, 1_234 * 1_000_000 + 567_891, "MC-1"))
+    row("a correction, by document", meter.correct_meter(book, 1_234 * 1_000_000 + 567_891, "MC-1"))
     for seat in (1, 3, 6):
-        row(f"round 1, seat {seat}: a bet of a dollar", meter.accept(book, rules, 1, seat, ())[1])
+        row(f"round 1, seat {seat}: a bet of a dollar", meter.accept_bet(book, rules, 1, seat, ())[1])
     wrong, entry = hits.claim(book, rules, 1, 1, 6, "seven_card_straight_flush_any")
     row("seat 6 claims 100 % of the meter", entry)
     hit, entry = hits.claim(book, rules, 2, 1, 3, "seven_card_straight_flush_any")
@@ -86,11 +86,11 @@ def example() -> str:
     row("an attendant has paid, and documented it", hits.pay_by_attendant(book, hit, (), "slip 1"))
     bets = []
     for seat in (1, 3):
-        bet, entry = meter.accept(book, rules, 2, seat, ())
+        bet, entry = meter.accept_bet(book, rules, 2, seat, ())
         bets.append(bet)
         row(f"round 2, seat {seat}: a bet of a dollar", entry)
     for bet in bets:
-        row(f"round 2 is void: seat {bet.seat} gets it back", meter.give_back(book, bet, 2, ("688a.13(l)",)))
+        row(f"round 2 is void: seat {bet.seat} gets it back", meter.return_bet(book, bet, 2, ("688a.13(l)",)))
     assert sum(book.held.values()) == 0
     return table(("what happened", *_SHOWN), *rows)
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
 from msgspec.structs import replace
 
-from table_controller.rulebook import GAMES, edition, rulings
+from table_controller.rulebook import GAMES, edition, find_ruling
 from table_controller.rulebook.lookup import DEFAULT_CHOICES
 from table_controller.rulebook.rows import Choice, Conditions, Facts
 from table_controller.rulebook.validate import decision_facts
@@ -29,7 +29,7 @@ from table_controller.rulebook.vocabulary import (
     Decider,
     DeckFact,
     DeviceFact,
-    Finding,
+    StubFinding,
     Scope,
     ShufflerFact,
     StartFact,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from table_controller.rulebook import Edition, Ruling
-    from table_controller.rulebook.rows import Row
-    from table_controller.table.permits import Row as Reason
+    from table_controller.rulebook.rows import IrregularityRow
+    from table_controller.table.permits import ReasonRow as Reason
 
 _ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand")
 # The outcome that replaces an outcome in a mutant: something a table could do instead, and must not.
@@ -62,7 +62,7 @@ _DISTINGUISHING: Final = {"dealing", "shuffler", "device", "deck"}
 _FIELDS: Final = ("dealing", "shuffler", "start", "device", "deck", "finding", "decisions")
 
 
-class Mutant(NamedTuple):
+class RuleMutant(NamedTuple):
     """One changed rule: of an edition's row, or of the permits."""
 
     name: str
@@ -76,7 +76,7 @@ class Mutant(NamedTuple):
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def rests(rules: Edition) -> tuple[str, ...]:
+def resting_phases(rules: Edition) -> tuple[str, ...]:
     """Return the phases in which a round of this game can wait; it passes through the others within one step."""
     without = {"starting_position"} if not rules.starts else {"locked"}
     return tuple(phase for phase in PHASES if phase not in without and (phase != "stub_check" or rules.stub))
@@ -90,7 +90,7 @@ def _put(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
     return (*values[:at], value, *values[at + 1 :])
 
 
-def _outcomes(row: Row) -> Iterator[tuple[str, str, Row]]:
+def _outcomes(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     for at, outcome in enumerate(row.outcomes):
         yield "outcome", f"outcome {outcome} dropped", replace(row, outcomes=_drop(row.outcomes, at))
         flipped = _FLIPPED[outcome]
@@ -103,7 +103,7 @@ def _outcomes(row: Row) -> Iterator[tuple[str, str, Row]]:
             yield "outcome", f"{extra} as well", replace(row, outcomes=(*row.outcomes, extra))
 
 
-def _choices(row: Row) -> Iterator[tuple[str, str, Row]]:
+def _choices(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     for at, choice in enumerate(row.choices):
         yield "choice", f"choice {choice.name} dropped", replace(row, choices=_drop(row.choices, at))
         for which, outcome in enumerate(choice.outcomes):
@@ -123,8 +123,8 @@ def _choices(row: Row) -> Iterator[tuple[str, str, Row]]:
         yield "choice", "the floorperson is asked", asked
 
 
-def _phases(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
-    every = rests(rules)
+def _phases(rules: Edition, row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
+    every = resting_phases(rules)
     if row.from_phase == "any":
         for first, last in ((every[1], every[-1]), (every[0], every[-2])):
             yield "phase", f"only {first} to {last}", replace(row, from_phase=first, until_phase=last)
@@ -146,34 +146,34 @@ def _values(rules: Edition, field: str) -> tuple[str, ...]:
         "start": tuple(start.name for start in rules.starts) or get_args(StartFact)[-1:],
         "device": get_args(DeviceFact),
         "deck": get_args(DeckFact),
-        "finding": get_args(Finding),
+        "finding": get_args(StubFinding),
         "decisions": decision_facts(rules),
     }[field]
 
 
-def _conditions(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row]]:
+def _conditions(rules: Edition, row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     for field in _FIELDS:
         given: tuple[str, ...] = getattr(row.when, field)
         if given:
-            yield "condition", f"{field} does not matter", replace(row, when=replace(row.when, **{field: ()}))
+            yield "condition", f"{field} does not matter", replace(row, format_time=replace(row.when, **{field: ()}))
         for at, value in enumerate(given):
             others = _drop(given, at) or tuple(v for v in _values(rules, field) if v != value)
             if others:
-                yield "condition", f"not {field} {value}", replace(row, when=replace(row.when, **{field: others}))
+                yield "condition", f"not {field} {value}", replace(row, format_time=replace(row.when, **{field: others}))
         for value in _values(rules, field):
             if given and value not in given:
                 more = replace(row.when, **{field: (*given, value)})
-                yield "condition", f"also {field} {value}", replace(row, when=more)
+                yield "condition", f"also {field} {value}", replace(row, format_time=more)
             elif not given:
                 only = replace(row.when, **{field: (value,)})
-                yield "condition", f"only {field} {value}", replace(row, when=only)
+                yield "condition", f"only {field} {value}", replace(row, format_time=only)
     over = replace(row.when, hand_deal_over=not row.when.hand_deal_over)
-    yield "condition", f"hand_deal_over is {over.hand_deal_over}", replace(row, when=over)
+    yield "condition", f"hand_deal_over is {over.hand_deal_over}", replace(row, format_time=over)
     if row.when != Conditions():
-        yield "condition", "always", replace(row, when=Conditions())
+        yield "condition", "always", replace(row, format_time=Conditions())
 
 
-def _people(row: Row) -> Iterator[tuple[str, str, Row]]:
+def _people(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     other: Any = "dealer" if row.acknowledges == "floorperson" else "floorperson"
     yield "acknowledges", f"acknowledged by the {other}", replace(row, acknowledges=other)
     for at, seen in enumerate(row.evidence):
@@ -187,7 +187,7 @@ def _people(row: Row) -> Iterator[tuple[str, str, Row]]:
             yield "scope", f"scope {scope}", replace(row, scope=scope)
 
 
-def _place(row: Row) -> Iterator[tuple[str, str, Row]]:
+def _place(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     yield "adds", f"adds is {not row.adds}", replace(row, adds=not row.adds)
     for order in (0, 99):
         yield "order", f"order {order}", replace(row, order=order)
@@ -196,10 +196,10 @@ def _place(row: Row) -> Iterator[tuple[str, str, Row]]:
     for at, clause in enumerate(row.clauses):
         yield "clauses", f"clause {clause} dropped", replace(row, clauses=_drop(row.clauses, at))
     for at, reading in enumerate(row.see):
-        yield "clauses", f"reading {reading} dropped", replace(row, see=_drop(row.see, at))
+        yield "clauses", f"reading {reading} dropped", replace(row, source=_drop(row.see, at))
 
 
-def _changes(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row | None]]:
+def _changes(rules: Edition, row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow | None]]:
     yield "delete", "deleted", None
     yield from _outcomes(row)
     yield from _choices(row)
@@ -209,7 +209,7 @@ def _changes(rules: Edition, row: Row) -> Iterator[tuple[str, str, Row | None]]:
     yield from _place(row)
 
 
-def of_rows(game: str) -> Iterator[tuple[Mutant, bool]]:
+def of_rows(game: str) -> Iterator[tuple[RuleMutant, bool]]:
     """Yield every changed row of a game, and whether it is the same rule at every table."""
     rules = edition(game)
     for at, row in enumerate(rules.irregularities):
@@ -218,11 +218,11 @@ def of_rows(game: str) -> Iterator[tuple[Mutant, bool]]:
             rows = others if changed is None else _put(rules.irregularities, at, changed)
             other = replace(rules, irregularities=rows)
             about = (row.trigger, *row.also)
-            yield Mutant(f"{row.id}: {what}", kind, game, about, row.id, other), same(rules, other, about)
+            yield RuleMutant(f"{row.id}: {what}", kind, game, about, row.id, other), same(rules, other, about)
     yield from _precedence(rules)
 
 
-def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
+def _precedence(rules: Edition) -> Iterator[tuple[RuleMutant, bool]]:
     """Yield swaps of triggers that one event can cause together; the core handles all others one by one."""
     for pair in (
         ("shuffler_fault", "count_wrong"),
@@ -232,7 +232,7 @@ def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
         first, second = (rules.precedence.index(one) for one in pair)
         order = _put(_put(rules.precedence, first, pair[1]), second, pair[0])
         name = f"{rules.chapter}: {pair[1]} precedes {pair[0]}"
-        yield Mutant(name, "precedence", rules.game, pair, "precedence", replace(rules, precedence=order)), False
+        yield RuleMutant(name, "precedence", rules.game, pair, "precedence", replace(rules, precedence=order)), False
 
 
 # --- sameness ---------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def _precedence(rules: Edition) -> Iterator[tuple[Mutant, bool]]:
 
 def arising(rules: Edition, trigger: str, fields: set[str]) -> Iterator[tuple[str, Facts]]:
     """Yield every case of a trigger that can arise at a table of this game and differs in the given facts."""
-    for phase in rests(rules):
+    for phase in resting_phases(rules):
         if trigger in _ROLLED and phase != "starting_position":
             continue
         if trigger == "stub_wrong" and phase != "stub_check":
@@ -314,7 +314,7 @@ def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
         rows = [row for one in (rules, other) for row in one.irregularities if trigger in (row.trigger, *row.also)]
         asked = {name for row in rows for name in _FIELDS if getattr(row.when, name)}
         for phase, facts in arising(rules, trigger, asked | _DISTINGUISHING):
-            one, two = (rulings(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
+            one, two = (find_ruling(each, trigger, phase, facts) for each in (rules, other))  # type: ignore[arg-type]
             if seen(one, facts) != seen(two, facts):
                 return False
     return True
@@ -323,20 +323,20 @@ def same(rules: Edition, other: Edition, triggers: tuple[str, ...]) -> bool:
 # --- permits ----------------------------------------------------------------------------------------------------------
 
 
-def of_permits() -> Iterator[Mutant]:
+def of_permits() -> Iterator[RuleMutant]:
     """Yield every permit reason deleted, negated, without one act, or with another text or clause."""
     for at, reason in enumerate(REASONS):
         for kind, what, changed in _reason(reason):
             others = _drop(REASONS, at)
             reasons = others if changed is None else (*REASONS[:at], changed, *REASONS[at + 1 :])
-            yield Mutant(f"{reason.key}: {what}", kind, None, reason.acts, reason.key, reasons)
+            yield RuleMutant(f"{reason.key}: {what}", kind, None, reason.acts, reason.key, reasons)
 
 
 def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
     from dataclasses import replace as changed  # noqa: PLC0415  # a dataclass, unlike the rows
 
     yield "reason", "deleted", None
-    yield "negated", "negated", changed(reason, holds=lambda v, r: not reason.holds(v, r))
+    yield "negated", "negated", changed(reason, holds=lambda v, r: not reason.applies(v, r))
     for at, act in enumerate(reason.acts):
         yield "act", f"does not block {act}", changed(reason, acts=_drop(reason.acts, at))
     clears = "dealer" if reason.clears != "dealer" else "floorperson"
@@ -348,7 +348,7 @@ def _reason(reason: Reason) -> Iterator[tuple[str, str, Reason | None]]:
 
 
 @cache
-def every() -> tuple[tuple[Mutant, ...], int]:
+def every() -> tuple[tuple[RuleMutant, ...], int]:
     """Return all mutants, and how many changes are left out because they are the same rule."""
     all_changes = [each for game in GAMES for each in of_rows(game)]
     return (*(mutant for mutant, equal in all_changes if not equal), *of_permits()), sum(

@@ -24,17 +24,17 @@ from tools import mutants
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tools.mutants import Mutant
+    from tools.mutants import RuleMutant
 
 
 class Killed(NamedTuple):
     """A mutant and the test that kills it; None: it survives."""
 
-    mutant: Mutant
+    mutant: RuleMutant
     test: str | None
 
 
-class Check(NamedTuple):
+class MutantCheck(NamedTuple):
     """One test case: its subject (triggers of a game, or acts), and the function that runs it."""
 
     name: str
@@ -44,42 +44,42 @@ class Check(NamedTuple):
 
 
 @cache
-def of_game(game: str) -> tuple[Check, ...]:
+def of_game(game: str) -> tuple[MutantCheck, ...]:
     """Return the tests of a game's rows."""
     module = f"tests.unit.test_rows_{CHAPTERS[game]}"
     checks = []
     for case in import_module(module).CASES:
         for cell in irregular.cells(case):
             name = f"{module.replace('.', '/')}.py::test_row[{case.id}] at {cell.kind}, {cell.phase} {cell.choice}"
-            checks.append(Check(name.rstrip(), _about(case), case.cites, _row_check(cell)))
+            checks.append(MutantCheck(name.rstrip(), _about(case), case.cites, _row_check(cell)))
     together = import_module("tests.unit.test_rows_together")
     for name, about, run in together.checks(game):
-        checks.append(Check(f"tests/unit/test_rows_together.py::{name}", about, ("precedence",), run))
+        checks.append(MutantCheck(f"tests/unit/test_rows_together.py::{name}", about, ("precedence",), run))
     return tuple(checks)
 
 
-def _about(case: irregular.Case) -> tuple[str, ...]:
+def _about(case: irregular.IrregularityCase) -> tuple[str, ...]:
     """Return the triggers of a case; a wrong stub may turn out to be a misdeal."""
     return (
         (case.trigger, "stub_wrong") if case.how in ("not_misdealt", "total_right", "total_wrong") else (case.trigger,)
     )
 
 
-def _row_check(cell: irregular.Cell) -> Callable[[], None]:
+def _row_check(cell: irregular.CaseCell) -> Callable[[], None]:
     return lambda: irregular.check(cell, whole=False)
 
 
 @cache
-def of_permits() -> tuple[Check, ...]:
+def of_permits() -> tuple[MutantCheck, ...]:
     """Return the tests of the permit reasons."""
     module = import_module("tests.unit.test_permits")
     return tuple(
-        Check(f"tests/unit/test_permits.py::{name}", acts, keys, run) for name, acts, keys, run in module.checks()
+        MutantCheck(f"tests/unit/test_permits.py::{name}", acts, keys, run) for name, acts, keys, run in module.checks()
     )
 
 
 @contextmanager
-def in_force(mutant: Mutant) -> Iterator[None]:
+def in_force(mutant: RuleMutant) -> Iterator[None]:
     """Use the changed rules in this block."""
     try:
         if mutant.game is None:
@@ -92,7 +92,7 @@ def in_force(mutant: Mutant) -> Iterator[None]:
         core.EDITIONS.clear()
 
 
-def killed(mutant: Mutant) -> Killed:
+def killed(mutant: RuleMutant) -> Killed:
     """Run the tests that concern a mutant until one fails."""
     checks = of_permits() if mutant.game is None else of_game(mutant.game)
     concerned = [check for check in checks if set(check.about) & set(mutant.about)]
@@ -117,7 +117,7 @@ def unchanged() -> list[str]:
     return failing
 
 
-def part(chosen: Sequence[Mutant], which: int, of: int) -> Sequence[Mutant]:
+def part(chosen: Sequence[RuleMutant], which: int, of: int) -> Sequence[RuleMutant]:
     """Return every `of`th mutant, beginning with number `which`."""
     return chosen[which - 1 :: of]
 

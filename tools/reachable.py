@@ -32,7 +32,7 @@ FIGURES: Final = ("tools",)
 FOR_SIMULATORS: Final = {"firmware_bridge.transport.memory": "the wire of a machine in the same process"}
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """One file of code."""
 
     name: str  # dotted
@@ -40,7 +40,7 @@ class Source(NamedTuple):
     tree: ast.Module
 
 
-def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, Source]:
+def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, SourceFile]:
     """Return every module of these packages, by dotted name."""
     modules = {}
     for package in packages:
@@ -49,7 +49,7 @@ def sources(root: Path, packages: Iterable[str] = PACKAGES) -> dict[str, Source]
             is_package = parts[-1] == "__init__"
             name = ".".join(parts[:-1] if is_package else parts)
             holder = name if is_package else name.rpartition(".")[0]
-            modules[name] = Source(name, holder, ast.parse(path.read_text("utf-8"), str(path)))
+            modules[name] = SourceFile(name, holder, ast.parse(path.read_text("utf-8"), str(path)))
     return modules
 
 
@@ -68,7 +68,7 @@ def _targets(root: Path) -> set[str]:
 # --- what a module imports --------------------------------------------------------------------------------------------
 
 
-def imports(source: Source, known: set[str], used: set[str], scripts: set[str]) -> tuple[set[str], set[str]]:
+def imports(source: SourceFile, known: set[str], used: set[str], scripts: set[str]) -> tuple[set[str], set[str]]:
     """Return the modules that a module imports when it runs, and those that only type checkers see.
 
     `used`: all used names; `scripts`: modules with which a process starts.
@@ -97,7 +97,7 @@ def _type_blocks(tree: ast.Module) -> Iterator[ast.stmt]:
             yield from node.body
 
 
-def _dead(source: Source, used: set[str], scripts: set[str]) -> Iterator[ast.AST]:
+def _dead(source: SourceFile, used: set[str], scripts: set[str]) -> Iterator[ast.AST]:
     """Yield the code of a module that never runs: below a condition that is never true, and unused functions."""
     begins = source.name in scripts or source.name.endswith(".__main__")
     for node in ast.walk(source.tree):
@@ -112,7 +112,7 @@ def _dead(source: Source, used: set[str], scripts: set[str]) -> Iterator[ast.AST
             yield node
 
 
-def _scripts(code: Iterable[Source], known: set[str]) -> set[str]:
+def _scripts(code: Iterable[SourceFile], known: set[str]) -> set[str]:
     """Return the modules with which a process starts, and all that compute figures."""
     scripts = {source.name for source in code if source.name.partition(".")[0] in FIGURES}
     for source in code:
@@ -133,7 +133,7 @@ def _with_parents(names: set[str]) -> set[str]:
     return {".".join(name.split(".")[:depth]) for name in names for depth in range(1, name.count(".") + 2)}
 
 
-def _by_name(source: Source, known: set[str]) -> Iterator[str]:
+def _by_name(source: SourceFile, known: set[str]) -> Iterator[str]:
     """Yield modules that are loaded or started by a string with their name."""
     constants = _constants(source)
     nodes = list(_nodes(source))
@@ -148,7 +148,7 @@ def _by_name(source: Source, known: set[str]) -> Iterator[str]:
             yield from _started(node, known)
 
 
-def _nodes(source: Source) -> Iterator[ast.AST]:
+def _nodes(source: SourceFile) -> Iterator[ast.AST]:
     return ast.walk(source.tree)
 
 
@@ -156,7 +156,7 @@ def _last(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
-def _constants(source: Source) -> dict[str, str]:
+def _constants(source: SourceFile) -> dict[str, str]:
     """Return the string constants of a module by name."""
     constants = {"__package__": source.package, "__name__": source.name}
     for node in source.tree.body:
@@ -195,14 +195,14 @@ def _pattern(node: ast.expr, constants: dict[str, str]) -> str:
 Graph = dict[str, tuple[set[str], set[str]]]  # by module: what it imports when it runs, and for types alone
 
 
-def graph_of(code: dict[str, Source], begin: Iterable[str] = ()) -> Graph:
+def graph_of(code: dict[str, SourceFile], begin: Iterable[str] = ()) -> Graph:
     """Return the imports of every module; `begin`: functions of entry points, which count as used."""
     known, used = set(code), used_names(code) | set(begin)
     scripts = _scripts(code.values(), known)
     return {name: imports(source, known, used, scripts) for name, source in code.items()}
 
 
-def used_names(code: dict[str, Source]) -> set[str]:
+def used_names(code: dict[str, SourceFile]) -> set[str]:
     """Return every name that is used anywhere except in its own definition."""
     used: set[str] = set()
     for source in code.values():
@@ -232,7 +232,7 @@ def reached(graph: Graph, begin: Iterable[str]) -> tuple[set[str], set[str]]:
     return runs, types - runs
 
 
-def has_something_to_run(source: Source) -> bool:
+def has_something_to_run(source: SourceFile) -> bool:
     """Whether a module has more than types: a function, a lambda, or a class that is not a protocol."""
     for node in source.tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -270,7 +270,7 @@ def check(root: Path, packages: Iterable[str] = PACKAGES) -> tuple[list[str], li
     return lost, sorted(FOR_SIMULATORS.keys() - own)
 
 
-def _missed(code: dict[str, Source], graph: Graph, begin: set[str]) -> set[str]:
+def _missed(code: dict[str, SourceFile], graph: Graph, begin: set[str]) -> set[str]:
     runs, types = reached(graph, begin)
     shapes = {name for name in types if not has_something_to_run(code[name])}
     return code.keys() - runs - _with_parents(shapes)

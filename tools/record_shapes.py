@@ -13,14 +13,14 @@ import msgspec
 from msgspec import inspect as mi
 
 from table_controller import people
-from table_controller.diagnosis.dossier import Dossier
+from table_controller.diagnosis.dossier import FaultReport
 from table_controller.diagnosis.drift import Wear
-from table_controller.diagnosis.steps import StepEvent
+from table_controller.diagnosis.steps import ReturnEvent
 from table_controller.journal import records as rec
 from table_controller.journal import segment, store, takeover
 from table_controller.journal.former_names import FAULT_REPORTS, RECORDS
-from table_controller.journal.recovery import Kept
-from table_controller.table.state import State
+from table_controller.journal.recovery import Snapshot
+from table_controller.table.state import TableState
 from table_controller.uplink import cursor
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ _STEP: Final = msgspec.defstruct(
 UNVERSIONED: Final = "unversioned"
 ROOTS: Final[Mapping[str, Mapping[str, Any]]] = {
     RECORDS: {
-        rec.STEP: _STEP, rec.NOTE: rec.Note, rec.BOX: rec.Box, rec.MIGRATION: rec.Migrated, rec.CLOCK: rec.ClockStep,
-        "snapshot": Kept, "state": State,
+        rec.STEP: _STEP, rec.NOTE: rec.Note, rec.BOX: rec.BoxRecord, rec.MIGRATION: rec.MigrationRecord, rec.CLOCK: rec.ClockRecord,
+        "snapshot": Snapshot, "state": TableState,
     },
-    FAULT_REPORTS: {"report": Dossier, "step": StepEvent},
+    FAULT_REPORTS: {"report": FaultReport, "step": ReturnEvent},
     UNVERSIONED: {
-        "genesis": store.Genesis, "start": store.Start, "announced": segment.Announced,
+        "genesis": store.GenesisRecord, "start": store.StartRecord, "announced": segment.SnapshotRecord,
         "people": people._PeopleFileData,
-        "taken over": takeover.TakenOver, "wear": Wear, "uplink cursor": cursor.Mark,
+        "taken over": takeover.TakeoverMark, "wear": Wear, "uplink cursor": cursor.Cursor,
     },
 }  # fmt: skip
 

@@ -15,22 +15,22 @@ from devices.shuffler import messages as m
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
 from simulators.house.picture import WIDTH
-from simulators.house.recording import svg
-from simulators.house.show import Show, ShownTable, mishaps_of, summary
-from simulators.house.stand import ShufflerStand, Stand
-from simulators.house.table import House
-from simulators.machine import approved
+from simulators.house.recording import console_to_svg
+from simulators.house.show import DemoShow, DemoTable, choose_mishaps, summary
+from simulators.house.stand import ShufflerBench, DeviceBench
+from simulators.house.table import CasinoTable
+from simulators.machine import approved_firmware
 from simulators.machines.shuffler import SimulatedShuffler
-from simulators.mutants import spoil
+from simulators.mutants import apply_mutant
 from simulators.virtual_time import run_virtual
 from table_controller.cli.conform import line_text
 from table_controller.cli.kinds.shuffler import show_shuffle
 from table_controller.cli.screen import Screen
-from table_controller.conformance.bench import Bench
-from table_controller.conformance.hands import Nobody
-from table_controller.conformance.requirements import chosen, kind_chapter, requirements_of
+from table_controller.conformance.bench import ConformanceBench
+from table_controller.conformance.hands import NoOperator
+from table_controller.conformance.requirements import select_requirements, kind_chapter, requirements_of
 from table_controller.conformance.runner import Runner
-from table_controller.table.decisions import Found
+from table_controller.table.decisions import HoldOpened
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -45,13 +45,13 @@ def jam_text() -> str:
     async def play() -> None:
         machine = SimulatedShuffler(seed=7)
         screen = Screen(Console(file=printed, width=90, highlight=False), live=False, every=0)
-        device: ShufflerStand
+        device: ShufflerBench
 
         def show(event: object) -> None:
             if isinstance(event, m.Jam):
-                screen.path(device.view, 53)
+                screen.show_card_path(device.view, 53)
 
-        device = Stand(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
+        device = DeviceBench(machine, SHUFFLER, MemoryHost(machine).open, on_event=show)
         device.inject("jam:segment=lift,card=27")
         device.supervisor.start()
         await device.driver.ready()
@@ -68,20 +68,20 @@ def conform_text() -> str:
 
     async def play() -> None:
         machine = SimulatedShuffler(seed=7)
-        spoil(machine, "no-crc")
+        apply_mutant(machine, "no-crc")
         trust = Trust(
-            machine.kind, {machine.key.serial: machine.key}, frozenset([approved(machine.kind)]), role="bench"
+            machine.kind, {machine.key.serial: machine.key}, frozenset([approved_firmware(machine.kind)]), role="bench"
         )
         profile, _ = kind_chapter(machine.kind)
-        bench = Bench(
-            MemoryHost(machine).open, trust, SHUFFLER, profile, Nobody(), count(1).__next__, Random(7).randbytes
+        bench = ConformanceBench(
+            MemoryHost(machine).open, trust, SHUFFLER, profile, NoOperator(), count(1).__next__, Random(7).randbytes
         )
         await bench.open()
-        run = Runner(bench, chosen(requirements_of(machine.kind), ["FR-03", "FR-04", "FR-05"]))
+        run = Runner(bench, select_requirements(requirements_of(machine.kind), ["FR-03", "FR-04", "FR-05"]))
         await run.run()
         bench.close()
         machine.board.power_off()
-        for line in run.lines:
+        for line in run.results:
             printed.extend(text for text, _ in line_text(line))
 
     run_virtual(play())
@@ -96,21 +96,21 @@ def demo_svg() -> str:
     )
 
     async def play(screen: Screen) -> None:
-        house = House(_GAME, seed=_SEED)
-        show = Show(house, screen, f"pitbox demo · {_GAME}")
+        house = CasinoTable(_GAME, seed=_SEED)
+        show = DemoShow(house, screen, f"pitbox demo · {_GAME}")
         drawn: list[int] = []
 
         def draw_first(_event: object, decisions: list[Decision]) -> None:
-            if not drawn and any(isinstance(decision, Found) for decision in decisions):
+            if not drawn and any(isinstance(decision, HoldOpened) for decision in decisions):
                 drawn.append(1)
                 screen.show(show.picture(), last=True)
 
         house.watchers.append(draw_first)
-        day = await ShownTable(_GAME, _SEED, mishaps_of(_GAME, _SEED, _ROUNDS, "some"), house, show).play(_ROUNDS)
+        day = await DemoTable(_GAME, _SEED, choose_mishaps(_GAME, _SEED, _ROUNDS, "some"), house, show).play(_ROUNDS)
         screen.line()
         for line in summary(day, progressive=True):
             screen.line(line.plain, str(line.style))
 
     with Screen(console, live=False, every=0) as screen:
         run_virtual(play(screen))
-    return svg(console, "pitbox demo")
+    return console_to_svg(console, "pitbox demo")

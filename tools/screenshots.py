@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from playwright.async_api import async_playwright
 
-from simulators.house.panel import PINS, people_file, show, silent_house, tend
+from simulators.house.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
 from table_controller.table import machines as mc
 from tools import ROOT
 
@@ -128,13 +128,13 @@ async def main() -> None:
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     with tempfile.TemporaryDirectory(prefix="pitbox-shots-") as folder:
         file = people_file(Path(folder))
-        house, hands = silent_house("face_up_pai_gow", file, speed=100.0, pace=0.01)
-        hands.silent = False
-        panel = asyncio.create_task(show(house, on_ready=ready.set_result, folder=Path(folder)))
-        tending = asyncio.create_task(tend(house))
+        house, hands = make_silent_table("face_up_pai_gow", file, speed=100.0, pace=0.01)
+        hands.is_silent = False
+        panel = asyncio.create_task(serve_panel(house, on_ready=ready.set_result, folder=Path(folder)))
+        tending = asyncio.create_task(run_hands(house))
         try:
             await house.open("blue", "red")
-            hands.silent = True
+            hands.is_silent = True
             async with async_playwright() as playwright:
                 browser = await playwright.chromium.launch(
                     executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]

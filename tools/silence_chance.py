@@ -14,28 +14,28 @@ from firmware_bridge import link as lk
 LOSSES: Final = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
-class Times(NamedTuple):
+class LinkTimes(NamedTuple):
     """Times of a link (s): heartbeats, when an end starts to ping, ping interval, silence limit."""
 
-    device: float = lk.HEARTBEAT
-    host: float = lk.HOST_HEARTBEAT
-    anxious: float = lk.ANXIOUS
-    knock: float = lk.KNOCK
-    silence: float = lk.SILENCE
+    device: float = lk.HEARTBEAT_S
+    host: float = lk.HOST_HEARTBEAT_S
+    anxious: float = lk.PROBE_AFTER_S
+    knock: float = lk.PROBE_EVERY_S
+    silence: float = lk.SILENCE_LIMIT_S
 
 
 # The times before decision 0015.
-BEFORE: Final = Times(device=1.0, host=1.2, anxious=1.5, knock=0.25)
+BEFORE: Final = LinkTimes(device=1.0, host=1.2, anxious=1.5, knock=0.25)
 
 
-def next_ping(sent: float, heard: float, heartbeat: float, times: Times) -> float:
+def next_ping(sent: float, received: float, heartbeat: float, times: LinkTimes) -> float:
     """Return when an end pings next that last sent and last received at these times, if it receives nothing more."""
-    anxious = heard + times.anxious
+    anxious = received + times.anxious
     beat = sent + heartbeat
     return beat if beat <= anxious else max(anxious, sent + times.knock)
 
 
-def pings(heartbeat: float, times: Times) -> list[float]:
+def pings(heartbeat: float, times: LinkTimes) -> list[float]:
     """Return when an end pings that receives nothing from time 0 until it gives up."""
     times_of_pings: list[float] = []
     at = next_ping(0.0, 0.0, heartbeat, times)
@@ -45,7 +45,7 @@ def pings(heartbeat: float, times: Times) -> list[float]:
     return times_of_pings
 
 
-def false_silence(loss: float, times: Times, *, host: bool = True) -> float:
+def false_silence(loss: float, times: LinkTimes, *, host: bool = True) -> float:
     """Return the probability that the host (or the device) gives up although the other end works.
 
     Both ends have sent and received at time 0. An end that receives a ping answers; all its answers must be lost.
@@ -68,7 +68,7 @@ def false_silence(loss: float, times: Times, *, host: bool = True) -> float:
 
 def main() -> None:
     """Print the probabilities before and now."""
-    for name, times in (("before", BEFORE), ("now", Times())):
+    for name, times in (("before", BEFORE), ("now", LinkTimes())):
         print(f"{name}: {', '.join(f'{field} {value:g} s' for field, value in times._asdict().items())}")
         print(f"  the host's pings in silence: {' '.join(f'{at:g}' for at in pings(times.host, times))}")
         for end in ("host", "device"):

@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from firmware_bridge.keys import new_key, save_approved, save_key
-from simulators.machine import approved
-from simulators.table import layout, table_toml
+from simulators.machine import approved_firmware
+from simulators.table import table_slots, table_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -225,7 +225,7 @@ class Systemd:
 def lay_out(folder: Path) -> None:
     """Write a table whose machines are not connected: a box starts without them."""
     folder.mkdir()
-    kinds = {slot: slot.partition(".")[0] for slot in layout(GAME)}
+    kinds = {slot: slot.partition(".")[0] for slot in table_slots(GAME)}
     text = table_toml(GAME, {slot: f"/dev/pitbox-{slot}" for slot in kinds})
     (folder / "table.toml").write_text(text.replace('folder = "data"', 'folder = "/var/lib/pitbox"'))
     (folder / "bad.toml").write_text("[table]\n")
@@ -234,7 +234,7 @@ def lay_out(folder: Path) -> None:
     (folder / "folders.toml").write_text(elsewhere)
     (folder / "retiring.toml").write_text(elsewhere)
     (folder / "retires.py").write_text(RETIRES)
-    save_approved(folder / "approved.toml", frozenset(approved(kind) for kind in kinds.values()))
+    save_approved(folder / "approved.toml", frozenset(approved_firmware(kind) for kind in kinds.values()))
     for slot, kind in kinds.items():
         save_key(folder / f"{slot}.key", new_key(f"SN-{slot}", kind))
 

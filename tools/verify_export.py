@@ -48,48 +48,48 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.export_checks.basics import FIRST, Bad, need
-from tools.export_checks.chain import Chain
+from tools.export_checks.basics import FIRST, CheckFailed, need
+from tools.export_checks.chain import ChainCheck
 from tools.export_checks.former_names import renewed
-from tools.export_checks.table import Table
+from tools.export_checks.table import TableCheck
 
 FORMAT = "pitbox export 1"
 
 
-def check(folder: Path, against: str | None) -> list[str]:
+def check(folder: Path, expected_head: str | None) -> list[str]:
     """Check an export; return what was checked, as lines. Raises Bad with the record and the problem."""
     manifest = json.loads((folder / "manifest.json").read_bytes())
     need(manifest["format"] == FORMAT, f"the manifest has another format than {FORMAT!r}")
     whole = sha256()
-    chain, table, count = Chain(manifest, against), Table(), 0
+    chain, table, count = ChainCheck(manifest, expected_head), TableCheck(), 0
     judged = manifest["first"] == 1
     with (folder / manifest["file"]).open("rb") as lines:
         for count, line in enumerate(lines, 1):
             whole.update(line)
             try:
                 record = json.loads(line)
-                content = chain.take(record)
+                content = chain.check_record(record)
                 if judged and record["kind"] in ("start", "box", "step", "migration"):
                     getattr(table, record["kind"])(renewed(record["kind"], content))
-            except Bad as bad:
-                raise Bad(f"record {manifest['first'] + count - 1}: {bad}") from None
+            except CheckFailed as bad:
+                raise CheckFailed(f"record {manifest['first'] + count - 1}: {bad}") from None
             except (KeyError, TypeError, ValueError, AttributeError, struct.error) as error:
-                raise Bad(f"record {manifest['first'] + count - 1}: it cannot be read ({error!r})") from None
+                raise CheckFailed(f"record {manifest['first'] + count - 1}: it cannot be read ({error!r})") from None
     chain.end(count)
     need(whole.hexdigest() == manifest["sha256"], "the file's digest is not the manifest's")
     report = [
         f"chain     {count} records, {manifest['first']} to {manifest['last']}, {len(manifest['boots'])} boots",
         f"          head {chain.head.hex()}",
     ]
-    report += [f"          the head {against} is among them"] if against else []
+    report += [f"          the head {expected_head} is among them"] if expected_head else []
     if not judged:
         return [
             *report,
             "not judged: commands, permits, cards and money, because the export does not begin with record 1",
         ]
-    saw, book = table.told, table.money.book
+    saw, book = table.counts, table.money.book
     title = table.terms.get("title", "nothing")
-    paid = ", ".join(f"{number} {kind}" for kind, number in sorted(book.told.items())) or "none"
+    paid = ", ".join(f"{number} {kind}" for kind, number in sorted(book.entries_by_kind.items())) or "none"
     return [
         *report,
         f"table     {title}: {table.round} rounds, {saw['rounds void']} void",
@@ -112,7 +112,7 @@ def main(words: list[str] | None = None) -> int:
     args = parser.parse_args(words)
     try:
         lines = check(args.export, args.against)
-    except Bad as bad:
+    except CheckFailed as bad:
         print(f"DOES NOT HOLD: {bad}")
         return 1
     except (OSError, KeyError, TypeError, ValueError) as error:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).resolve().parent.parent
 PACKAGE: Final = "linux-image-amd64"
 # Kernel modules for the shared file system and for USB over IP; modules.dep adds what they need.
-WANTED: Final = ("virtio_pci", "9pnet_virtio", "9p", "vhci_hcd")
+KERNEL_MODULES: Final = ("virtio_pci", "9pnet_virtio", "9p", "vhci_hcd")
 TOOLS: Final = {
     "qemu-system-x86_64": "qemu-system-x86",
     "busybox": "busybox-static",
@@ -94,7 +94,7 @@ def lacks() -> str:
     return ""
 
 
-def load_order(wanted: Iterable[str], dependencies: str, builtin: str) -> list[str]:
+def load_order(modules: Iterable[str], dependencies: str, builtin: str) -> list[str]:
     """Return the files of the modules and of their dependencies, each after its own dependencies.
 
     `dependencies` is the text of modules.dep: a file and its dependencies per line, the first to load last. Modules in
@@ -106,7 +106,7 @@ def load_order(wanted: Iterable[str], dependencies: str, builtin: str) -> list[s
         needs[_name(file)] = [*reversed(needed.split()), file]
     inside = {_name(file) for file in builtin.split()}
     order: dict[str, None] = {}
-    for module in wanted:
+    for module in modules:
         if module in needs:
             order.update(dict.fromkeys(needs[module]))
         elif module not in inside:
@@ -157,7 +157,7 @@ def _file_system(kernel: Path) -> bytes:
     """Return the guest's initial file system, as a cpio archive."""
     modules = _modules(kernel)
     tables = ((modules / table).read_text() for table in ("modules.dep", "modules.builtin"))
-    files_by_module = {_name(file): modules / file for file in load_order(WANTED, *tables)}
+    files_by_module = {_name(file): modules / file for file in load_order(KERNEL_MODULES, *tables)}
     command = COMMAND.format(root=shlex.quote(str(ROOT)), python=shlex.quote(sys.executable))
     init = INIT.format(modules=" ".join(files_by_module), command=shlex.quote(command), passed=PASSED)
     files = {"init": init.encode(), "bin/busybox": Path(str(_tool("busybox"))).read_bytes()}

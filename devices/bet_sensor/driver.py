@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from devices.bet_sensor import messages as m
-from devices.bet_sensor.state import Opened, Unlocked
+from devices.bet_sensor.state import BettingOpened, Unlocked
 from devices.driver import Driver
-from devices.report import Misread
+from devices.report import OutcomeLost
 from firmware_bridge.errors import NotSent, PitboxError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # How long (s) a confirmation is accepted. The caller has a shorter deadline; a later confirmation decides nothing, but
 # is recorded.
-LOCK_PATIENCE: Final = 10.0
+LOCK_REPLY_TIMEOUT_S: Final = 10.0
 
 
 class BetSensorDriver(Driver):
@@ -49,8 +49,8 @@ class BetSensorDriver(Driver):
         QueueFull if it cannot be sent. It may be sent again with the same id: a lock only closes, and the same lock
         gets the same answer.
         """
-        answer: asyncio.Future[m.Locked | m.LockRefused] = self.need_link().request(
-            m.Lock(number, lock_id), LOCK_PATIENCE, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
+        answer: asyncio.Future[m.Locked | m.LockRefused] = self.require_link().request(
+            m.Lock(number, lock_id), LOCK_REPLY_TIMEOUT_S, urgent=True, actuation=True, on_end=partial(self._ended, lock_id)
         )
         if answer.done():
             answer.result()  # raises the error: it was not queued
@@ -58,22 +58,22 @@ class BetSensorDriver(Driver):
 
     def _ended(self, lock_id: int, answer: Message | PitboxError) -> None:
         if not isinstance(answer, PitboxError):
-            self._take_event(answer)
+            self._on_link_event(answer)
         elif not isinstance(answer, NotSent):
-            self.tell(Misread(lock_id))  # it may have latched: read the sensor before its return to service
+            self.publish(OutcomeLost(lock_id))  # it may have latched: read the sensor before its return to service
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
     async def open(self, command: int, number: int) -> Settled:
         """Open bets for a round; the spot must be empty."""
         settled = await self.actuate(m.Open(command, number), command)
-        self.tell(Opened(number))
+        self.publish(BettingOpened(number))
         return settled
 
     async def unlock(self, command: int, lock_id: int) -> Settled:
         """Release the latch of this lock; bets stay closed."""
         settled = await self.actuate(m.Unlock(command, lock_id), command)
-        self.tell(Unlocked(lock_id))
+        self.publish(Unlocked(lock_id))
         return settled
 
     async def light(self, command: int, light: m.Light, sequence: int = 0) -> Settled:

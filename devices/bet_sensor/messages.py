@@ -30,7 +30,7 @@ class State(IntEnum):
     TESTING = 4
 
 
-class Lies(IntEnum):
+class SpotContent(IntEnum):
     """What is on the spot, as sensed. Only EMPTY and CHIP are clear."""
 
     EMPTY = 0
@@ -90,8 +90,8 @@ class Latch(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
     round: U32
     lock_id: CommandId
-    last: U32
-    lies: Lies
+    last_change: U32
+    content: SpotContent
 
 
 # --- host to device ----------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Status(Message, frozen=True, tag=176):
 
     state: State
     round: U32
-    lies: Lies
+    content: SpotContent
     sequence: U32
     light: Light
     latch: Latch | None
@@ -164,7 +164,7 @@ class Status(Message, frozen=True, tag=176):
 class Health(Message, frozen=True, tag=177):
     """Measurements of the sensing: level (0-1023), threshold of a chip, noise, and chip likeness of the signal (%)."""
 
-    lies: Lies
+    content: SpotContent
     level: U16
     threshold: U16
     noise: U16
@@ -201,7 +201,7 @@ class Changed(Message, frozen=True, tag=180):
     sequence: U32
     round: U32
     change: Change
-    lies: Lies
+    content: SpotContent
     level: U16
 
 

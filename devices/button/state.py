@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from devices.button import messages as m
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
 # All events of a button's driver.
-DriverEvent = m.Event | Told
+DriverEvent = m.Event | CommonEvent
 
 
-class ButtonView(View, frozen=True):
+class ButtonView(DeviceView, frozen=True):
     """The last known state of one mat. `place` is None if unknown; `reason` then has the cause, if known."""
 
     state: m.State | None = None
@@ -28,25 +28,25 @@ def fold(view: ButtonView, event: DriverEvent) -> ButtonView:
         case LinkUp() | LinkDown():
             return ButtonView(connected=isinstance(event, LinkUp), unsettled=view.unsettled)
         case Reported(inventory=m.Status() as status):
-            return replace(view, state=status.state, place=status.place, reason=status.reason)
-        case Misread() | Settled():
+            return replace(view, validity=status.state, place=status.place, reason=status.reason)
+        case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Moved():
             state = m.State.FAULTY if event.reason is m.Reason.SENSOR_DEAD else view.state
-            return replace(view, state=state, place=event.place, reason=event.reason)
+            return replace(view, validity=state, place=event.place, reason=event.reason)
         case m.SelfTested():
-            return replace(view, state=m.State.FAULTY if event.bad_places else m.State.WATCHING)
+            return replace(view, validity=m.State.FAULTY if event.bad_places else m.State.WATCHING)
         case _:
             return view
 
 
-def contradiction(view: ButtonView, said: object) -> str | None:  # noqa: ARG001 - the same shape for every kind
+def find_contradiction(view: ButtonView, message: object) -> str | None:  # noqa: ARG001 - the same shape for every kind
     """Return why a message of the mat is contradictory, or None. A message has either a place or a reason."""
-    if not isinstance(said, m.Status | m.Moved):
+    if not isinstance(message, m.Status | m.Moved):
         return None
-    if said.place is not None and said.reason:
-        return f"the mat reports place {said.place}, and that it is unclear ({said.reason.name})"
-    if said.place is None and not said.reason:
+    if message.place is not None and message.reason:
+        return f"the mat reports place {message.place}, and that it is unclear ({message.reason.name})"
+    if message.place is None and not message.reason:
         return "the mat reports no place and no reason"
     return None
 

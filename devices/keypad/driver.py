@@ -26,23 +26,23 @@ class KeypadDriver(Driver):
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(m.KIND, m.GetStatus(), m.Status, self._publish_once)
-        self.heard = 0
+        self.last_press = 0
         self._listener = on_event
         self._serial: str | None = None
 
     def link_up(self, link: Link, hello: DeviceHello) -> None:
         """Use a new link; another keypad has its own press count."""
         if self._serial not in (None, hello.serial):
-            self.heard = 0
+            self.last_press = 0
         self._serial = hello.serial
         super().link_up(link, hello)
 
     def _publish_once(self, event: DriverEvent) -> None:
         """Publish an event, except a repeated press: a keypad reports its latest presses again in every session."""
-        if isinstance(event, m.Act):
-            if event.press <= self.heard:
+        if isinstance(event, m.KeypadAction):
+            if event.press <= self.last_press:
                 return
-            self.heard = event.press
+            self.last_press = event.press
         self._listener(event)
 
     # --- requests --------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ class KeypadDriver(Driver):
         """Return the prompt, the position of the key switch, and which keys are down."""
         return await self.ask(m.GetStatus(), m.Status)
 
-    async def age_of(self, act: m.Act) -> int:
+    async def age_of(self, action: m.KeypadAction) -> int:
         """Return the maximum age of a press (ms), including delays on the line; StalePress if it is unknown.
 
         The age in an event is its age when it was sent. The keypad's clock, requested here, shows the line's delay;
@@ -60,20 +60,20 @@ class KeypadDriver(Driver):
         loop = asyncio.get_running_loop()
         asked_at = loop.time()
         status = await self.status()
-        if not status.oldest <= act.press <= status.press:
-            raise StalePress(f"the keypad no longer remembers press {act.press}")
-        return ((status.up_ms - act.at_ms) & 0xFFFF_FFFF) + round((loop.time() - asked_at) * 1000)
+        if not status.oldest <= action.press <= status.press:
+            raise StalePress(f"the keypad no longer remembers press {action.press}")
+        return ((status.up_ms - action.at_ms) & 0xFFFF_FFFF) + round((loop.time() - asked_at) * 1000)
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
-    async def show(self, command: int, prompt: m.Prompt, lines: list[str]) -> Settled:
+    async def show(self, command: int, prompt: m.KeypadPrompt, lines: list[str]) -> Settled:
         """Show lines and prompt for an entry, which will carry this command's id."""
         try:
             msgspec.convert(lines, m.Lines)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"not four lines of twenty printable ASCII characters: {error}") from error
         settled = await self.actuate(m.Show(command, prompt, lines), command)
-        self.tell(Prompted(command, prompt))
+        self.publish(Prompted(command, prompt))
         return settled
 
     async def set_lamps(self, command: int, *lamps: m.Lamp) -> Settled:

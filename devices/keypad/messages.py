@@ -54,7 +54,7 @@ class Switch(IntEnum):
     TECHNICIAN = 3
 
 
-class Prompt(IntEnum):
+class KeypadPrompt(IntEnum):
     """The entry that the dealer is prompted for."""
 
     NOTHING = 0
@@ -107,7 +107,7 @@ class Show(Message, frozen=True, tag=185):
     """Show these lines and prompt for this entry; an unfinished entry is discarded."""
 
     command: CommandId
-    prompt: Prompt
+    prompt: KeypadPrompt
     lines: Lines
 
 
@@ -141,7 +141,7 @@ class Status(Message, frozen=True, tag=189):
 
     state: State
     switch: Switch
-    prompt: Prompt
+    prompt: KeypadPrompt
     press: U32
     oldest: U32
     lamps: U8
@@ -181,7 +181,7 @@ class CountEntered(Message, frozen=True, tag=192):
     age_ms: U32
     at_ms: U32
     asked: CommandId
-    prompt: Prompt
+    prompt: KeypadPrompt
     count: U16
 
 
@@ -211,11 +211,11 @@ class SelfTested(Message, frozen=True, tag=195):
 
 
 # Actions of a person; the other events have no number.
-Act = Pressed | SeatsEntered | CountEntered | Turned
+KeypadAction = Pressed | SeatsEntered | CountEntered | Turned
 
 Actuation = Show | SetLamps | SelfTest | Reset
 Question = GetStatus
-Event = Act | Fault | SelfTested
+Event = KeypadAction | Fault | SelfTested
 Reply = Status
 
 # The messages that each end accepts; any other is an error.

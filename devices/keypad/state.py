@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from devices.keypad import messages as m
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import StalePress
 
@@ -19,35 +19,35 @@ class Prompted(msgspec.Struct, frozen=True):
     """The keypad shows the requested prompt."""
 
     command: int
-    prompt: m.Prompt
+    prompt: m.KeypadPrompt
 
 
 # All events of a keypad's driver.
-DriverEvent = m.Event | Prompted | Told
+DriverEvent = m.Event | Prompted | CommonEvent
 
 
-class KeypadView(View, frozen=True):
+class KeypadView(DeviceView, frozen=True):
     """The last known state of the keypad."""
 
     state: m.State | None = None
     switch: m.Switch | None = None
-    prompt: m.Prompt | None = None
+    prompt: m.KeypadPrompt | None = None
     press: int = 0  # the last number received
-    lost: int = 0  # presses that are lost for good
-    start: int | None = None  # the number of the last valid Start Game
-    refused: m.Act | None = None  # the last press that was too old
+    lost_presses: int = 0  # presses that are lost for good
+    start_press: int | None = None  # the number of the last valid Start Game
+    refused: m.KeypadAction | None = None  # the last press that was too old
     seats: m.SeatsEntered | None = None
     count: m.CountEntered | None = None
     answered: int = 0  # the id of the last Show that was answered
     stuck: int = 0  # bit per Key
 
 
-def stale(act: m.Act) -> StalePress | None:
+def check_freshness(action: m.KeypadAction) -> StalePress | None:
     """Return why a press must not be acted on, or None. A lock-out is never too old."""
-    lock_out = isinstance(act, m.Pressed) and act.key is m.Key.LOCK_OUT
-    if lock_out or isinstance(act, m.Turned) or act.age_ms <= FRESH_MS:  # a switch position has no age
+    lock_out = isinstance(action, m.Pressed) and action.key is m.Key.LOCK_OUT
+    if lock_out or isinstance(action, m.Turned) or action.age_ms <= FRESH_MS:  # a switch position has no age
         return None
-    return StalePress(f"press {act.press} is {act.age_ms / 1000:.1f} s old, more than {FRESH_MS / 1000:g} s")
+    return StalePress(f"press {action.press} is {action.age_ms / 1000:.1f} s old, more than {FRESH_MS / 1000:g} s")
 
 
 def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
@@ -57,36 +57,36 @@ def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
         case m.Pressed() | m.SeatsEntered() | m.CountEntered() | m.Turned():
             return _fold_act(view, event) if event.press > view.press else view
         case LinkUp():
-            return KeypadView(connected=True, unsettled=view.unsettled, press=view.press, lost=view.lost)
+            return KeypadView(connected=True, unsettled=view.unsettled, press=view.press, lost_presses=view.lost_presses)
         case LinkDown():
-            return replace(view, connected=False, state=None, switch=None, prompt=None, start=None)
+            return replace(view, forget_spot=False, validity=None, switch=None, prompt=None, start_press=None)
         case Reported(inventory=m.Status() as s):
             gone = max(0, s.oldest - 1 - view.press) if view.press else 0
-            return replace(view, state=s.state, switch=s.switch, prompt=s.prompt, stuck=s.stuck,
-                           lost=view.lost + gone, press=max(view.press, s.oldest - 1))  # fmt: skip
+            return replace(view, validity=s.state, switch=s.switch, prompt=s.prompt, stuck=s.stuck,
+                           lost=view.lost_presses + gone, press=max(view.press, s.oldest - 1))  # fmt: skip
         case Prompted() if event.command != view.answered:
             asking = m.State.ASKING if event.prompt else m.State.IDLE
-            return replace(view, state=asking, prompt=event.prompt)
+            return replace(view, validity=asking, prompt=event.prompt)
         case m.Fault():
             return replace(view, stuck=view.stuck | 1 << event.key)
         case m.SelfTested():
             return replace(view, stuck=event.bad_keys)
-        case Misread() | Settled():
+        case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case _:
             return view
 
 
-def _fold_act(view: KeypadView, act: m.Act) -> KeypadView:
+def _fold_act(view: KeypadView, act: m.KeypadAction) -> KeypadView:
     replace = msgspec.structs.replace
-    known = replace(view, press=act.press, lost=view.lost + act.press - view.press - 1)
+    known = replace(view, press=act.press, lost=view.lost_presses + act.press - view.press - 1)
     if isinstance(act, m.SeatsEntered | m.CountEntered):
-        known = replace(known, state=m.State.IDLE, prompt=m.Prompt.NOTHING, answered=act.asked)
-    if stale(act) is not None:
+        known = replace(known, validity=m.State.IDLE, prompt=m.KeypadPrompt.NOTHING, answered=act.asked)
+    if check_freshness(act) is not None:
         return replace(known, refused=act)
     match act:
         case m.Pressed(key=m.Key.START_GAME):
-            return replace(known, start=act.press)
+            return replace(known, start_press=act.press)
         case m.SeatsEntered():
             return replace(known, seats=act)
         case m.CountEntered():
@@ -113,7 +113,7 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.stuck:
                 return "fault"
             return None if status.state is m.State.TESTING else "verify"
-        case Misread():
+        case OutcomeLost():
             return "doubt"
         case m.Fault():
             return "fault"

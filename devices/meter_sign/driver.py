@@ -8,7 +8,7 @@ import msgspec
 
 from devices.driver import Driver
 from devices.meter_sign import messages as m
-from devices.meter_sign.state import Amounts
+from devices.meter_sign.state import RequestedAmounts
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class MeterSignDriver(Driver):
     async def shown(self) -> m.Shown:
         """Return the amounts read back from the display, and publish them for comparison."""
         shown = await self.ask(m.GetShown(), m.Shown)
-        self.tell(shown)
+        self.publish(shown)
         return shown
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
@@ -46,7 +46,7 @@ class MeterSignDriver(Driver):
             msgspec.convert([value, pending, won], _CENTS)
         except msgspec.ValidationError as error:
             raise ConfigurationError(f"amounts are whole cents from 0 up: {error}") from error
-        self.tell(Amounts(sequence, value, pending, won))  # published first: these amounts must be shown from now on
+        self.publish(RequestedAmounts(sequence, value, pending, won))  # published first: these amounts must be shown from now on
         return await self.actuate(m.Show(command, sequence, value, pending, won), command)
 
     async def set_limit(self, command: int, limit_ms: int) -> Settled:

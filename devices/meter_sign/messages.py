@@ -21,7 +21,7 @@ READS_BACK: Final = "reads_back"  # reads back what its display shows
 Cents = Annotated[int, msgspec.Meta(ge=0, le=0x7FFF_FFFF_FFFF_FFFF)]
 # Digits in a row of the display, and the largest amount that it can show.
 DIGITS: Final = 10
-MOST_CENTS: Final = 10**DIGITS - 1
+MAX_CENTS: Final = 10**DIGITS - 1
 
 
 class Row(IntEnum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from devices.meter_sign import messages as m
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from firmware_bridge.commands import Settled
 
 
-class Amounts(msgspec.Struct, frozen=True):
+class RequestedAmounts(msgspec.Struct, frozen=True):
     """The amounts (cents) that the sign is requested to show."""
 
     sequence: int
@@ -19,14 +19,14 @@ class Amounts(msgspec.Struct, frozen=True):
 
 
 # All events of a meter sign's driver, including readbacks.
-DriverEvent = m.Event | m.Shown | Amounts | Told
+DriverEvent = m.Event | m.Shown | RequestedAmounts | CommonEvent
 
 
-class MeterSignView(View, frozen=True):
+class MeterSignView(DeviceView, frozen=True):
     """The last known state of the sign."""
 
     state: m.State | None = None
-    told: Amounts | None = None
+    requested: RequestedAmounts | None = None
     shown: m.Shown | None = None  # the last readback
 
 
@@ -35,20 +35,20 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
     replace = msgspec.structs.replace
     match event:
         case LinkUp():
-            return MeterSignView(connected=True, unsettled=view.unsettled, told=view.told)
+            return MeterSignView(connected=True, unsettled=view.unsettled, requested=view.requested)
         case LinkDown():
-            return replace(view, connected=False, state=None, shown=None)
+            return replace(view, forget_spot=False, validity=None, shown=None)
         case Reported(inventory=m.Status() as status):
-            return replace(view, state=status.state)
-        case Amounts():
+            return replace(view, validity=status.state)
+        case RequestedAmounts():
             return replace(view, told=event, shown=None)
         case m.Shown():
-            return replace(view, state=event.state, shown=event)
+            return replace(view, validity=event.state, shown=event)
         case m.Stale():
-            return replace(view, state=m.State.STALE, shown=None)
+            return replace(view, validity=m.State.STALE, shown=None)
         case m.Fault():
             return replace(view, shown=None)  # read it again
-        case Misread() | Settled():
+        case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case _:
             return view
@@ -56,7 +56,7 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
 
 def verdict(view: MeterSignView) -> list[tuple[m.Reason, str]]:
     """Return every reason why the sign does not show the requested amounts, each with its code; empty if it does."""
-    requested, shown = view.told, view.shown
+    requested, shown = view.requested, view.shown
     if requested is None:
         return []
     if shown is None:
@@ -91,7 +91,7 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.reason in (m.Reason.WRONG_GLASS, m.Reason.SELF_TEST_FAILED):
                 return "fault"
             return None if status.state is m.State.TESTING else "verify"
-        case Misread():
+        case OutcomeLost():
             return "doubt"
         case m.Fault():
             return "fault"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devices.rng import messages as m
-from devices.rng.state import RngView, contradiction, fold
-from devices.witness import Witness
+from devices.rng.state import RngView, find_contradiction, fold
+from devices.witness import CheckedDriver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from firmware_bridge.commands import Settled
 
 
-class RngDriver(Witness):
+class RngDriver(CheckedDriver):
     """Controls one number generator."""
 
     def __init__(self, on_event: Callable[[DriverEvent], None]) -> None:
         super().__init__(
-            m.KIND, m.GetStatus(), m.Status, on_event, blank=RngView(), fold=fold, contradiction=contradiction
+            m.KIND, m.GetStatus(), m.Status, on_event, initial_view=RngView(), fold=fold, contradiction=find_contradiction
         )
 
     # --- requests --------------------------------------------------------------------------------------------

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.rng import messages as m
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
 # All events of a generator's driver.
-DriverEvent = m.Event | Told
+DriverEvent = m.Event | CommonEvent
 
 
-class RngView(View, frozen=True):
+class RngView(DeviceView, frozen=True):
     """The last known state of one generator. `draw` and `number` are the last draw, kept after the link is down."""
 
     state: m.State | None = None
@@ -32,40 +32,40 @@ def fold(view: RngView, event: DriverEvent) -> RngView:
                            draw=view.draw, number=view.number)  # fmt: skip
         case Reported(inventory=m.Status() as status):
             kept = view.number if status.draw == view.draw else None
-            return replace(view, state=status.state, draw=status.draw, number=status.number or kept,
+            return replace(view, validity=status.state, draw=status.draw, require_count=status.number or kept,
                            shown=status.state is m.State.SHOWING, failed=status.reason)  # fmt: skip
-        case Misread() | Settled():
+        case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Drawn():
-            return replace(view, state=m.State.SHOWING, draw=event.command, number=event.number, shown=True)
+            return replace(view, validity=m.State.SHOWING, draw=event.command, require_count=event.number, shown=True)
         case m.Cleared():
-            return replace(view, state=m.State.IDLE, shown=False)
+            return replace(view, validity=m.State.IDLE, shown=False)
         case m.HealthFailed():
-            return replace(view, state=m.State.FAILED, shown=False, failed=event.reason)
+            return replace(view, validity=m.State.FAILED, shown=False, failed=event.reason)
         case m.SelfTested() if not event.reason:
-            return replace(view, state=m.State.IDLE, failed=m.Reason.NONE)
+            return replace(view, validity=m.State.IDLE, failed=m.Reason.NONE)
         case _:
             return view
 
 
-def contradiction(view: RngView, said: object) -> str | None:
+def find_contradiction(view: RngView, message: object) -> str | None:
     """Return why a message is contradictory, in itself or to earlier messages; or None."""
-    match said:
+    match message:
         case m.Status():
-            draw = said.draw
-            if said.state is m.State.SHOWING and said.number is None:
+            draw = message.draw
+            if message.state is m.State.SHOWING and message.number is None:
                 return "it is SHOWING, and reports no number"
-            if said.state is m.State.IDLE and said.segments != m.BLANK:
-                return f"it is IDLE, and the display shows segments {said.segments:#04x}"
+            if message.state is m.State.IDLE and message.segments != m.BLANK:
+                return f"it is IDLE, and the display shows segments {message.segments:#04x}"
         case m.Drawn() | m.PastDraw():
-            draw = said.command
+            draw = message.command
         case _:
             return None
-    number = said.number
+    number = message.number
     if number is None:
         return None
-    if not isinstance(said, m.PastDraw) and said.segments != m.SEGMENTS[number]:
-        return f"draw {draw} gave {number}, and the display shows segments {said.segments:#04x}"
+    if not isinstance(message, m.PastDraw) and message.segments != m.SEGMENTS[number]:
+        return f"draw {draw} gave {number}, and the display shows segments {message.segments:#04x}"
     if draw == view.draw and view.number not in (None, number):
         return f"draw {draw} gave {view.number}, and now {number}"
     return None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.shaker import messages as m
 from devices.witness import link_trigger
 from firmware_bridge.commands import Settled
 
 # All events of a shaker's driver.
-DriverEvent = m.Event | Told
+DriverEvent = m.Event | CommonEvent
 
 
-class ShakerView(View, frozen=True):
+class ShakerView(DeviceView, frozen=True):
     """The last known state of one shaker.
 
     `roll`, `values` and `no_roll`, the last roll and its result, are kept after the link is down; the rest is not.
@@ -43,29 +43,29 @@ def fold(view: ShakerView, event: DriverEvent) -> ShakerView:
             )  # fmt: skip
         case Reported(inventory=m.Status() as status):
             return _fold_status(view, status)
-        case Misread() | Settled():
+        case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Shaken(roll=None):
             return replace(view, shakes=event.shakes)
         case m.Shaken() if event.roll == view.roll and _ended(view):
             return view  # older than the report
         case m.Shaken():
-            return replace(view, state=m.State.ARMED, roll=event.roll, shakes=event.shakes, values=None, no_roll=None,
+            return replace(view, validity=m.State.ARMED, credential_roster=event.roll, shakes=event.shakes, values=None, no_roll=None,
                            disturbed=False)  # fmt: skip
         case m.Lid():
             opened = view.state is m.State.ARMED and not event.on
             return replace(view, lid_on=event.on, covered=event.on, disturbed=view.disturbed and not event.on,
-                           state=m.State.SETTLING if opened else view.state)  # fmt: skip
+                           validity=m.State.SETTLING if opened else view.state)  # fmt: skip
         case m.Reading():
-            return replace(view, state=m.State.RESTING, roll=event.command, shakes=event.shakes,
+            return replace(view, validity=m.State.RESTING, credential_roster=event.command, shakes=event.shakes,
                            values=tuple(event.values), no_roll=None)  # fmt: skip
         case m.NoRoll():
-            return replace(view, state=m.State.RESTING, roll=event.command, shakes=event.shakes, dice=event.dice,
+            return replace(view, validity=m.State.RESTING, credential_roster=event.command, shakes=event.shakes, dice=event.dice,
                            values=None, no_roll=event.reason)  # fmt: skip
         case m.Dice():
             return replace(view, door_open=event.door_open, dice=event.dice, disturbed=event.disturbed)
         case m.SelfTested():
-            return replace(view, state=m.State.FAULTY if event.bad_sensors else m.State.RESTING)
+            return replace(view, validity=m.State.FAULTY if event.bad_sensors else m.State.RESTING)
         case _:
             return view
 
@@ -76,8 +76,8 @@ def _fold_status(view: ShakerView, status: m.Status) -> ShakerView:
         ended = (view.values, view.no_roll)  # the status is older than the event that ended the roll
     values, no_roll = ended or (None, None)
     return msgspec.structs.replace(
-        view, state=status.state, lid_on=status.lid_on, door_open=status.door_open, openings=status.openings,
-        dice=status.dice, shakes=status.shakes, roll=status.roll, values=values, no_roll=no_roll,
+        view, validity=status.state, lid_on=status.lid_on, door_open=status.door_open, openings=status.openings,
+        dice=status.dice, shakes=status.shakes, credential_roster=status.roll, values=values, no_roll=no_roll,
         disturbed=status.disturbed,
     )  # fmt: skip
 
@@ -105,21 +105,21 @@ def _end_of(message: m.Status | m.Roll | m.Reading | m.NoRoll) -> tuple[tuple[in
             return None
 
 
-def contradiction(view: ShakerView, said: object) -> str | None:
+def find_contradiction(view: ShakerView, message: object) -> str | None:
     """Return why a message is contradictory, in itself or to earlier messages; or None."""
-    if isinstance(said, m.Sensors) and said.lid.active and said.dice:
+    if isinstance(message, m.Sensors) and message.lid.active and message.dice:
         return "it reports dice that are under the lid"
-    if not isinstance(said, m.Status | m.Roll | m.Reading | m.NoRoll):
+    if not isinstance(message, m.Status | m.Roll | m.Reading | m.NoRoll):
         return None
-    roll = said.roll if isinstance(said, m.Status) else said.command
-    end = _end_of(said)
+    roll = message.roll if isinstance(message, m.Status) else message.command
+    end = _end_of(message)
     if end is not None and roll == view.roll and _ended(view):
         known = (view.values, view.no_roll)
         return None if end == known else f"roll {roll} ended as {_words(known)}, and now as {_words(end)}"
-    if isinstance(said, m.Reading):
-        if said.shakes < m.LEAST_SHAKES:
-            return f"roll {roll} was read after {said.shakes} shakes"
-        if not all(said.flat):
+    if isinstance(message, m.Reading):
+        if message.shakes < m.LEAST_SHAKES:
+            return f"roll {roll} was read after {message.shakes} shakes"
+        if not all(message.flat):
             return f"roll {roll} was read with a die that is not flat"
         if view.covered:
             return f"roll {roll} was read under the lid"

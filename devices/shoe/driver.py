@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devices.driver import Driver
 from devices.shoe import messages as m
-from devices.trail import TRAIL, GetTrail, Trail
+from devices.trail import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import CommandRefused
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ class ShoeDriver(Driver):
         """Return the transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
 
-    async def trail(self) -> Trail:
+    async def edge_log(self) -> EdgeLog:
         """Return the latest sensor edges, and the motor currents when motion halted."""
-        self._need_model(TRAIL, "report its edge log")
-        return await self.ask(GetTrail(), Trail)
+        self._require_capability(EDGE_LOG, "report its edge log")
+        return await self.ask(GetEdgeLog(), EdgeLog)
 
     # --- commands: each is executed at most once ----------------------------------------------------------------
 
@@ -49,7 +49,7 @@ class ShoeDriver(Driver):
 
     async def dispense(self, command: int, cards: int) -> Settled:
         """Dispense a stack into the slot; returns when it is there. The Dispensed event has its count."""
-        self._need_model(m.DISPENSES, "dispense stacks")
+        self._require_capability(m.DISPENSES, "dispense stacks")
         if not 1 <= cards <= m.MAX_STACK:
             raise CommandRefused(
                 f"a stack has 1 to {m.MAX_STACK} cards, not {cards}; nothing was sent", m.Reason.STACK_SIZE
@@ -62,7 +62,7 @@ class ShoeDriver(Driver):
 
     async def start_round(self, command: int) -> Settled:
         """Count the cards drawn by hand from now on as one round."""
-        self._need_model(m.DRAWS, "count rounds that hands draw")
+        self._require_capability(m.DRAWS, "count rounds that hands draw")
         return await self.actuate(m.StartRound(command), command)
 
     async def stop(self, command: int) -> Settled:
@@ -79,7 +79,7 @@ class ShoeDriver(Driver):
 
     async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
         """Turn one motor a little. The Jogged event has its current, and whether it turned."""
-        self._need_model(m.JOGS, "turn one motor by itself")
+        self._require_capability(m.JOGS, "turn one motor by itself")
         return await self.actuate(m.Jog(command, motor, reverse), command)
 
     async def reset(self, command: int) -> Settled:

@@ -15,8 +15,8 @@ from typing import Annotated, Final
 
 import msgspec
 
-from devices.gauges import SensorLevel, Transit
-from devices.trail import GetTrail, Trail
+from devices.gauges import OpticalLevel, TransitTimes
+from devices.trail import GetEdgeLog, EdgeLog
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -123,7 +123,7 @@ class Reason(IntEnum):
     MOTOR_STALLED = 452
 
 
-Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
+Levels = Annotated[list[OpticalLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
 Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
 
 
@@ -216,7 +216,7 @@ class Status(Message, frozen=True, tag=107):
     delivered: U16 | None  # cards dispensed into the slot since it was last empty
     moved: U16  # cards of this stack, this stub or this round
     stacks: U32
-    sure: bool
+    counts_certain: bool
     reason: Reason  # of the latest halt
 
 
@@ -230,7 +230,7 @@ class Sensors(Message, frozen=True, tag=108):
 class Transits(Message, frozen=True, tag=109):
     """Statistics by `Segment`."""
 
-    segments: Annotated[list[Transit], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
+    segments: Annotated[list[TransitTimes], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
 
 
 # --- device to host: events --------------------------------------------------------------------------------
@@ -275,8 +275,8 @@ class ShortStack(Message, frozen=True, tag=113):
     """The well ran empty in the middle of a stack."""
 
     command: CommandId
-    wanted: U8
-    got: U8
+    ordered: U8
+    dispensed: U8
     left: U16 | None
 
 
@@ -411,12 +411,12 @@ class Jogged(Message, frozen=True, tag=249):
 
 
 Actuation = Load | Dispense | CountStub | StartRound | Stop | SelfTest | ClearJam | Jog | Reset
-Question = GetStatus | GetSensors | GetTransits | GetTrail
+Question = GetStatus | GetSensors | GetTransits | GetEdgeLog
 Event = (
     Progress | Loaded | Dispensed | ShortStack | Stub | Unbalanced | Jam | Stopped | Fault | Drawn | FaceUp | CoverCard
     | Pile | Door | Power | Cleared | SelfTested | RoundEnded | Jogged
 )  # fmt: skip
-Reply = Status | Sensors | Transits | Trail
+Reply = Status | Sensors | Transits | EdgeLog
 # The messages that each end accepts; any other is an error.
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.shoe import messages as m
 from firmware_bridge.commands import Settled
 
 # All events of a shoe's driver.
-DriverEvent = m.Event | Told
+DriverEvent = m.Event | CommonEvent
 # The possible ends of a command that moves cards, and faults without a command.
 Ended = m.Loaded | m.Dispensed | m.ShortStack | m.Stub | m.Unbalanced | m.Jam | m.Stopped | m.Fault
 
@@ -24,7 +24,7 @@ _BUSY: Final = {
 }
 
 
-class ShoeView(View, frozen=True):
+class ShoeView(DeviceView, frozen=True):
     """The last known state of one shoe. A count is None if unknown."""
 
     state: m.State | None = None
@@ -40,7 +40,7 @@ class ShoeView(View, frozen=True):
     stack: int | None = None  # cards of the last stack
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last motion ended
-    sure: bool = True  # False: a card may be inside that no count includes; only a report can end this
+    counts_certain: bool = True  # False: a card may be inside that no count includes; only a report can end this
     jogged: tuple[m.Jogged, ...] = ()  # the latest jog of each motor in each direction, in time order
 
 
@@ -48,26 +48,26 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
     """Return the view after an event."""
     replace = msgspec.structs.replace
     if isinstance(event, m.Progress):  # the most frequent event
-        return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
-                       left=event.left if view.sure else None, in_path=None, blocked=event.blocked,
+        return replace(view, validity=_BUSY[event.phase], phase=event.phase, moves_text=event.moved,
+                       seconds_left=event.left if view.counts_certain else None, in_path=None, blocked=event.blocked,
                        ended=None)  # fmt: skip
     match event:
         case LinkUp():
             return ShoeView(connected=True, unsettled=view.unsettled)
         case LinkDown():
-            return replace(view, connected=False, state=None, left=None, in_path=None, drawn=None)
+            return replace(view, forget_spot=False, validity=None, seconds_left=None, in_path=None, drawn=None)
         case Reported(inventory=m.Status() as s):
-            return replace(view, state=s.state, door_open=s.door_open, moved=s.moved, left=s.left, in_path=s.in_path,
-                           drawn=s.drawn, in_intake=s.in_intake, in_well=s.in_well, in_slot=s.in_slot,
-                           sure=s.sure)  # fmt: skip
-        case Misread():
+            return replace(view, validity=s.state, door_open=s.door_open, moves_text=s.moved, seconds_left=s.left, in_path=s.in_path,
+                           drawn=s.drawn, in_intake=s.in_intake, count_in_shoe=s.in_well, in_slot=s.in_slot,
+                           counts_certain=s.counts_certain)  # fmt: skip
+        case OutcomeLost():
             return _in_doubt(replace(view, unsettled=unsettled_after(view.unsettled, event)))
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Drawn() | m.RoundEnded() | m.Pile() | m.Door():
             return _fold_hands(view, event)
         case m.Cleared():
-            return replace(_in_doubt(view), state=m.State.IDLE, blocked=0, ended=None)
+            return replace(_in_doubt(view), validity=m.State.IDLE, blocked=0, ended=None)
         case m.Loaded() | m.Dispensed() | m.ShortStack() | m.Stub():
             return _fold_end(view, event)
         case m.Unbalanced() | m.Jam() | m.Fault() | m.Stopped():
@@ -80,7 +80,7 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
 
 
 def _in_doubt(view: ShoeView) -> ShoeView:
-    return msgspec.structs.replace(view, left=None, in_path=None, drawn=None, sure=False)
+    return msgspec.structs.replace(view, seconds_left=None, in_path=None, drawn=None, counts_certain=False)
 
 
 def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door) -> ShoeView:
@@ -89,11 +89,11 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
     match event:
         case m.Drawn():
             known = view if event.drawn is not None else _in_doubt(view)
-            return replace(known, moved=event.moved if event.ordered else view.moved,
-                           left=event.left if known.sure else None,
-                           drawn=event.drawn if known.sure else None)  # fmt: skip
+            return replace(known, moves_text=event.moved if event.ordered else view.moved,
+                           seconds_left=event.left if known.counts_certain else None,
+                           drawn=event.drawn if known.counts_certain else None)  # fmt: skip
         case m.RoundEnded():
-            return replace(view, state=m.State.READY, moved=0)
+            return replace(view, validity=m.State.READY, moves_text=0)
         case m.Door():  # a person may remove cards; an empty shoe stays certain
             reached = _in_doubt(view) if event.open and view.state is not m.State.IDLE else view
             return replace(reached, door_open=event.open)
@@ -103,8 +103,8 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
             return replace(view, in_slot=event.cards)
         case m.Pile():
             emptied = not event.cards and view.state in (m.State.READY, m.State.DEALING)
-            return replace(view, in_well=event.cards, state=m.State.IDLE if emptied else view.state,
-                           left=None if event.cards else view.left)  # fmt: skip
+            return replace(view, count_in_shoe=event.cards, validity=m.State.IDLE if emptied else view.state,
+                           seconds_left=None if event.cards else view.left)  # fmt: skip
 
 
 def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.Stub) -> ShoeView:
@@ -115,8 +115,8 @@ def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.S
     elif isinstance(event, m.Loaded):
         drawn = 0 if event.count is None or event.left is None else event.count - event.left
     return msgspec.structs.replace(
-        view, state=m.State.READY if view.in_well else m.State.IDLE, left=event.left if view.sure else None,
-        in_path=0 if view.sure else None, drawn=drawn if view.sure else None, blocked=0, ended=event,
+        view, validity=m.State.READY if view.in_well else m.State.IDLE, seconds_left=event.left if view.counts_certain else None,
+        in_path=0 if view.counts_certain else None, drawn=drawn if view.counts_certain else None, blocked=0, ended=event,
         stack=event.count if isinstance(event, m.Dispensed) else None,
     )  # fmt: skip
 
@@ -125,7 +125,7 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
     """Return the view after a fault."""
     replace = msgspec.structs.replace
     if isinstance(event, m.Unbalanced):
-        return replace(_in_doubt(view), state=m.State.HALTED, ended=event)
+        return replace(_in_doubt(view), validity=m.State.HALTED, ended=event)
     state, bits, known = m.State.HALTED, view.blocked, view
     if isinstance(event, m.Jam):
         bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
@@ -133,8 +133,8 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
         known = _in_doubt(view)  # a person handles the stuck card, or two cards were counted as one
     elif not isinstance(event, m.Jam) and event.reason is m.Reason.LIFTED_OUT:
         state = m.State.IDLE
-    return replace(known, state=state, phase=event.phase, left=event.left if known.sure else None,
-                   in_path=event.in_path if known.sure else None, stack=None, blocked=bits, ended=event)  # fmt: skip
+    return replace(known, validity=state, phase=event.phase, seconds_left=event.left if known.counts_certain else None,
+                   in_path=event.in_path if known.counts_certain else None, stack=None, blocked=bits, ended=event)  # fmt: skip
 
 
 def verdict(ended: Ended, expected: int) -> list[str]:
@@ -157,7 +157,7 @@ def verdict(ended: Ended, expected: int) -> list[str]:
                 return ["the total of cards that came out is unknown"]
             return [f"{ended.drawn} cards came out in all, {expected} expected"] * (ended.drawn != expected)
         case m.ShortStack():
-            return [f"{ended.got} of {ended.wanted} cards dispensed, then the well was empty"]
+            return [f"{ended.dispensed} of {ended.ordered} cards dispensed, then the well was empty"]
         case m.Unbalanced():
             return [f"{ended.loaded} cards went in and {ended.drawn} came out, which is not what the well shows"]
         case m.Jam():
@@ -189,8 +189,8 @@ def service_trigger(event: DriverEvent) -> str | None:
             if status.state in (m.State.HALTED, m.State.DOUBTFUL):
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY, m.State.DEALING) and status.in_path == 0
-            return "verify" if at_rest and status.sure else None  # stays unverified until it is idle and certain
-        case Misread() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
+            return "verify" if at_rest and status.counts_certain else None  # stays unverified until it is idle and certain
+        case OutcomeLost() | m.Door(open=True) | m.Drawn(drawn=None) | m.Cleared():
             return "doubt"
         case m.Jam() | m.Fault() | m.Stopped() | m.ShortStack() | m.Unbalanced():
             return "fault"

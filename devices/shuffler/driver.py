@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from devices.driver import Driver
 from devices.shuffler import messages as m
-from devices.shuffler.state import GivenOut
-from devices.trail import TRAIL, GetTrail, Trail
+from devices.shuffler.state import DeckEjected
+from devices.trail import EDGE_LOG, GetEdgeLog, EdgeLog
 from firmware_bridge.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -37,10 +37,10 @@ class ShufflerDriver(Driver):
         """Return the transit-time statistics."""
         return await self.ask(m.GetTransits(), m.Transits)
 
-    async def trail(self) -> Trail:
+    async def edge_log(self) -> EdgeLog:
         """Return the latest sensor edges, and the motor currents when motion halted."""
-        self._need_model(TRAIL, "report its edge log")
-        return await self.ask(GetTrail(), Trail)
+        self._require_capability(EDGE_LOG, "report its edge log")
+        return await self.ask(GetEdgeLog(), EdgeLog)
 
     async def findings(self) -> m.Findings | m.BatchFindings | m.NoFindings:
         """Return the missing and extra cards of a rejected deck or batch, if the machine identifies cards."""
@@ -50,13 +50,13 @@ class ShufflerDriver(Driver):
 
     async def shuffle(self, command: int) -> Settled:
         """Run one cycle; returns when it is complete. The Completed event has its result."""
-        self._need_model(m.CONTINUOUS, "run a cycle", named=False)
+        self._require_capability(m.CONTINUOUS, "run a cycle", present=False)
         return await self.actuate(m.StartCycle(command), command)
 
     async def eject(self, command: int) -> Settled:
         """Eject the deck."""
         settled = await self.actuate(m.Eject(command), command)
-        self.tell(GivenOut(command))
+        self.publish(DeckEjected(command))
         return settled
 
     async def stop(self, command: int) -> Settled:
@@ -69,7 +69,7 @@ class ShufflerDriver(Driver):
 
     async def set_mode(self, command: int, mode: m.Mode) -> Settled:
         """Choose SHUFFLE or SORT."""
-        self._need_model(m.CONTINUOUS, "sort", named=False)
+        self._require_capability(m.CONTINUOUS, "sort", present=False)
         return await self.actuate(m.SetMode(command, mode), command)
 
     async def clear_jam(self, command: int) -> Settled:
@@ -78,24 +78,24 @@ class ShufflerDriver(Driver):
 
     async def take_in(self, command: int) -> Settled:
         """Take the discards from the intake into the store. The TakenIn event has their count."""
-        self._need_model(m.CONTINUOUS, "take cards into a store")
+        self._require_capability(m.CONTINUOUS, "take cards into a store")
         return await self.actuate(m.TakeIn(command), command)
 
     async def deliver(self, command: int, cards: int) -> Settled:
         """Bring cards from the store into the chute."""
-        self._need_model(m.CONTINUOUS, "deliver into a chute")
-        if not 1 <= cards <= m.MOST_DELIVERED:
-            raise ConfigurationError(f"{cards} cards cannot be delivered; 1 to {m.MOST_DELIVERED} can")
+        self._require_capability(m.CONTINUOUS, "deliver into a chute")
+        if not 1 <= cards <= m.MAX_DELIVERED:
+            raise ConfigurationError(f"{cards} cards cannot be delivered; 1 to {m.MAX_DELIVERED} can")
         return await self.actuate(m.Deliver(command, cards), command)
 
     async def count_all(self, command: int) -> Settled:
         """Count the whole set. The Counted event has the count."""
-        self._need_model(m.CONTINUOUS, "count a store")
+        self._require_capability(m.CONTINUOUS, "count a store")
         return await self.actuate(m.CountAll(command), command)
 
     async def jog(self, command: int, motor: m.Motor, *, reverse: bool = False) -> Settled:
         """Turn one motor a little. The Jogged event has its current, and whether it turned."""
-        self._need_model(m.JOGS, "turn one motor by itself")
+        self._require_capability(m.JOGS, "turn one motor by itself")
         return await self.actuate(m.Jog(command, motor, reverse), command)
 
     async def reset(self, command: int) -> Settled:

@@ -16,8 +16,8 @@ from typing import Annotated, ClassVar, Final
 import msgspec
 
 from devices.cards import CardBytes, Tally
-from devices.gauges import SensorLevel, Transit
-from devices.trail import GetTrail, Trail
+from devices.gauges import OpticalLevel, TransitTimes
+from devices.trail import GetEdgeLog, EdgeLog
 from firmware_bridge.commands import AskCommand, DeviceCommands, GetReport
 from firmware_bridge.messages import U8, U16, U32, CommandId, Message
 
@@ -55,7 +55,7 @@ class Segment(IntEnum):
 
 
 # The sensor at the end of each segment; segments that end in a pile have none.
-ENDS: Final = {
+END_SENSORS: Final = {
     Segment.FEED: Sensor.FEED,
     Segment.BRIDGE: Sensor.BRIDGE,
     Segment.LIFT: Sensor.LIFT,
@@ -137,9 +137,9 @@ def cards_inside(entered: int, left: int) -> int | None:
     return entered - left if entered and left <= entered else None
 
 
-Levels = Annotated[list[SensorLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
+Levels = Annotated[list[OpticalLevel], msgspec.Meta(min_length=len(Sensor), max_length=len(Sensor))]
 # Cards per delivery: one byte. The chute of a real machine holds fewer.
-MOST_DELIVERED: Final = 255
+MAX_DELIVERED: Final = 255
 Currents = Annotated[list[U16], msgspec.Meta(min_length=len(Motor), max_length=len(Motor))]
 
 
@@ -215,7 +215,7 @@ class Deliver(Message, frozen=True, tag=76):
     """Deliver this many cards from the store to the chute."""
 
     command: CommandId
-    cards: Annotated[int, msgspec.Meta(ge=1, le=MOST_DELIVERED)]
+    cards: Annotated[int, msgspec.Meta(ge=1, le=MAX_DELIVERED)]
 
 
 class CountAll(Message, frozen=True, tag=77):
@@ -258,7 +258,7 @@ class Sensors(Message, frozen=True, tag=81):
 class Transits(Message, frozen=True, tag=82):
     """Statistics by `Segment`."""
 
-    segments: Annotated[list[Transit], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
+    segments: Annotated[list[TransitTimes], msgspec.Meta(min_length=len(Segment), max_length=len(Segment))]
 
 
 class Findings(Message, frozen=True, tag=83):
@@ -340,16 +340,16 @@ class Jam(Message, frozen=True, tag=88):
     currents: Currents
 
     @property
-    def blind(self) -> bool:
+    def is_sensor_blind(self) -> bool:
         """Whether the sensor that should detect the card is dark by itself: the card may have passed it already."""
-        if self.segment in ENDS:
-            return self.levels[ENDS[self.segment]].blocked
-        return self.levels[ENDS[Segment(self.segment - 1)]].dim
+        if self.segment in END_SENSORS:
+            return self.levels[END_SENSORS[self.segment]].blocked
+        return self.levels[END_SENSORS[Segment(self.segment - 1)]].is_dim
 
     @property
     def inside(self) -> int | None:
         """How many cards are between intake and gate; None if unknown."""
-        return None if self.blind else cards_inside(self.entered, self.left)
+        return None if self.is_sensor_blind else cards_inside(self.entered, self.left)
 
 
 class Stopped(Message, frozen=True, tag=89):
@@ -435,7 +435,7 @@ class Counted(Message, frozen=True, tag=244):
     duration_ms: U32
 
 
-class Holds(Message, frozen=True, tag=245):
+class StoreChanged(Message, frozen=True, tag=245):
     """The counts changed or became unknown: a card was drawn from the chute, or for the given `reason`."""
 
     inside: U16 | None
@@ -454,18 +454,18 @@ class Jogged(Message, frozen=True, tag=247):
 
 
 # The commands of a shuffler with cycles, and of a continuous shuffler.
-Cycling = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
-Continuing = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Jog | Reset
-Actuation = Cycling | Continuing
-Question = GetStatus | GetSensors | GetTransits | GetTrail | GetFindings
+CycleActuation = StartCycle | Eject | Stop | SelfTest | SetMode | ClearJam | Jog | Reset
+ContinuousActuation = TakeIn | Deliver | CountAll | Eject | Stop | SelfTest | ClearJam | Jog | Reset
+Actuation = CycleActuation | ContinuousActuation
+Question = GetStatus | GetSensors | GetTransits | GetEdgeLog | GetFindings
 Event = (
     Progress | Completed | Incomplete | Jam | Stopped | Fault | Door | Power | Intake | Cleared | SelfTested
-    | TakenIn | Delivered | Counted | Holds | Jogged
+    | TakenIn | Delivered | Counted | StoreChanged | Jogged
 )  # fmt: skip
-Reply = Status | Sensors | Transits | Trail | Findings | NoFindings | Inventory | BatchFindings
+Reply = Status | Sensors | Transits | EdgeLog | Findings | NoFindings | Inventory | BatchFindings
 
 # What each end may receive; anything else is an error there, and to a device also what is not for its model.
-ToCycling = Cycling | Question | AskCommand | GetReport
-ToContinuing = Continuing | Question | AskCommand | GetReport
+ToCycleShuffler = CycleActuation | Question | AskCommand | GetReport
+ToContinuousShuffler = ContinuousActuation | Question | AskCommand | GetReport
 ToDevice = Actuation | Question | AskCommand | GetReport
 ToHost = Event | Reply | DeviceCommands

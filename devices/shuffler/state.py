@@ -6,19 +6,19 @@ from typing import Final
 
 import msgspec
 
-from devices.report import LinkDown, LinkUp, Misread, Reported, Told, View, unsettled_after
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported, CommonEvent, DeviceView, unsettled_after
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Settled
 
 
-class GivenOut(msgspec.Struct, frozen=True):
+class DeckEjected(msgspec.Struct, frozen=True):
     """The gate was opened on command: people have the cards now."""
 
     command: int
 
 
 # All events of a shuffler's driver.
-DriverEvent = m.Event | Told | GivenOut
+DriverEvent = m.Event | CommonEvent | DeckEjected
 # The possible ends of a cycle or of a full count, and the failures of all other motions.
 Ended = m.Completed | m.Counted | m.Incomplete | m.Jam | m.Stopped | m.Fault
 # After these faults the count of cards inside is wrong.
@@ -32,7 +32,7 @@ _BUSY: Final = {
 }
 
 
-class ShufflerView(View, frozen=True):
+class ShufflerView(DeviceView, frozen=True):
     """The last known state of one shuffler. `inside` is None if unknown."""
 
     state: m.State | None = None
@@ -45,7 +45,7 @@ class ShufflerView(View, frozen=True):
     behind_gate: int | None = None
     blocked: int = 0  # bit per Sensor
     ended: Ended | None = None  # how the last cycle ended
-    sure: bool = True  # False: a card may be inside that no count includes; only a report can end this
+    counts_certain: bool = True  # False: a card may be inside that no count includes; only a report can end this
     continuous: bool = False  # it keeps its cards; the next two are only for such a machine
     in_chute: int | None = None
     outside: int | None = None  # delivered and not taken in again
@@ -62,25 +62,25 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
             continuous = m.CONTINUOUS in event.hello.capabilities
             return ShufflerView(connected=True, unsettled=view.unsettled, continuous=continuous)
         case LinkDown():
-            return replace(view, connected=False, state=None, **_UNKNOWN)
+            return replace(view, forget_spot=False, validity=None, **_UNKNOWN)
         case Reported(inventory=m.Status() as status):
             return _fold_report(view, status)
-        case Misread():
-            return replace(view, sure=False, unsettled=unsettled_after(view.unsettled, event), **_UNKNOWN)
+        case OutcomeLost():
+            return replace(view, counts_certain=False, unsettled=unsettled_after(view.unsettled, event), **_UNKNOWN)
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
-        case GivenOut():
-            return replace(view, state=m.State.IDLE, behind_gate=0)
+        case DeckEjected():
+            return replace(view, validity=m.State.IDLE, on_cards_behind_gate=0)
         case m.Door():
             # A person may remove cards; an empty machine stays certain.
-            return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
+            return replace(view, door_open=event.open, count_inside=0 if view.inside == 0 else None)
         case m.Cleared():
             state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
-            return replace(view, state=state, inside=None, sure=False, behind_gate=event.behind_gate, blocked=0,
+            return replace(view, validity=state, count_inside=None, counts_certain=False, on_cards_behind_gate=event.behind_gate, blocked=0,
                            outside=None, ended=None)  # fmt: skip
         case m.Completed() | m.Counted() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
             return _fold_end(view, event)
-        case m.TakenIn() | m.Delivered() | m.Holds():
+        case m.TakenIn() | m.Delivered() | m.StoreChanged():
             return _fold_store(view, event)
         case _:
             return _fold_jog(view, event) if isinstance(event, m.Jogged) else view
@@ -97,33 +97,33 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
     replace = msgspec.structs.replace
     if isinstance(s, m.Inventory):
         view = replace(view, in_chute=s.in_chute, outside=s.outside)
-    return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside, sure=s.inside is not None,
-                   behind_gate=s.behind_gate)  # fmt: skip
+    return replace(view, validity=s.state, mode=s.mode, door_open=s.door_open, count_inside=s.inside, counts_certain=s.inside is not None,
+                   on_cards_behind_gate=s.behind_gate)  # fmt: skip
 
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
     """Return the view after cards have moved."""
     state, chute = _BUSY[event.phase], view.in_chute
     gate: int | None = event.left
-    inside = m.cards_inside(event.entered, event.left) if view.sure else None
+    inside = m.cards_inside(event.entered, event.left) if view.counts_certain else None
     if not event.entered:  # cards leave that did not enter in this cycle: the machine is being emptied
         state, inside, gate = m.State.CLEARING, None, None
     elif event.phase is m.Phase.DELIVERING:  # unknown until the delivery ends: people draw cards meanwhile
         gate, chute = view.behind_gate, None
     return msgspec.structs.replace(
-        view, phase=event.phase, state=state, entered=event.entered, left=event.left, inside=inside, behind_gate=gate,
+        view, phase=event.phase, validity=state, entered=event.entered, seconds_left=event.left, count_inside=inside, on_cards_behind_gate=gate,
         in_chute=chute, blocked=event.blocked, outside=None, ended=None,
     )  # fmt: skip
 
 
-def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.Holds) -> ShufflerView:
+def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.StoreChanged) -> ShufflerView:
     """Return the view of a continuous shuffler after its counts changed."""
     replace = msgspec.structs.replace
-    view = replace(view, inside=event.inside if view.sure else None)
+    view = replace(view, count_inside=event.inside if view.counts_certain else None)
     if not isinstance(event, m.TakenIn):
         view = replace(view, in_chute=event.in_chute)
-    if not isinstance(event, m.Holds):
-        view = replace(view, state=m.State.IDLE, outside=event.outside, blocked=0, ended=None)
+    if not isinstance(event, m.StoreChanged):
+        view = replace(view, validity=m.State.IDLE, outside=event.outside, blocked=0, ended=None)
     return view
 
 
@@ -133,27 +133,27 @@ def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
     view = replace(view, outside=None)  # unknown after a halt; a good count sets it
     match event:
         case m.Counted():
-            return replace(view, state=m.State.IDLE, entered=event.count, left=0, behind_gate=0, blocked=0, ended=event,
-                           inside=event.count if view.sure else None, outside=event.outside)  # fmt: skip
+            return replace(view, validity=m.State.IDLE, entered=event.count, seconds_left=0, on_cards_behind_gate=0, blocked=0, ended=event,
+                           count_inside=event.count if view.counts_certain else None, outside=event.outside)  # fmt: skip
         case m.Completed():
-            return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count,
-                           inside=0 if view.sure else None, behind_gate=event.count, blocked=0,
+            return replace(view, validity=m.State.READY, mode=event.mode, entered=event.count, seconds_left=event.count,
+                           count_inside=0 if view.counts_certain else None, on_cards_behind_gate=event.count, blocked=0,
                            ended=event)  # fmt: skip
         case m.Incomplete():
-            return replace(view, state=m.State.HALTED, entered=event.cards_in, left=event.cards_out, inside=None,
-                           sure=False, behind_gate=None if view.continuous else event.cards_out,
+            return replace(view, validity=m.State.HALTED, entered=event.cards_in, seconds_left=event.cards_out, count_inside=None,
+                           counts_certain=False, on_cards_behind_gate=None if view.continuous else event.cards_out,
                            ended=event)  # fmt: skip
         case m.Jam():
             bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
-            return replace(view, state=m.State.HALTED, phase=event.phase, entered=event.entered, left=event.left,
-                           inside=event.inside if view.sure else None, blocked=bits, ended=event,
-                           behind_gate=_at_gate(view, event))  # fmt: skip
+            return replace(view, validity=m.State.HALTED, phase=event.phase, entered=event.entered, seconds_left=event.left,
+                           count_inside=event.inside if view.counts_certain else None, blocked=bits, ended=event,
+                           on_cards_behind_gate=_at_gate(view, event))  # fmt: skip
         case m.Stopped() | m.Fault():
-            sure = view.sure and event.reason not in _MISCOUNTED
+            sure = view.counts_certain and event.reason not in _MISCOUNTED
             counted = sure and not view.door_open  # a person may reach in
-            return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, sure=sure,
-                           inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
-                           behind_gate=_at_gate(view, event))  # fmt: skip
+            return replace(view, validity=m.State.HALTED, entered=event.entered, seconds_left=event.left, counts_certain=sure,
+                           count_inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
+                           on_cards_behind_gate=_at_gate(view, event))  # fmt: skip
 
 
 def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | None:
@@ -161,7 +161,7 @@ def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | No
     if not event.entered:
         return None
     if isinstance(event, m.Jam):  # only a jam has the direction of the cards
-        if event.blind and event.phase is not m.Phase.FEEDING:
+        if event.is_sensor_blind and event.phase is not m.Phase.FEEDING:
             return None
         return 0 if event.phase is m.Phase.DELIVERING else event.left
     if isinstance(event, m.Fault) and event.reason in _MISCOUNTED and event.segment >= m.Segment.UNLOAD:
@@ -221,11 +221,11 @@ def service_trigger(event: DriverEvent) -> str | None:
                 return "fault"
             at_rest = status.state in (m.State.IDLE, m.State.READY) and _accounted_for(status)
             return "verify" if at_rest else None  # stays unverified until it is idle and reports
-        case Misread() | m.Cleared():  # only a report shows whether all cards came out
+        case OutcomeLost() | m.Cleared():  # only a report shows whether all cards came out
             return "doubt"
         case m.Jam() | m.Fault() | m.Incomplete() | m.Stopped():
             return "fault"
-        case m.Holds() if event.reason:
+        case m.StoreChanged() if event.reason:
             return "fault"
         case m.SelfTested() if event.bad_sensors or event.bad_motors:
             return "fault"

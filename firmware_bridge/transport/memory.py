@@ -35,9 +35,9 @@ class MemoryTransport:
     def write(self, data: bytes) -> None:
         """Deliver to the other end in a later callback."""
         if not self.closed:
-            self._loop.call_soon(self._peer.take, data)
+            self._loop.call_soon(self._peer.deliver, data)
 
-    def take(self, data: bytes) -> None:
+    def deliver(self, data: bytes) -> None:
         """Pass on bytes from the other end."""
         if not self.closed:
             self.on_bytes(data)
@@ -46,9 +46,9 @@ class MemoryTransport:
         """Close this end; the other end sees its port fail."""
         if not self.closed:
             self.closed = True
-            self._loop.call_soon(self._peer.lose)
+            self._loop.call_soon(self._peer.fail)
 
-    def lose(self) -> None:
+    def fail(self) -> None:
         """Report that the other end was closed."""
         if not self.closed:
             self.closed = True

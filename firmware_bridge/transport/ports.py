@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from firmware_bridge.errors import BadPort
-from firmware_bridge.transport.serial import FORMS, open_serial, readable_address
+from firmware_bridge.transport.serial import PORT_FORMS, open_serial, is_serial_address
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -31,11 +31,11 @@ def check_port(url: str) -> None:
 
         if parse_usb(url).server is not None:
             usbip_client()
-    elif not readable_address(url):
-        raise BadPort(f"{url or 'an empty name'}: {FORMS}")
+    elif not is_serial_address(url):
+        raise BadPort(f"{url or 'an empty name'}: {PORT_FORMS}")
 
 
-def same_port(url: str) -> str:
+def canonical_port(url: str) -> str:
     """Return the canonical form of an address: equal for all addresses of one port. Nothing is opened.
 
     Symbolic links are resolved, a device file becomes its device number, and the protocol of a network port is dropped.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Line speed of the devices; ptys and network ports ignore it.
 BAUD: Final = 115_200
-FORMS: Final = (
+PORT_FORMS: Final = (
     "a port is a device path, socket://HOST:PORT, rfc2217://HOST:PORT, usb:VENDOR:PRODUCT:SERIAL "
     "or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL"
 )
@@ -36,8 +36,8 @@ _CHUNK: Final = 4096
 
 async def open_serial(url: str) -> Transport:
     """Open a port exclusively. Raises BadPort, PortMissing, PortBusy or PortFailed."""
-    if not readable_address(url):
-        raise BadPort(f"{url or 'an empty name'}: {FORMS}")
+    if not is_serial_address(url):
+        raise BadPort(f"{url or 'an empty name'}: {PORT_FORMS}")
     if "://" not in url:
         return _FdTransport(_open(url), url)
     port = await open_in_thread(lambda: _open(url))
@@ -46,7 +46,7 @@ async def open_serial(url: str) -> Transport:
     return ThreadTransport(_Rfc2217Port(port), url, lambda error: _failed(url, error))
 
 
-def readable_address(url: str) -> bool:
+def is_serial_address(url: str) -> bool:
     """Return whether an address has one of the supported forms; pyserial itself accepts more."""
     if "://" not in url:
         return bool(url)
@@ -74,7 +74,7 @@ def _why_not_opened(url: str, error: Exception) -> PitboxError:
     text = str(error)
     network = "://" in url
     if network and "expected a string in the form" in text:  # pyserial's text for unknown options
-        return BadPort(f"{url}: {FORMS}")
+        return BadPort(f"{url}: {PORT_FORMS}")
     if "exclusively lock" in text:
         return PortBusy(f"{url} is in use by another program")
     number = getattr(error, "errno", None)
@@ -201,7 +201,7 @@ class _Rfc2217Port:
         with _os_errors():
             self._port.write(data)
 
-    def leave(self) -> None:
+    def begin_close(self) -> None:
         """Do nothing: closing ends a read."""
 
     def close(self) -> None:

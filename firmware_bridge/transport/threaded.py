@@ -31,7 +31,7 @@ class BlockingPort(Protocol):
     def write(self, data: bytes) -> None:
         """Return once the bytes are written."""
 
-    def leave(self) -> None:
+    def begin_close(self) -> None:
         """Prepare for closing: `read` and `write` may return early from now on. Does not block."""
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class ThreadTransport:
         """Release the port; its threads end by themselves."""
         if self._open:
             self._open = False
-            self._port.leave()
+            self._port.begin_close()
             self._out.put(None)
 
     def _read(self) -> None:

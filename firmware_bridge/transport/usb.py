@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 VENDOR_CLASS: Final = 0xFF
 # Timeout of one transfer (ms), after which the thread checks whether the port is being closed. No data is lost.
-LOOK_UP: Final = 100
+TRANSFER_TIMEOUT_MS: Final = 100
 # A device keeps bytes that its previous host did not read. They are dropped until none comes for this long (ms), but
 # for at most this long (s):
-QUIET: Final = 20
-DRAIN: Final = 1.0
+DRAIN_QUIET_MS: Final = 20
+DRAIN_LIMIT_S: Final = 1.0
 # How long (s) to wait for a port that this program is releasing: both threads must notice, and a server may be slow.
-GIVE_BACK: Final = 5.0
+RELEASE_TIMEOUT_S: Final = 5.0
 _FORM: Final = "usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL, as in usb:1209:0001:SN-00123"
 # The maximum length of a USB string, and no terminal control characters.
 _SERIAL: Final = re.compile(r"[ -~]{1,126}")
@@ -207,7 +207,7 @@ class _Claim:
         """Wait while the previous claim releases the device."""
         before, self._before = self._before, None
         if before is not None and before.leaving:
-            before.gone.wait(GIVE_BACK)
+            before.gone.wait(RELEASE_TIMEOUT_S)
 
     def end(self) -> None:
         """Release the claim: the device is released, or was never opened."""
@@ -285,10 +285,10 @@ def _bulk_pair(address: UsbAddress, device: Any) -> tuple[int, Any, Any]:
 
 def _drain(incoming: Any) -> None:
     """Drop bytes meant for the previous user of the port: an old reply would look like a wrong one."""
-    until = monotonic() + DRAIN
+    until = monotonic() + DRAIN_LIMIT_S
     while monotonic() < until:
         try:
-            incoming.read(incoming.wMaxPacketSize & _PACKET_SIZE, QUIET)
+            incoming.read(incoming.wMaxPacketSize & _PACKET_SIZE, DRAIN_QUIET_MS)
         except usb.core.USBError as error:
             if error.errno in (errno.ETIMEDOUT, errno.EPIPE):  # the next read clears a stall
                 return
@@ -335,7 +335,7 @@ class _UsbPort:
             if self._claim.leaving:
                 return b""
             try:
-                data = bytes(self._in.read(self._packet, LOOK_UP))
+                data = bytes(self._in.read(self._packet, TRANSFER_TIMEOUT_MS))
             except usb.core.USBError as error:
                 self._recover(self._in, error)
                 return b""
@@ -349,7 +349,7 @@ class _UsbPort:
                 if self._claim.leaving:
                     return
                 try:
-                    data = data[self._out.write(data, LOOK_UP) :]
+                    data = data[self._out.write(data, TRANSFER_TIMEOUT_MS) :]
                 except usb.core.USBError as error:
                     if self._recover(self._out, error):
                         return
@@ -368,7 +368,7 @@ class _UsbPort:
         endpoint.clear_halt()
         return True
 
-    def leave(self) -> None:
+    def begin_close(self) -> None:
         """Let both threads return at their next check."""
         self._claim.leaving = True
 

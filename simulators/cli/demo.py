@@ -9,16 +9,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError, UsageMistake
-from simulators.cli.jobs import Progress, add_jobs, read_jobs
-from simulators.house.storm import LEVELS
+from firmware_bridge.errors import ConfigurationError, UsageError
+from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
+from simulators.house.storm import FAULT_LEVELS
 from simulators.table import GAMES
 from table_controller.cli import INTERRUPTED
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.soak import Day
+    from simulators.house.soak import SoakFigures
     from table_controller.cli.screen import Screen
 
 HELP = "play a simulated table through the real service over real ptys; ends by itself"
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=7, help="the same seed gives the same mishaps (default 7)")
     parser.add_argument("--rounds", type=int, help=f"default {_ROUNDS}, with --fast {_FAST_ROUNDS}")
     parser.add_argument("--speed", type=float, default=20.0, help="times faster than a real table (default 20)")
-    parser.add_argument("--faults", choices=LEVELS, default="some", help="how much goes wrong (default some)")
+    parser.add_argument("--faults", choices=FAULT_LEVELS, default="some", help="how much goes wrong (default some)")
     parser.add_argument(
         "--fast",
         action="store_true",
@@ -56,32 +56,32 @@ def run(args: argparse.Namespace) -> int:
     usual = _FAST_ROUNDS if args.fast else _ROUNDS
     rounds = usual if args.rounds is None else args.rounds
     if not 0.1 <= args.speed <= 200:
-        raise UsageMistake("--speed takes a number from 0.1 to 200")
+        raise UsageError("--speed takes a number from 0.1 to 200")
     if not 1 <= rounds <= 100_000:
-        raise UsageMistake("--rounds takes a number from 1 to 100000")
+        raise UsageError("--rounds takes a number from 1 to 100000")
     if args.record and not args.record.parent.is_dir():
         raise ConfigurationError(f"{args.record}: there is no folder {args.record.parent}")
     if args.mqtt is not None and args.fast:
-        raise UsageMistake("--mqtt needs real time: omit --fast")
-    from simulators.house.recording import svg
-    from table_controller.cli.screen import PatientConsole, Screen
+        raise UsageError("--mqtt needs real time: omit --fast")
+    from simulators.house.recording import console_to_svg
+    from table_controller.cli.screen import PipeSafeConsole, Screen
 
-    console = PatientConsole(highlight=False, record=args.record is not None)
+    console = PipeSafeConsole(highlight=False, record=args.record is not None)
     with Screen(console, every=0) as screen:
         try:
             code = _fast(args, rounds, screen) if args.fast else asyncio.run(_play(args, rounds, screen))
         except asyncio.CancelledError:
             code = INTERRUPTED
     if args.record:
-        args.record.write_text(svg(console, "pitbox demo"), "utf-8")
+        args.record.write_text(console_to_svg(console, "pitbox demo"), "utf-8")
     return code
 
 
 async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.broker import own_broker, parse_broker, silent
-    from simulators.house.checkers import Broken
-    from simulators.house.remote import RemoteHouse
-    from simulators.house.show import Show, ShownTable, mishaps_of
+    from simulators.house.broker import run_broker, parse_broker, unreachable_reason
+    from simulators.house.checkers import InvariantBroken
+    from simulators.house.remote import ServiceTable
+    from simulators.house.show import DemoShow, DemoTable, choose_mishaps
 
     this = asyncio.current_task()
     assert this is not None
@@ -90,30 +90,30 @@ async def _play(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pitbox-demo-")))
         broker = None
         if args.mqtt is not None:
-            broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(own_broker(folder))
+            broker = parse_broker(args.mqtt) if args.mqtt else stack.enter_context(run_broker(folder))
             screen.line(f"listen with: mosquitto_sub -h {broker[0]} -p {broker[1]} -v -t 'pitbox/#'", "dim")
-            if (trouble := await asyncio.to_thread(silent, broker)) is not None:
+            if (trouble := await asyncio.to_thread(unreachable_reason, broker)) is not None:
                 screen.line(trouble, "yellow")
         game = args.game or _GAME
-        house = RemoteHouse(game, folder, seed=args.seed, speed=args.speed, broker=broker)
+        house = ServiceTable(game, folder, seed=args.seed, speed=args.speed, broker=broker)
         title = f"pitbox demo · {game} · {args.speed:g} times as fast as a real table"
-        show = Show(house, screen, title)
-        table = ShownTable(game, args.seed, mishaps_of(game, args.seed, rounds, args.faults), house, show)
+        show = DemoShow(house, screen, title)
+        table = DemoTable(game, args.seed, choose_mishaps(game, args.seed, rounds, args.faults), house, show)
         show.begin()
         try:
             day = await table.play(rounds)
-        except Broken as broken:
+        except InvariantBroken as broken:
             screen.line(f"a promise was broken: {broken}", "bold red")
             return 1
         finally:
             await show.end()
-    _summary(day, screen, progressive=house.controller.table.context.progressive)
-    return 1 if day.bad_after else 0
+    _summary(day, screen, progressive=house.controller.table.context.has_progressive)
+    return 1 if day.bad_after_check else 0
 
 
 def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
-    from simulators.house.cores import Sitting, play_all
-    from simulators.house.storm import draw
+    from simulators.house.cores import TableRun, play_all
+    from simulators.house.storm import draw_schedule
 
     games = [args.game] if args.game else list(GAMES)
     most = max(1, min(_FAST_TABLE, rounds // len(games)))
@@ -121,29 +121,29 @@ def _fast(args: argparse.Namespace, rounds: int, screen: Screen) -> int:
     sittings = []
     for at, length in enumerate(lengths):
         game, seed = games[at % len(games)], args.seed + at // len(games)
-        sittings.append(Sitting(game, seed, length, draw(game, seed, length, args.faults)))
-    with Progress(rounds, every=0) as progress:
+        sittings.append(TableRun(game, seed, length, draw_schedule(game, seed, length, args.faults)))
+    with RoundProgress(rounds, every=0) as progress:
         played = play_all(sittings, read_jobs(args), progress.round)
-    day, failure = played.day, played.failure
+    day, failure = played.figures, played.failure
     if failure is not None:
         screen.line(f"a promise was broken at seed {failure.seed}: {failure.how}", "bold red")
         return 1
     _summary(day, screen, progressive=bool(day.bets))
     if len(games) > 1:
         for game in games:
-            days = [one for one, sitting in zip(played.days, sittings, strict=True) if sitting.game == game]
+            days = [one for one, sitting in zip(played.table_figures, sittings, strict=True) if sitting.game == game]
             if days:
-                rate = sum(one.rounds for one in days) / sum(one.seconds for one in days)
+                rate = sum(one.rounds for one in days) / sum(one.cpu_s for one in days)
                 screen.line(f"{rate:8.1f} rounds/s of processor time  {game}", "dim")
     screen.line(
-        f"{day.rounds / played.seconds:.1f} rounds/s on {played.cores} core{'s' if played.cores > 1 else ''}; "
-        f"{day.rounds / day.seconds:.1f} rounds/s of processor time a core",
+        f"{day.rounds / played.wall_s:.1f} rounds/s on {played.cores} core{'s' if played.cores > 1 else ''}; "
+        f"{day.rounds / day.cpu_s:.1f} rounds/s of processor time a core",
         "bold",
     )
-    return 1 if day.bad_after else 0
+    return 1 if day.bad_after_check else 0
 
 
-def _summary(day: Day, screen: Screen, *, progressive: bool) -> None:
+def _summary(day: SoakFigures, screen: Screen, *, progressive: bool) -> None:
     from simulators.house.show import summary
 
     screen.line()

@@ -8,12 +8,12 @@ from rich.console import Group
 from rich.progress_bar import ProgressBar
 from rich.text import Text
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.incidents import Listed, Replay
+    from simulators.house.incidents import Listed, IncidentResult
 
 HEADS: Final = ("incident", "hands, theirs", "ours", "rounds listed as affected", "clause", "")
 _BAR: Final = 46
@@ -26,16 +26,16 @@ def show_incidents(args: argparse.Namespace) -> int:
     from table_controller.cli.screen import Screen
 
     for wrong in [name for name in args.id if name not in REPLAYS]:
-        raise UsageMistake(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
+        raise UsageError(f"there is no incident {wrong!r}; there are {', '.join(REPLAYS)}")
     chosen = list(dict.fromkeys(args.id)) or list(REPLAYS)
-    replays: list[Replay] = []
+    replays: list[IncidentResult] = []
     with Screen() as screen:
         for number, name in enumerate(chosen):
             line = Text(f"{number + 1} of {len(chosen)}  {name}: {REPLAYS[name][0]}", style="dim")
             bar = ProgressBar(total=len(chosen), completed=number, width=_BAR)
             screen.show(Group(bar, line), last=False, brief=line)
             replays.append(run_virtual(REPLAYS[name][1](args.seed)))
-        bad = [replay.id for replay in replays if not replay.good]
+        bad = [replay.id for replay in replays if not replay.is_good]
         screen.show(ProgressBar(total=len(chosen), completed=len(chosen), width=_BAR), last=True)
         screen.table([_row(replay) for replay in replays], HEADS)
         for replay in replays:
@@ -46,9 +46,9 @@ def show_incidents(args: argparse.Namespace) -> int:
     return 1 if bad else 0
 
 
-def _row(replay: Replay) -> tuple[str, ...]:
+def _row(replay: IncidentResult) -> tuple[str, ...]:
     clauses = ", ".join(replay.clauses)
-    return replay.id, replay.theirs, replay.ours, _listed(replay.listed), clauses, "" if replay.good else "NOT GOOD"
+    return replay.id, replay.published_hands, replay.result_text, _listed(replay.listed), clauses, "" if replay.is_good else "NOT GOOD"
 
 
 def _listed(listed: Listed) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
 # Without a terminal: one line per so many rounds.
-EVERY: Final = 500
+ROUNDS_PER_LINE: Final = 500
 _MOST: Final = 1024
 
 
@@ -24,18 +24,18 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 
 def read_jobs(args: argparse.Namespace) -> int:
     """Return how many tables to play at once."""
-    from simulators.house.cores import usable
+    from simulators.house.cores import usable_cores
 
-    jobs: int = usable() if args.jobs is None else args.jobs
+    jobs: int = usable_cores() if args.jobs is None else args.jobs
     if not 1 <= jobs <= _MOST:
-        raise UsageMistake(f"--jobs takes a number from 1 to {_MOST}")
+        raise UsageError(f"--jobs takes a number from 1 to {_MOST}")
     return jobs
 
 
-class Progress:
+class RoundProgress:
     """A progress bar on a terminal, or a line now and then elsewhere."""
 
-    def __init__(self, rounds: int, every: int = EVERY) -> None:
+    def __init__(self, rounds: int, every: int = ROUNDS_PER_LINE) -> None:
         """`every`: without a terminal, one line per so many rounds; 0: none."""
         self._total = rounds
         self._every = every
@@ -44,7 +44,7 @@ class Progress:
         self._task: Any = None
         self._lives = sys.stdout.isatty()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> RoundProgress:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -30,16 +30,16 @@ def run(args: argparse.Namespace) -> int:
     from table_controller.rulebook import GAMES
 
     if args.game not in GAMES:
-        raise UsageMistake(f"--game takes one of {', '.join(GAMES)}")
+        raise UsageError(f"--game takes one of {', '.join(GAMES)}")
     if not 0.1 <= args.speed <= 200:
-        raise UsageMistake("--speed takes a number from 0.1 to 200")
+        raise UsageError("--speed takes a number from 0.1 to 200")
     with suppress(KeyboardInterrupt):
         asyncio.run(_serve(args))
     return 0
 
 
 async def _serve(args: argparse.Namespace) -> None:
-    from simulators.house.panel import PINS, people_file, show, silent_house, tend
+    from simulators.house.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
 
     def ready(port: int) -> None:
         print(f"http://127.0.0.1:{port}/   /dealer /floor /technician /bench /sign")
@@ -49,16 +49,16 @@ async def _serve(args: argparse.Namespace) -> None:
 
     with tempfile.TemporaryDirectory(prefix="pitbox-panel-") as folder:
         file = people_file(Path(folder))
-        house, hands = silent_house(args.game, file, seed=args.seed, speed=args.speed, pace=1 / args.speed)
-        hands.silent = False
-        tending = asyncio.create_task(tend(house, bets=(1, 2, 4)))
-        shown = asyncio.create_task(show(house, port=args.port, on_ready=ready, folder=Path(folder)))
+        house, hands = make_silent_table(args.game, file, seed=args.seed, speed=args.speed, pace=1 / args.speed)
+        hands.is_silent = False
+        tending = asyncio.create_task(run_hands(house, bets=(1, 2, 4)))
+        shown = asyncio.create_task(serve_panel(house, port=args.port, on_ready=ready, folder=Path(folder)))
         opening = asyncio.create_task(house.open("blue", "red"))
         try:
             await asyncio.wait({opening, shown}, return_when=asyncio.FIRST_COMPLETED)
             if not shown.done():  # a page that cannot be served ends before the decks are open
                 await opening
-                hands.silent = True
+                hands.is_silent = True
             await shown
         finally:
             for task in (tending, opening, shown):

@@ -18,8 +18,8 @@ from firmware_bridge.errors import BadCapture, PitboxError
 if TYPE_CHECKING:
     import argparse
 
-    from firmware_bridge.capture import Packet
-    from simulators.house.replay import Played
+    from firmware_bridge.capture import CapturedFrame
+    from simulators.house.replay import ReplayedSlot
 
 HELP = "play a capture or a fault report into the drivers again and print the events"
 EXAMPLE = "pitbox replay shuffler.pcapng --slot shuffler.1"
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_recording(path: Path) -> list[Packet]:
+def read_recording(path: Path) -> list[CapturedFrame]:
     """Return the frames of a capture or a fault report; raise BadCapture if it is neither."""
     try:
         with path.open("rb") as file:
@@ -93,7 +93,7 @@ class _Show:
         else:
             print(f"{at:10.3f} s  {slot:12s} {name}{_details(event)}")
 
-    def end(self, played: Played) -> None:
+    def end(self, played: ReplayedSlot) -> None:
         """Print the final state."""
         state = {key: value for key, value in msgspec.structs.asdict(played.view).items() if key != "unsettled"}
         if self._json:
@@ -109,7 +109,7 @@ class _Show:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "name") and hasattr(value, "value"):
+    if hasattr(value, "add_later_finding") and hasattr(value, "value"):
         return value.name.lower()
     return value if isinstance(value, int | str | bool | float | type(None)) else _named(value)
 

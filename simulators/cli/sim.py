@@ -9,24 +9,24 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from firmware_bridge.transport.usbip.packets import DEFAULT_PORT
 from simulators.cli import soak
 from simulators.cli.incidents import show_incidents
-from simulators.control import ControlServer, ask, lay_out_trust, running, runtime_folder
-from simulators.faults import ACTS_ON, EVERY, OWN, check_word, parse_fault
+from simulators.control import ControlServer, send_request, write_trust_files, list_running, runtime_folder
+from simulators.faults import ACTS_ON, COMMON_FAULTS, FAULTS_BY_KIND, check_fault_name, parse_fault
 from simulators.hosts.pty import PtyHost
 from simulators.hosts.usb import UsbHost
-from simulators.models import MODELS, make
-from simulators.mutants import check_mutant, spoil
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, GAMES, STARTS, lay_out_people, layout, make_table, table_toml
+from simulators.models import MODELS, make_machine
+from simulators.mutants import check_mutant, apply_mutant
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, GAMES, START_DEVICES, write_bench_people, table_slots, make_machines, table_toml
 from simulators.usbip.server import UsbIpServer
 from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
@@ -45,13 +45,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "up", "start a machine, or a whole table's machines, and keep them until Ctrl-C",
         "up table --game face_up_pai_gow --folder /tmp/table", _up,
     )  # fmt: skip
-    models = "\n".join(f"  {name:22s} {model.about}" for name, model in MODELS.items())
+    models = "\n".join(f"  {name:22s} {model.description}" for name, model in MODELS.items())
     up.epilog = f"models:\n{models}\n\n{up.epilog}"
     up.add_argument("model", choices=[*MODELS, TABLE], metavar="MODEL", help=f"one of the models below, or {TABLE}")
     up.add_argument(
         "--game", choices=list(GAMES), default="face_up_pai_gow", help=f"with {TABLE}: the game of the table"
     )
-    up.add_argument("--start", choices=list(STARTS), help=f"with {TABLE}: how the starting position is determined")
+    up.add_argument("--start", choices=list(START_DEVICES), help=f"with {TABLE}: how the starting position is determined")
     up.add_argument("--name", help="its slot name, and the name of its port (default: its kind and .1)")
     up.add_argument("--seed", type=int, default=0, help="the same seed gives the same machine (default 0)")
     up.add_argument("--speed", type=float, default=1.0, help="how many times faster than a real machine (default 1)")
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     show = command("list", "list the running machines", "list --folder /tmp/table", _list)
     faults = command("faults", "list the faults that can be injected", "faults shuffler", _faults)
-    faults.add_argument("kind", nargs="?", choices=list(OWN), metavar="KIND", help="only faults of this kind")
+    faults.add_argument("kind", nargs="?", choices=list(FAULTS_BY_KIND), metavar="KIND", help="only faults of this kind")
 
     incidents = command(
         "incidents",
@@ -98,16 +98,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _up(args: argparse.Namespace) -> int:
     if not 0.01 <= args.speed <= 1000:
-        raise UsageMistake("--speed takes a number from 0.01 to 1000")
+        raise UsageError("--speed takes a number from 0.01 to 1000")
     if args.model == TABLE:
         if args.name or args.fault or args.mutant:
-            raise UsageMistake(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
-        layout(args.game, args.start)  # report errors before anything starts
+            raise UsageError(f"--name, --fault and --mutant go with one machine, not with a {TABLE}")
+        table_slots(args.game, args.start)  # report errors before anything starts
     else:
         kind = MODELS[args.model].machine.kind
         args.name = args.name or f"{kind}.1"
         if not re.fullmatch(r"[a-z0-9_]+(\.[a-z0-9_]+)*", args.name) or len(args.name) > 32:
-            raise UsageMistake(f"{args.name!r} is not a slot name; {kind}.1 is one")
+            raise UsageError(f"{args.name!r} is not a slot name; {kind}.1 is one")
         for text in args.fault:
             parse_fault(text, kind)  # report errors before anything starts
         if args.mutant is not None:
@@ -115,11 +115,11 @@ def _up(args: argparse.Namespace) -> int:
     return asyncio.run(_serve(args, runtime_folder(args.folder).resolve()))
 
 
-def _machines(args: argparse.Namespace) -> list[Machine]:
+def _machines(args: argparse.Namespace) -> list[SimulatedMachine]:
     options = {"seed": args.seed, "speed": args.speed, "live_entropy": args.live_entropy}
     if args.model == TABLE:
-        return make_table(layout(args.game, args.start), **options)
-    return [make(args.model, args.name, **options)]
+        return make_machines(table_slots(args.game, args.start), **options)
+    return [make_machine(args.model, args.name, **options)]
 
 
 async def _serve(args: argparse.Namespace, folder: Path) -> int:
@@ -134,9 +134,9 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
             control = ControlServer(machine, folder / f"{machine.slot}.sock")
             await control.start()
             stack.push_async_callback(control.close)
-            lay_out_trust(machine, folder)
+            write_trust_files(machine, folder)
             if args.mutant is not None:
-                print(f"mutant {args.mutant}: {spoil(machine, args.mutant).mistake}")
+                print(f"mutant {args.mutant}: {apply_mutant(machine, args.mutant).mistake}")
             host = PtyHost(machine, folder / machine.slot) if args.usb is None else UsbHost(machine, server)
             stack.callback(host.close)
             ports[machine.slot] = control.port = str(host.port)
@@ -156,21 +156,21 @@ async def _serve(args: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _greet_machine(args: argparse.Namespace, machine: Machine, port: str, folder: Path, where: str) -> None:
+def _greet_machine(args: argparse.Namespace, machine: SimulatedMachine, port: str, folder: Path, where: str) -> None:
     model = MODELS[args.model]
     key = "" if args.usb is None else f" --key {folder / machine.slot}.key"
-    print(f"{machine.slot}: {model.about}, serial number {machine.key.serial}, seed {args.seed}")
+    print(f"{machine.slot}: {model.description}, serial number {machine.key.serial}, seed {args.seed}")
     print(f"port    {port}")
-    print(f"try     pitbox device {machine.kind} --port {port}{key} {model.action}")
-    print(f"break   pitbox sim inject {machine.slot} {model.fault}{where}")
+    print(f"try     pitbox device {machine.kind} --port {port}{key} {model.suggested_action}")
+    print(f"break   pitbox sim inject {machine.slot} {model.suggested_fault}{where}")
     print(f"truth   pitbox sim world {machine.slot}{where}")
 
 
 def _greet_table(
-    args: argparse.Namespace, machines: list[Machine], ports: dict[str, str], folder: Path, where: str
+    args: argparse.Namespace, machines: list[SimulatedMachine], ports: dict[str, str], folder: Path, where: str
 ) -> None:
     text, file = table_toml(args.game, ports, args.start), folder / "table.toml"
-    lay_out_people(folder / "data")
+    write_bench_people(folder / "data")
     whole = file.with_suffix(".new")  # a waiting program must find the whole file, and every file that it names
     whole.write_text(text, "utf-8")
     whole.replace(file)
@@ -183,13 +183,13 @@ def _greet_table(
 
 
 def _inject(args: argparse.Namespace) -> int:
-    check_word(args.fault)
-    print(ask(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
+    check_fault_name(args.fault)
+    print(send_request(runtime_folder(args.folder), args.name, {"do": "inject", "fault": args.fault})["said"])
     return 0
 
 
 def _world(args: argparse.Namespace) -> int:
-    answer = ask(runtime_folder(args.folder), args.name, {"do": "truth"})
+    answer = send_request(runtime_folder(args.folder), args.name, {"do": "truth"})
     for place, cards in answer["truth"].items():
         print(f"{cards:3d}  {place}")
     for sentence in answer["summary"]:
@@ -199,7 +199,7 @@ def _world(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace) -> int:
     folder = runtime_folder(args.folder)
-    machines = running(folder)
+    machines = list_running(folder)
     for name, answer in machines:
         power = "" if answer["powered"] else ", without power"
         print(f"{name}  {answer['serial']}  {answer['state']}{power}  port {answer['port']}  pid {answer['pid']}")
@@ -209,7 +209,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _faults(args: argparse.Namespace) -> int:
-    groups = {"every machine": EVERY} | {f"a {machine}": words for machine, words in OWN.items()}
+    groups = {"every machine": COMMON_FAULTS} | {f"a {machine}": words for machine, words in FAULTS_BY_KIND.items()}
     for who, words in groups.items():
         if args.kind is not None and who not in ("every machine", f"a {args.kind}"):
             continue

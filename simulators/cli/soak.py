@@ -8,15 +8,15 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import UsageMistake
-from simulators.cli.jobs import Progress, add_jobs, read_jobs
-from simulators.house.storm import LEVELS
+from firmware_bridge.errors import UsageError
+from simulators.cli.jobs import RoundProgress, add_jobs, read_jobs
+from simulators.house.storm import FAULT_LEVELS
 from simulators.table import GAMES
 
 if TYPE_CHECKING:
     import argparse
 
-    from simulators.house.soak import Day, Failure
+    from simulators.house.soak import SoakFigures, SoakFailure
 
 ALL: Final = "all"
 
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--game", choices=[ALL, *GAMES], default=ALL, help="the game (default: all five)")
     parser.add_argument("--rounds", type=int, default=1000, help="rounds in total, shared by the games (default 1000)")
     parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same soak (default 1)")
-    parser.add_argument("--faults", choices=LEVELS, default="storm", help="how much goes wrong (default storm)")
+    parser.add_argument("--faults", choices=FAULT_LEVELS, default="storm", help="how much goes wrong (default storm)")
     parser.add_argument(
         "--mishap", action="append", metavar="'ROUND@SECOND SLOT FAULT'", help="inject only this mishap; repeatable"
     )
@@ -39,26 +39,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def soak(args: argparse.Namespace) -> int:
     """Play; return 0 if every promise held, 1 if one was broken."""
-    from simulators.house.cores import Sitting, play_all
+    from simulators.house.cores import TableRun, play_all
     from simulators.house.soak import GAMES as FIVE
     from simulators.house.soak import shrink, tables
-    from simulators.house.storm import read_mishap
+    from simulators.house.storm import parse_mishap
 
     if not 1 <= args.rounds <= 10_000_000:
-        raise UsageMistake("--rounds takes a number from 1 to 10000000")
-    given = None if args.mishap is None else sorted(read_mishap(text) for text in args.mishap)
+        raise UsageError("--rounds takes a number from 1 to 10000000")
+    given = None if args.mishap is None else sorted(parse_mishap(text) for text in args.mishap)
     if given is not None and args.game == ALL:
-        raise UsageMistake("--mishap goes with one --game")
+        raise UsageError("--mishap goes with one --game")
     jobs = read_jobs(args)
     games = list(FIVE) if args.game == ALL else [args.game]
-    sittings: list[Sitting] = []
+    sittings: list[TableRun] = []
     last: dict[int, str] = {}  # the last table of each game
     for at, game in enumerate(games):
         share = args.rounds // len(games) + (at < args.rounds % len(games))
         for seed, length, drawn in tables(game, share, args.seed, args.faults):
-            sittings.append(Sitting(game, seed, length, drawn if given is None else given))
+            sittings.append(TableRun(game, seed, length, drawn if given is None else given))
         last[len(sittings) - 1] = game
-    with Progress(args.rounds) as progress:
+    with RoundProgress(args.rounds) as progress:
         played = play_all(
             sittings, jobs, progress.round, lambda number: progress.done(last[number]) if number in last else None
         )
@@ -66,35 +66,35 @@ def soak(args: argparse.Namespace) -> int:
         failure = played.failure
         _fail(failure, None if args.keep or given is not None else shrink(failure))
         return 1
-    for line in summary(played.day):
+    for line in summary(played.figures):
         print(line)
     if played.cores > 1:
-        print(f"{played.day.rounds / played.seconds:.1f} rounds/s on {played.cores} cores")
+        print(f"{played.figures.rounds / played.wall_s:.1f} rounds/s on {played.cores} cores")
     return 0
 
 
-def summary(day: Day) -> list[str]:
+def summary(day: SoakFigures) -> list[str]:
     """Return the figures of a soak, line by line."""
     lines = [
         f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal",
-        f"{day.cuts} power cuts of the box; {day.virtual / 3600:.0f} h at the table",
+        f"{day.power_cuts} power cuts of the box; {day.virtual_s / 3600:.0f} h at the table",
         f"{sum(day.mishaps.values())} mishaps: " + _counted(day.mishaps),
         f"{day.irregularities} irregularities, by clause: " + _counted(day.clauses),
-        f"hands from a bad deck after the first check able to see it: {day.bad_after} (before any: {day.bad_before})",
+        f"hands from a bad deck after the first check able to see it: {day.bad_after_check} (before any: {day.bad_before_check})",
     ]
     if day.bets:
         lines.append(
             f"{day.bets} bets, {day.hits} hits claimed; chips, bets, payments and every account of the meter the same "
             f"after {day.reconciled} looks, to the micro-dollar"
         )
-    return [*lines, f"{day.rounds / max(day.seconds, 1e-9):.1f} rounds/s of processor time"]
+    return [*lines, f"{day.rounds / max(day.cpu_s, 1e-9):.1f} rounds/s of processor time"]
 
 
 def _counted(counter: Any) -> str:
     return ", ".join(f"{name} {count}" for name, count in sorted(counter.items())) or "none"
 
 
-def _fail(failure: Failure, least: Failure | None) -> None:
+def _fail(failure: SoakFailure, least: SoakFailure | None) -> None:
     """Print a failure, the fewest mishaps that cause it, and the command that replays it."""
     print(f"{failure.game}, seed {failure.seed}, round {failure.rounds}: {failure.how}")
     shown = least or failure
@@ -102,10 +102,10 @@ def _fail(failure: Failure, least: Failure | None) -> None:
         print(f"{len(failure.mishaps)} mishaps until then; these are enough to cause it ({least.how}):")
     for mishap in shown.mishaps:
         print(f"  {mishap}")
-    print(f"replay: {command(shown)}")
+    print(f"replay: {replay_command(shown)}")
 
 
-def command(failure: Failure) -> str:
+def replay_command(failure: SoakFailure) -> str:
     """Return the command that replays a failure."""
     words = ["pitbox", "sim", "soak", "--game", failure.game, "--seed", str(failure.seed)]
     words += ["--rounds", str(failure.rounds), "--faults", "none"]

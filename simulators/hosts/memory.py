@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.wire import Transport
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 
 class MemoryHost:
     """Gives the host's end of the pipe to one opener at a time, like a real port."""
 
-    def __init__(self, machine: Machine, end: Callable[[], MemoryTransport] = MemoryTransport) -> None:
+    def __init__(self, machine: SimulatedMachine, end: Callable[[], MemoryTransport] = MemoryTransport) -> None:
         self._machine = machine
         self._make_end = end
         self._loop = asyncio.get_running_loop()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from firmware_bridge.errors import LinkError
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 _CHUNK: Final = 4096
 # While no host has the pty open its master reads EIO; look again after this long (s).
@@ -108,7 +108,7 @@ class _PtyEnd:
 class PtyHost:
     """Keeps a pty for one machine behind a symbolic link that stays the same over unplug and replug."""
 
-    def __init__(self, machine: Machine, port: Path) -> None:
+    def __init__(self, machine: SimulatedMachine, port: Path) -> None:
         self.port = port
         self._machine = machine
         self._loop = asyncio.get_running_loop()

@@ -9,14 +9,14 @@ from simulators.usbip.device import PRODUCT, VENDOR, UsbDevice
 from simulators.usbip.server import LOOPBACK
 
 if TYPE_CHECKING:
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
     from simulators.usbip.server import UsbIpServer
 
 
 class UsbHost:
     """Keeps one machine at its place on a server's bus over unplug and replug."""
 
-    def __init__(self, machine: Machine, server: UsbIpServer) -> None:
+    def __init__(self, machine: SimulatedMachine, server: UsbIpServer) -> None:
         identity = machine.board.identity
         self.port = f"usbip://{LOOPBACK}:{server.number}/{VENDOR:04x}:{PRODUCT:04x}:{identity.serial}"
         self.device: UsbDevice

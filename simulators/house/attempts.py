@@ -14,27 +14,27 @@ import msgspec
 from simulators.house.dealer import DEALER, FLOOR, TECHNICIAN
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Moved, Refused
+from table_controller.table.decisions import Command, StateChanged, RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simulators.house.table import House
+    from simulators.house.table import CasinoTable
     from table_controller.table.decisions import Decision
 
 # How often the staff of the published case ignored the light.
-TIMES: Final = 3
+IGNORED_TIMES: Final = 3
 _METHODS: Final = ("manual_shoe", "hand", "automated_shoe")
 
 
-class Attempts(msgspec.Struct):
+class BypassAttempts(msgspec.Struct):
     """Number of attempts, and how many passed."""
 
-    made: int = 0
+    attempted: int = 0
     passed: int = 0
 
 
-def everything(casino: House) -> Iterator[ev.Event]:
+def bypass_events(casino: CasinoTable) -> Iterator[ev.Event]:
     """Yield every event that staff can send to go on without following the box; correct answers are left out."""
     state = casino.controller.table.state
     people = (DEALER, FLOOR, TECHNICIAN)
@@ -61,46 +61,46 @@ def everything(casino: House) -> Iterator[ev.Event]:
     yield ev.OpenRound(DEALER)
 
 
-async def make(casino: House, attempts: Attempts) -> None:
+async def try_everything(casino: CasinoTable, attempts: BypassAttempts) -> None:
     """Make every attempt once."""
-    for event in list(everything(casino)):
+    for event in list(bypass_events(casino)):
         decisions = await _sent(casino, event)
-        refused = any(isinstance(decision, Refused) for decision in decisions)
-        moved = any(isinstance(d, Command) or d == Moved("round", mc.BETTING) for d in decisions)
-        attempts.made += 1
+        refused = any(isinstance(decision, RequestRefused) for decision in decisions)
+        moved = any(isinstance(d, Command) or d == StateChanged("round", mc.BETTING) for d in decisions)
+        attempts.attempted += 1
         attempts.passed += not refused or moved
 
 
-async def _sent(casino: House, event: ev.Event) -> list[Decision]:
+async def _sent(casino: CasinoTable, event: ev.Event) -> list[Decision]:
     """Send an event to the box; return its decisions once they are durable."""
-    at = len(casino.log)
+    at = len(casino.step_log)
     casino.controller.submit(event)
-    await casino.until(lambda: any(each is event for each, _ in casino.log[at:]))
-    return next(decisions for each, decisions in casino.log[at:] if each is event)
+    await casino.until(lambda: any(each is event for each, _ in casino.step_log[at:]))
+    return next(decisions for each, decisions in casino.step_log[at:] if each is event)
 
 
-async def ignore_the_light(casino: House) -> Attempts:
+async def ignore_warning_light(casino: CasinoTable) -> BypassAttempts:
     """The shuffler stops with a red light. Staff try to go on again and again without answering the box."""
-    tried = Attempts()
+    tried = BypassAttempts()
     people = casino.people
-    people.ignoring = True
+    people.is_ignoring = True
     casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(1.0)
     casino.controller.submit(ev.NoMoreBets(DEALER))
     await casino.until_held()
-    for _ in range(TIMES):
-        await make(casino, tried)
+    for _ in range(IGNORED_TIMES):
+        await try_everything(casino, tried)
         await asyncio.sleep(60.0)
     assert casino.controller.table.state.holds, "the irregularity went away by itself"
-    people.heed()
-    await casino.rest()
+    people.stop_ignoring()
+    await casino.until_quiescent()
     return tried
 
 
 # --- a bet while "no more bets" is announced --------------------------------------------------------------------------
 
 # When the chip lands, in seconds after the call: before it, in the same instant, while the locks travel, and after.
-LANDINGS: Final = {1: -0.5, 2: 0.0, 3: 0.0005, 4: 0.002, 5: 0.05, 6: 5.0}
+CHIP_DELAYS_S: Final = {1: -0.5, 2: 0.0, 3: 0.0005, 4: 0.002, 5: 0.05, 6: 5.0}
 
 
 class LateBets(msgspec.Struct, frozen=True):
@@ -113,33 +113,33 @@ class LateBets(msgspec.Struct, frozen=True):
     dealt: bool  # the round was dealt
 
 
-async def late_bets(casino: House) -> LateBets:
+async def place_late_bets(casino: CasinoTable) -> LateBets:
     """Players place chips before, at and after the call of no more bets; then the round is played to its end."""
-    sensors = {seat: casino.machines[f"bet_sensor.{seat}"] for seat in LANDINGS}
-    casino.seats = tuple(LANDINGS)
+    sensors = {seat: casino.machines[f"bet_sensor.{seat}"] for seat in CHIP_DELAYS_S}
+    casino.seats = tuple(CHIP_DELAYS_S)
     before = casino.chips_in_tray(sensors[1])
     loop = asyncio.get_running_loop()
     casino.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(2.0)
-    for seat, when in LANDINGS.items():
+    for seat, when in CHIP_DELAYS_S.items():
         loop.call_later(1.0 + when, sensors[seat].inject, "place_bet")
     await asyncio.sleep(1.0)
     casino.controller.submit(ev.NoMoreBets(DEALER))
-    at = len(casino.log)
-    await casino.rest()
-    decided = [decision for _, decisions in casino.log[at - 1 :] for decision in decisions]
+    at = len(casino.step_log)
+    await casino.until_quiescent()
+    decided = [decision for _, decisions in casino.step_log[at - 1 :] for decision in decisions]
     lit = [d.slot for d in decided if isinstance(d, Command) and d.act == "light"]  # the light follows the acceptance
-    late = {event.seat for event, _ in casino.log[at - 1 :] if isinstance(event, ev.LateBet)}
-    dealt = any(Moved("round", mc.DEALING) in decisions for _, decisions in casino.log[at:])
+    late = {event.seat for event, _ in casino.step_log[at - 1 :] if isinstance(event, ev.LateBet)}
+    dealt = any(StateChanged("round", mc.DEALING) in decisions for _, decisions in casino.step_log[at:])
     accepted = tuple(sorted(int(slot.rpartition(".")[2]) for slot in lit))
     collected = casino.chips_in_tray(sensors[1]) - before
-    return LateBets(accepted, collected, tuple(sorted(late)), tuple(LANDINGS), dealt)
+    return LateBets(accepted, collected, tuple(sorted(late)), tuple(CHIP_DELAYS_S), dealt)
 
 
 # --- a device with a false identity --------------------------------------------------------------------------------
 
 
-class Rogue(msgspec.Struct, frozen=True):
+class RogueResult(msgspec.Struct, frozen=True):
     """What happened to a device with a wrong key or unapproved firmware."""
 
     cause: str  # why its link is refused
@@ -148,13 +148,13 @@ class Rogue(msgspec.Struct, frozen=True):
     reasons: tuple[str, ...]  # why the round could not be opened
 
 
-async def rogue(casino: House, slot: str, seconds: float = 600.0) -> Rogue:
+async def try_rogue_device(casino: CasinoTable, slot: str, seconds: float = 600.0) -> RogueResult:
     """Start the table with a rogue device in one slot, bring a deck, and try to open a round."""
     casino.box.connect()
     await asyncio.sleep(seconds)
-    await casino.bring("blue")
+    await casino.bring_deck("blue")
     decisions = await _sent(casino, ev.OpenRound(DEALER))
-    keys = tuple(reason.key for d in decisions if isinstance(d, Refused) for reason in d.reasons)
-    served = any(Moved(f"slot {slot}", "in_service") in decided for _, decided in casino.log)
-    opened = any(Moved("round", mc.BETTING) in decided for _, decided in casino.log)
-    return Rogue(getattr(casino.slots[slot].cause, "code", ""), served, opened, keys)
+    keys = tuple(reason.key for d in decisions if isinstance(d, RequestRefused) for reason in d.reasons)
+    served = any(StateChanged(f"slot {slot}", "in_service") in decided for _, decided in casino.step_log)
+    opened = any(StateChanged("round", mc.BETTING) in decided for _, decided in casino.step_log)
+    return RogueResult(getattr(casino.slots[slot].cause, "code", ""), served, opened, keys)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import BrokerUnreachable, ConfigurationError, UsageMistake
+from firmware_bridge.errors import BrokerUnreachable, ConfigurationError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,11 +25,11 @@ def parse_broker(text: str) -> tuple[str, int]:
     """Return host and port of HOST[:PORT]; UsageMistake if the text is neither."""
     host, _, port = text.partition(":")
     if not host or not (port or "1883").isdigit() or not 0 < int(port or 1883) < 65536:
-        raise UsageMistake(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
+        raise UsageError(f"{text!r} is no broker; HOST or HOST:PORT is one, as in 127.0.0.1:1883")
     return host, int(port or 1883)
 
 
-def silent(broker: tuple[str, int]) -> str | None:
+def unreachable_reason(broker: tuple[str, int]) -> str | None:
     """Return a sentence why a broker cannot be reached; None if it can."""
     try:
         with socket.create_connection(broker, _PATIENCE / 5):
@@ -40,7 +40,7 @@ def silent(broker: tuple[str, int]) -> str | None:
 
 
 @contextmanager
-def own_broker(folder: Path) -> Iterator[tuple[str, int]]:
+def run_broker(folder: Path) -> Iterator[tuple[str, int]]:
     """Run a broker as long as the block; ConfigurationError names the package to install."""
     program = shutil.which("mosquitto") or next((place for place in _PLACES if Path(place).exists()), None)
     if program is None:

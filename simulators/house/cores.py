@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from simulators.house import soak
-from simulators.house.soak import Day, Failure
+from simulators.house.soak import SoakFigures, SoakFailure
 from simulators.house.storm import Mishap
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _INTERRUPT: Final = (signal.SIGINT,)
 
 
-class Sitting(msgspec.Struct, frozen=True):
+class TableRun(msgspec.Struct, frozen=True):
     """A table to play: its game, seed, rounds and mishaps."""
 
     game: str
@@ -36,27 +36,27 @@ class Sitting(msgspec.Struct, frozen=True):
     mishaps: list[Mishap]
 
 
-class Played(msgspec.Struct, frozen=True):
+class ParallelResult(msgspec.Struct, frozen=True):
     """The results of all tables; if one failed, of that table and those before it."""
 
-    day: Day
-    days: list[Day]  # of each table, in their order
-    failure: Failure | None
+    figures: SoakFigures
+    table_figures: list[SoakFigures]  # of each table, in their order
+    failure: SoakFailure | None
     cores: int  # used at the same time
-    seconds: float  # wall clock, from the start of the first table to the end of the last, without process start
+    wall_s: float  # wall clock, from the start of the first table to the end of the last, without process start
 
 
-def usable() -> int:
+def usable_cores() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def play_all(
-    sittings: Sequence[Sitting],
+    sittings: Sequence[TableRun],
     jobs: int = 1,
     on_round: Callable[[], None] = lambda: None,
     on_table: Callable[[int], None] = lambda _: None,
-) -> Played:
+) -> ParallelResult:
     """Play all tables, so many at once; one alone in this process. `on_table` is called for each good table, in order.
 
     The first failing table, in order, ends the run: later tables are stopped, earlier ones are played to their end,
@@ -80,7 +80,7 @@ def play_all(
         crew.end()
 
 
-def _play(sitting: Sitting, on_round: Callable[[], None]) -> tuple[Day, Failure | None]:
+def _play(sitting: TableRun, on_round: Callable[[], None]) -> tuple[SoakFigures, SoakFailure | None]:
     return soak.run_table(sitting.game, sitting.seed, sitting.rounds, sitting.mishaps, on_round)
 
 
@@ -90,10 +90,10 @@ class _Outcome:
     def __init__(self, on_table: Callable[[int], None]) -> None:
         self.failed: int | None = None  # the first that failed so far
         self._on_table = on_table
-        self._came: dict[int, tuple[Day, Failure | None]] = {}
+        self._came: dict[int, tuple[SoakFigures, SoakFailure | None]] = {}
         self._reported = 0
 
-    def take(self, at: int, day: Day, failure: Failure | None) -> None:
+    def take(self, at: int, day: SoakFigures, failure: SoakFailure | None) -> None:
         """A table has ended."""
         self._came[at] = (day, failure)
         if failure is not None and (self.failed is None or at < self.failed):
@@ -106,15 +106,15 @@ class _Outcome:
         """Return whether the result of a table is not needed: an earlier one failed."""
         return self.failed is not None and at > self.failed
 
-    def played(self, cores: int, seconds: float) -> Played:
+    def played(self, cores: int, seconds: float) -> ParallelResult:
         """Return the results."""
-        whole, days = Day(), list[Day]()
+        whole, days = SoakFigures(), list[SoakFigures]()
         for _, (day, failure) in sorted(self._came.items()):
             whole.add(day)
             days.append(day)
             if failure is not None:
-                return Played(whole, days, failure, cores, seconds)
-        return Played(whole, days, None, cores, seconds)
+                return ParallelResult(whole, days, failure, cores, seconds)
+        return ParallelResult(whole, days, None, cores, seconds)
 
 
 class _Crew:
@@ -139,7 +139,7 @@ class _Crew:
         process.start()
         far.close()
 
-    def play(self, sittings: Sequence[Sitting], outcome: _Outcome, on_round: Callable[[], None]) -> None:
+    def play(self, sittings: Sequence[TableRun], outcome: _Outcome, on_round: Callable[[], None]) -> None:
         """Hand out tables in order until all are played, or one has failed and all before it are played."""
         coming = iter(enumerate(sittings))
         for near in self._processes:
@@ -164,11 +164,11 @@ class _Crew:
             near.send(sitting)
             self._at[near] = at
 
-    def _receive(self, near: Connection, sittings: Sequence[Sitting]) -> tuple[Day, Failure | None] | None:
+    def _receive(self, near: Connection, sittings: Sequence[TableRun]) -> tuple[SoakFigures, SoakFailure | None] | None:
         """Return a message of a process: None for the end of a round, or the result of a table."""
         sitting = sittings[self._at[near]]
         try:
-            result: tuple[Day, Failure | None] | str | None = near.recv()
+            result: tuple[SoakFigures, SoakFailure | None] | str | None = near.recv()
         except EOFError:
             self._processes[near].join()
             result = f"its process ended with {self._processes[near].exitcode}"
@@ -194,7 +194,7 @@ def _work(far: Connection, others: Sequence[Connection]) -> None:
         other.close()
     try:
         while True:
-            sitting: Sitting = far.recv()
+            sitting: TableRun = far.recv()
             try:
                 result: Any = _play(sitting, lambda: far.send(None))
             except OSError:

@@ -15,10 +15,10 @@ from devices.shaker import messages as shaker
 from devices.shoe import messages as shoe
 from devices.shuffler import state as shuffler_state
 from firmware_bridge.errors import BadFault
-from simulators.house.technician import DEALER, FLOOR, LONG, OTHER_FLOOR, PACE, QUARANTINE, TECHNICIAN, Technician
+from simulators.house.technician import DEALER, FLOOR, MANY_LOOKS, OTHER_FLOOR, ACTION_TIME_S, QUARANTINE, TECHNICIAN, Technician
 from simulators.world.chips import RAIL as CHIP_RAIL
 from simulators.world.chips import TRAY as CHIP_TRAY
-from simulators.world.chips import hand
+from simulators.world.chips import player_hand
 from simulators.world.table import LAYOUT, RACK, TRAY
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -27,33 +27,33 @@ from table_controller.table.decisions import Finding, Prompt
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from simulators.house.table import House
+    from simulators.house.table import CasinoTable
     from table_controller.table.decisions import Decision
 
 # A wrong announcement is corrected the second time; a third one means that the dice were touched.
 _MAX_ANNOUNCEMENTS: Final = 2
 _PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECHNICIAN}
 # Events of machines that people react to.
-_SEEN: Final = (shuffler_state.GivenOut, shoe.Dispensed, shoe.Stub, shaker.Shaken, shaker.Reading, shaker.NoRoll)
+_SEEN: Final = (shuffler_state.DeckEjected, shoe.Dispensed, shoe.Stub, shaker.Shaken, shaker.Reading, shaker.NoRoll)
 
 
-class People(Technician):
+class SimulatedPeople(Technician):
     """All people at one table. `lies`: a false number for a kind of prompt."""
 
-    def __init__(self, casino: House) -> None:
+    def __init__(self, casino: CasinoTable) -> None:
         super().__init__(casino)
-        self.lies: dict[str, int] = {}
+        self.false_numbers: dict[str, int] = {}
         self.expired: set[str] = set()  # decks in use for too long
-        self.slips: dict[str, int] = {}  # error of the next answer to a kind of question, once
-        self.twice = False  # two people give the next answer at once
+        self.miscounts: dict[str, int] = {}  # error of the next answer to a kind of question, once
+        self.answers_twice = False  # two people give the next answer at once
         self.choices: dict[str, str] = {}  # the choice for a kind of prompt; otherwise the first
-        self.asked: list[Prompt] = []
-        self.ignoring = False  # they see the prompts of an irregularity and do nothing
+        self.prompts_seen: list[Prompt] = []
+        self.is_ignoring = False  # they see the prompts of an irregularity and do nothing
         self.returned: list[int] = []  # rounds whose wagers were returned
         self._done: dict[int, int | None] = {}  # prompts that hands have handled, with the number they counted
         self._about: set[int] = set()  # prompts that a person is handling
         self.collected: dict[int, list[tuple[int, str]]] = {}  # by round: chips in the tray, and the spot of each
-        self.stand: set[tuple[int, int]] = set()  # rounds and seats whose bet counts although the round is void
+        self.standing_bets: set[tuple[int, int]] = set()  # rounds and seats whose bet counts although the round is void
         self._gone = False
         self._total: int | None = None  # of this roll, as the shaker reported it
         self._announced = 0  # how often a total of this roll was announced
@@ -65,23 +65,23 @@ class People(Technician):
 
     # --- what they see ------------------------------------------------------------------------------------------------
 
-    def take(self, decision: Decision) -> None:
+    def see_decision(self, decision: Decision) -> None:
         """React to a decision: handle a prompt, note an expired deck."""
         if isinstance(decision, Finding) and decision.kind == "deck_expired" and decision.deck:
             self.expired.add(decision.deck)
         if isinstance(decision, Prompt) and decision.id not in self._about:
-            self.asked.append(decision)
-            if not self.ignoring or decision.hold is None:
+            self.prompts_seen.append(decision)
+            if not self.is_ignoring or decision.hold is None:
                 self._about.add(decision.id)
                 self._go(self._answer(decision))
 
-    def heed(self) -> None:
+    def stop_ignoring(self) -> None:
         """Stop ignoring, and handle the open prompts."""
-        self.ignoring = False
+        self.is_ignoring = False
         for prompt in list(self.casino.controller.table.state.prompts.values()):
-            self.take(prompt)
+            self.see_decision(prompt)
 
-    def look_again(self) -> None:
+    def look_at_screen(self) -> None:
         """The screen is back: take the cards that machines have delivered, and handle every prompt on it."""
         for slot, machine in self.casino.machines.items():
             if slot.startswith("shuffler.") and self.casino.world.count(f"{slot}/presented"):
@@ -92,14 +92,14 @@ class People(Technician):
             # It was set aside; the box may not know it.
             self.casino.controller.submit(ev.CoverCardOut(who=DEALER))
         for prompt in list(self.casino.controller.table.state.prompts.values()):
-            self.take(prompt)
+            self.see_decision(prompt)
 
-    def told(self, slot: str, event: Any) -> None:
+    def see_device_event(self, slot: str, event: Any) -> None:
         """React to an event of a machine."""
         if not isinstance(event, _SEEN):
             return
         machine = self.casino.machines[slot]
-        if isinstance(event, shuffler_state.GivenOut):
+        if isinstance(event, shuffler_state.DeckEjected):
             self._go(self._later(lambda: machine.inject("take_deck")))
         elif isinstance(event, shoe.Dispensed | shoe.Stub) and self._has_slot:
             self._go(self._later(lambda: machine.inject("take")))
@@ -124,7 +124,7 @@ class People(Technician):
         task.add_done_callback(self._tasks.discard)
 
     async def _later(self, act: Callable[[], object]) -> None:
-        await self.casino.wait(PACE)
+        await self.casino.wait(ACTION_TIME_S)
         act()
 
     async def close(self) -> None:
@@ -136,7 +136,7 @@ class People(Technician):
             await asyncio.wait(self._tasks)
 
     @property
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether a person is doing something."""
         return bool(self._tasks)
 
@@ -148,7 +148,7 @@ class People(Technician):
         finally:
             self._about.discard(prompt.id)
 
-    def acts(self) -> dict[str, Callable[[Prompt], Awaitable[int | None]]]:
+    def hand_actions(self) -> dict[str, Callable[[Prompt], Awaitable[int | None]]]:
         """Return what hands do before an answer, by kind of prompt; each action returns the counted number, if any."""
         return {
             "put_in_shoe": self._put_in_shoe,
@@ -177,45 +177,45 @@ class People(Technician):
         }
 
     async def _obey(self, prompt: Prompt) -> None:
-        await self.casino.wait(PACE)
+        await self.casino.wait(ACTION_TIME_S)
         number = self._plain_number(prompt)
-        act = self.acts().get(prompt.kind)
+        act = self.hand_actions().get(prompt.kind)
         if act is not None:
             if prompt.id not in self._done:  # hands do it once, even if the box restarts
                 self._done[prompt.id] = await act(prompt)
             counted = self._done[prompt.id]
             number = counted if counted is not None else number
-        if prompt.kind in self.lies:
-            number = self.lies[prompt.kind]
-        if number is not None and prompt.kind in self.slips:
-            slip = max(0, number + self.slips.pop(prompt.kind))
+        if prompt.kind in self.false_numbers:
+            number = self.false_numbers[prompt.kind]
+        if number is not None and prompt.kind in self.miscounts:
+            slip = max(0, number + self.miscounts.pop(prompt.kind))
             if len(prompt.choices) > 1 or prompt.least <= slip <= prompt.most:
                 number = slip
             else:  # the box refuses such a number and offers no other choice: enter it again
-                self.say(ev.Answer(prompt.id, prompt.choices[0], self._who(prompt), slip))
+                self.submit_answer(ev.Answer(prompt.id, prompt.choices[0], self._who(prompt), slip))
         choice, number = self._choice(prompt, number)
-        self.say(ev.Answer(prompt.id, choice, self._who(prompt), number, self.name_seats(prompt)))
+        self.submit_answer(ev.Answer(prompt.id, choice, self._who(prompt), number, self.name_seats(prompt)))
 
     def _who(self, prompt: Prompt) -> ev.Person:
         """Return who answers: a second floorperson documents a hand pay whose bet the first looked up."""
         hit = self.casino.controller.table.state.money.hit_of(prompt.seat) if prompt.kind == "hand_pay" else None
         return OTHER_FLOOR if hit is not None and hit.looked_up_by == FLOOR.identity else _PEOPLE[prompt.role]
 
-    def say(self, answer: ev.Answer) -> None:
+    def submit_answer(self, answer: ev.Answer) -> None:
         """Send an answer to the box."""
-        if not self.casino.dark:
+        if not self.casino.is_box_down:
             self.casino.controller.submit(answer)
-            if self.twice:
-                self.twice = False
+            if self.answers_twice:
+                self.answers_twice = False
                 other = ev.Person(answer.who.role, f"{answer.who.role}-2")
-                self.casino.controller.submit(replace(answer, who=other))
+                self.casino.controller.submit(replace(answer, holder=other))
 
     def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
         """Return the choice, and the number that goes with it."""
         choice = self.choose(prompt)
         if prompt.number and number is not None and not prompt.least <= number <= prompt.most:
             choice, number = prompt.choices[-1], None  # the counted number is not allowed: the other choice
-        if prompt.kind == "face_check" and not self.casino.faces_right(prompt.deck or ""):
+        if prompt.kind == "face_check" and not self.casino.are_faces_right(prompt.deck or ""):
             choice = "not_whole"
         if prompt.kind == "choose" and "reverify" in prompt.choices and "choose" not in self.choices:
             choice = "remove" if prompt.deck in self._reverified else "reverify"  # found wrong again: remove it
@@ -245,7 +245,7 @@ class People(Technician):
             return None
         edition = self.casino.edition
         known = {"surrender_count": edition.hand.cards, "cover_back": edition.cut.cover_above_bottom or 0}
-        return known.get(prompt.kind, self.casino.reachable(prompt.deck or ""))
+        return known.get(prompt.kind, self.casino.count_reachable(prompt.deck or ""))
 
     def _deck_in(self, slot: str) -> str:
         """Return the back color of the cards in a shuffler's intake."""
@@ -257,8 +257,8 @@ class People(Technician):
     async def _announce(self, prompt: Prompt) -> int | None:
         """Announce the total that the shaker reported, or that the dice show; after repeated errors report the dice."""
         self._announced += 1
-        if self._announced > _MAX_ANNOUNCEMENTS and not self.casino.dark:  # the dice were touched: no roll
-            self.casino.controller.submit(ev.Declared("dice_not_flat", DEALER, slot=prompt.slot))
+        if self._announced > _MAX_ANNOUNCEMENTS and not self.casino.is_box_down:  # the dice were touched: no roll
+            self.casino.controller.submit(ev.IrregularityReported("dice_not_flat", DEALER, slot=prompt.slot))
         machine: Any = self.casino.machines[prompt.slot or ""]
         return sum(machine.mechanics.lying() or ()) if self._total is None else self._total
 
@@ -267,14 +267,14 @@ class People(Technician):
             await self.casino.until(lambda: not self.casino.world.count("shuffler.1/presented"), 5.0)
         if self.casino.world.count("shuffler.1/presented"):  # the eject was not reported, but the deck is there
             self.casino.machines["shuffler.1"].inject("take_deck")
-        self.casino.only_in_tray(prompt.deck or "")
+        self.casino.put_alone_in_tray(prompt.deck or "")
         self.casino.machines[prompt.slot or ""].inject("load")
         self._aside = self.casino.world.count("set_aside")
         if self.casino.edition.cards.decks > 1:  # a quarter of the stack stays below the cover card
             self.casino.machines[prompt.slot or ""].inject(
                 f"cover_card:depth={self.casino.edition.cards.count * 3 // 4}"
             )
-        await self.casino.wait(PACE)
+        await self.casino.wait(ACTION_TIME_S)
 
     async def _collect_chips(self, prompt: Prompt) -> int:
         """Take the accepted chips from the spots to the tray, without late ones; remember the spot of each."""
@@ -293,7 +293,7 @@ class People(Technician):
                 if slot in [spot for _, spot in taken]:
                     continue
                 # From the player's chips, or from under the rail if none are left.
-                owed = (self.casino.chips.at(hand(slot)) or self.casino.chips.at(CHIP_RAIL))[-1:]
+                owed = (self.casino.chips.at(player_hand(slot)) or self.casino.chips.at(CHIP_RAIL))[-1:]
                 for chip in owed:
                     self.casino.chips.move(chip, CHIP_TRAY)
                     taken.append((chip, slot))
@@ -310,10 +310,10 @@ class People(Technician):
         for chip, slot in self.collected.pop(number, []):
             seat = int(slot.rpartition(".")[2])
             settled = seat in bets and bets[seat].state in ("lost", "won")  # although the round is void (687a.13(d))
-            if settled or (number, seat) in self.stand:
+            if settled or (number, seat) in self.standing_bets:
                 self.collected.setdefault(number, []).append((chip, slot))
             else:
-                self.casino.chips.move(chip, hand(slot))
+                self.casino.chips.move(chip, player_hand(slot))
         self.returned.append(number)
 
     async def _hand_back(self, prompt: Prompt) -> None:
@@ -324,7 +324,7 @@ class People(Technician):
             return
         taken = self.collected.get(state.round.number, [])
         for chip, slot in [each for each in taken if each[1] == f"bet_sensor.{hold.seat}"]:
-            self.casino.chips.move(chip, hand(slot))
+            self.casino.chips.move(chip, player_hand(slot))
             taken.remove((chip, slot))
 
     async def _give_back(self, prompt: Prompt) -> None:
@@ -345,13 +345,13 @@ class People(Technician):
     async def _count_stub(self, _: Prompt) -> int:
         """Count the stub. A stub that the box does not know is still in the shoe: take it out first."""
         deck, slot = self.casino.controller.table.state.round.deck or "", "shoe.1"
-        left = self.casino.inside(slot, deck) if self._has_slot else 0
+        left = self.casino.count_inside(slot, deck) if self._has_slot else 0
         if not left:
             return self.casino.stub
-        for _try in range(LONG):
-            if self.casino.inside(slot, deck) == self.casino.world.count(f"{slot}/slot"):  # no card is in transit
+        for _try in range(MANY_LOOKS):
+            if self.casino.count_inside(slot, deck) == self.casino.world.count(f"{slot}/slot"):  # no card is in transit
                 break
-            await self.casino.wait(PACE)
+            await self.casino.wait(ACTION_TIME_S)
         self.casino.machines[slot].inject("take")
         await self._out_of_machine(deck)
         return left
@@ -363,7 +363,7 @@ class People(Technician):
         if machine is not None and self.casino.controller.table.state.dealing != "hand":
             await self._draw(cards, prompt)
         else:
-            self.casino.deal(cards)
+            self.casino.deal_by_hand(cards)
 
     async def _more_cards(self, prompt: Prompt) -> None:
         """Draw the additional cards of one player."""
@@ -375,15 +375,15 @@ class People(Technician):
 
     async def _draw(self, cards: int, prompt: Prompt) -> None:
         """Draw so many playing cards from the manual shoe while the prompt is open, cover cards not counted."""
-        before = self.casino.drawn()
+        before = self.casino.count_drawn()
         for _ in range(3):
-            missing = cards - (self.casino.drawn() - before)
-            if missing <= 0 or not self.casino.in_well() or not self._is_still_asked(prompt):
+            missing = cards - (self.casino.count_drawn() - before)
+            if missing <= 0 or not self.casino.count_in_shoe() or not self._is_still_asked(prompt):
                 return
             try:
                 self.casino.machines["shoe.1"].inject(f"draw:cards={missing}")
             except BadFault:  # a stuck card: no more can be drawn, and the dealer reports it
-                self.casino.controller.submit(ev.Declared("shoe_fault", DEALER, slot="shoe.1"))
+                self.casino.controller.submit(ev.IrregularityReported("shoe_fault", DEALER, slot="shoe.1"))
                 return
             await self.casino.wait(missing * 2.0)
 
@@ -394,10 +394,10 @@ class People(Technician):
     async def _roll(self, slot: str) -> None:
         machine = self.casino.machines[slot]
         self._total, self._announced = None, 0
-        await self.casino.wait(PACE)
+        await self.casino.wait(ACTION_TIME_S)
         machine.inject("shake:times=3")
         await self.casino.wait(3.0)
-        if self.casino.dark or self.casino.controller.table.state.round.state not in (mc.VOID, mc.IDLE):
+        if self.casino.is_box_down or self.casino.controller.table.state.round.state not in (mc.VOID, mc.IDLE):
             machine.inject("lid:to=off")  # in a void round the dice stay covered
 
     async def _cover_again(self, prompt: Prompt) -> None:
@@ -411,16 +411,16 @@ class People(Technician):
     async def _park(self, prompt: Prompt) -> None:
         machine = self.casino.machines[prompt.slot or ""]
         machine.inject("lid:to=on")
-        await self.casino.wait(PACE)
+        await self.casino.wait(ACTION_TIME_S)
         machine.inject("shake:times=1")
 
     async def _collect(self, prompt: Prompt) -> None:
-        left = self.casino.inside("shoe.1", prompt.deck or "") if self.casino.edition.shuffle_after == "shoe" else 0
+        left = self.casino.count_inside("shoe.1", prompt.deck or "") if self.casino.edition.shuffle_after == "shoe" else 0
         if left:  # the remaining cards, past the counter
             await self._draw(left, prompt)
         if not self._is_still_asked(prompt):  # the shoe was emptied meanwhile
             return
-        self.casino.lay(prompt.deck or "", RACK)
+        self.casino.gather_deck(prompt.deck or "", RACK)
         happens, self.casino.on_collect = self.casino.on_collect, None
         if happens is not None:
             happens(prompt.deck or "")
@@ -428,24 +428,24 @@ class People(Technician):
     async def _gather(self, prompt: Prompt) -> int:
         deck = prompt.deck or self.casino.controller.table.state.round.deck or ""
         await self._out_of_machine(deck)
-        self.casino.lay(deck, TRAY)
-        return self.casino.reachable(deck)
+        self.casino.gather_deck(deck, TRAY)
+        return self.casino.count_reachable(deck)
 
     async def _remove(self, prompt: Prompt) -> None:
         deck = prompt.deck or self.casino.controller.table.state.round.deck or ""
         await self._out_of_machine(deck)
-        self.casino.lay(deck, QUARANTINE)
+        self.casino.gather_deck(deck, QUARANTINE)
 
     async def _out_of_machine(self, deck: str) -> None:
         """The technician takes cards that are still inside a machine out, as soon as it accepts commands."""
         for slot, machine in self.casino.machines.items():
-            for _ in range(LONG) if slot.startswith(("shuffler.", "shoe.")) else ():
-                if not self.casino.inside(slot, deck):
+            for _ in range(MANY_LOOKS) if slot.startswith(("shuffler.", "shoe.")) else ():
+                if not self.casino.count_inside(slot, deck):
                     break
-                self.casino.note_strays(slot, deck)
+                self.casino.record_stray_cards(slot, deck)
                 await self._clear(slot, machine)
-                if self.casino.inside(slot, deck):
-                    await self.casino.wait(4 * PACE)
+                if self.casino.count_inside(slot, deck):
+                    await self.casino.wait(4 * ACTION_TIME_S)
 
 
-__all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "People"]
+__all__ = ["DEALER", "FLOOR", "LAYOUT", "QUARANTINE", "TECHNICIAN", "SimulatedPeople"]

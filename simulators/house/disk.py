@@ -15,24 +15,24 @@ import msgspec
 
 from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalFailed, JournalNewer
 from table_controller.journal.chain import (
-    FIRST,
+    FIRST_SEQ,
     FORMAT,
     GENESIS,
-    NOTHING,
+    ZERO_HEAD,
     SNAPSHOT,
     START,
     STOP,
-    Broken,
-    Entry,
+    ChainBroken,
+    NewRecord,
     Record,
-    Verdict,
-    chained,
+    ChainVerdict,
+    chain_records,
     check_limits,
-    checked,
-    digest,
+    check_records,
+    snapshot_digest,
 )
-from table_controller.journal.segment import Announced, Snapshot
-from table_controller.journal.store import Genesis, Start
+from table_controller.journal.segment import SnapshotRecord, StoredSnapshot
+from table_controller.journal.store import GenesisRecord, StartRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import PitboxError
 
 # Times of syncs on real disks (s), and of occasional stalls.
-QUICK: Final = (0.0002, 0.004)
-STALL: Final = (0.02, 0.4)
-STALLS: Final = 0.01
+SYNC_TIME_S: Final = (0.0002, 0.004)
+STALL_TIME_S: Final = (0.02, 0.4)
+STALL_SHARE: Final = 0.01
 
 
 class PowerCut(BaseException):
@@ -61,7 +61,7 @@ class Disk:
 
     def __init__(self, seed: int = 0, *, cut_at: int | None = None) -> None:
         self.records: list[Record] = []
-        self.snapshots: list[Snapshot] = []
+        self.snapshots: list[StoredSnapshot] = []
         self.version = 0
         self.cut_at = cut_at
         self.points = 0
@@ -69,7 +69,7 @@ class Disk:
         self.fault: PitboxError | None = None
         self.on_cut: Callable[[], None] | None = None
         self.rng = Random(seed)
-        self._unsynced: tuple[list[Record], Snapshot | None] | None = None
+        self._unsynced: tuple[list[Record], StoredSnapshot | None] | None = None
         self._owner: DiskStore | None = None
 
     def open(
@@ -78,7 +78,7 @@ class Disk:
         version: int,
         digests: Mapping[str, str],
         clocks: Callable[[], tuple[int, int]] = _no_clocks,
-        against: bytes | None = None,
+        expected_head: bytes | None = None,
     ) -> DiskStore:
         """Open the journal on this disk, or create it, as `Store.open` does."""
         if self._owner is not None:
@@ -87,7 +87,7 @@ class Disk:
             raise JournalNewer(f"records of version {self.version}; this software knows versions up to {version}")
         store = self._owner = DiskStore(self, clocks)
         try:
-            store.begin(version, dict(sorted(digests.items())), against)
+            store.begin(version, dict(sorted(digests.items())), expected_head)
         except BaseException:
             self._owner = None
             raise
@@ -103,15 +103,15 @@ class Disk:
         if self.on_cut is not None:
             self.on_cut()
 
-    def write(self, owner: DiskStore, records: list[Record], snapshot: Snapshot | None) -> None:
+    def write(self, owner: DiskStore, records: list[Record], snapshot: StoredSnapshot | None) -> None:
         """Accept a transaction without syncing it."""
-        self.must_own(owner)
+        self.check_owner(owner)
         self._unsynced = (records, snapshot)
         self._point()
 
     def sync(self, owner: DiskStore) -> None:
         """Make the transaction durable."""
-        self.must_own(owner)
+        self.check_owner(owner)
         if self.fault is not None:
             self._unsynced = None
             raise self.fault
@@ -119,7 +119,7 @@ class Disk:
         self._unsynced = None
         self._point()
 
-    def must_own(self, store: DiskStore) -> None:
+    def check_owner(self, store: DiskStore) -> None:
         """Raise PowerCut for the owner of an earlier boot."""
         if self._owner is not store:
             raise PowerCut
@@ -154,24 +154,24 @@ class DiskStore:
         self._ended = False
         self._clocks = clocks
 
-    def begin(self, version: int, digests: dict[str, str], against: bytes | None) -> None:
+    def begin(self, version: int, digests: dict[str, str], expected_head: bytes | None) -> None:
         """Verify the journal, and write the first records of a journal and of a boot."""
         clean = True
         if self.disk.records:
             snapshot = self.latest_snapshot()
-            verdict = self.verify(None if snapshot is None or against is not None else snapshot.seq + 1, against)
+            verdict = self.verify(None if snapshot is None or expected_head is not None else snapshot.seq + 1, expected_head)
             if not verdict.ok:
                 raise JournalDamaged(f"record {verdict.bad}: {verdict.why}", verdict.bad)
             clean = self.disk.records[-1].kind == STOP
         else:
-            body = msgspec.json.encode(Genesis(self.disk.rng.randbytes(16).hex(), FORMAT))
-            self._commit(chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)]), None)
+            body = msgspec.json.encode(GenesisRecord(self.disk.rng.randbytes(16).hex(), FORMAT))
+            self._commit(chain_records(ZERO_HEAD, FIRST_SEQ, [(GENESIS, *self._clocks(), 0, body)]), None)
         self.disk.version = version
         self.boot = self.disk.records[-1].boot + 1
-        body = msgspec.json.encode(Start(FORMAT, version, digests, clean))
+        body = msgspec.json.encode(StartRecord(FORMAT, version, digests, clean))
         self.append([(START, *self._clocks(), self.boot, body)])
 
-    def append(self, entries: Sequence[Entry]) -> list[Record]:
+    def append(self, entries: Sequence[NewRecord]) -> list[Record]:
         """Make records durable, all or none."""
         if not entries:
             return []
@@ -179,12 +179,12 @@ class DiskStore:
         self._commit(records, None)
         return records
 
-    def chained(self, entries: Sequence[Entry]) -> list[Record]:
+    def chained(self, entries: Sequence[NewRecord]) -> list[Record]:
         """Return entries as records with the next numbers and heads."""
         for kind, _, _, _, body in entries:
             check_limits(kind, body)
         last = self._ready()
-        return chained(last.head, last.seq + 1, entries)
+        return chain_records(last.head, last.seq + 1, entries)
 
     def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:  # noqa: ARG002 - no segments
         """Store a snapshot of the state after a record."""
@@ -192,15 +192,15 @@ class DiskStore:
         self._commit(records, snapshot)
         return records[0]
 
-    def announced(self, seq: int, body: bytes) -> tuple[list[Record], Snapshot]:
+    def announced(self, seq: int, body: bytes) -> tuple[list[Record], StoredSnapshot]:
         """Return the record that announces a snapshot, and the snapshot."""
         last = self._ready()
         head = next(iter(self.read(seq, seq))).head
-        text = msgspec.json.encode(Announced(seq, head.hex(), digest(body).hex(), len(body), 1))
-        records = chained(last.head, last.seq + 1, [(SNAPSHOT, *self._clocks(), self.boot, text)])
-        return records, Snapshot(seq, head, records[0].seq, body)
+        text = msgspec.json.encode(SnapshotRecord(seq, head.hex(), snapshot_digest(body).hex(), len(body), 1))
+        records = chain_records(last.head, last.seq + 1, [(SNAPSHOT, *self._clocks(), self.boot, text)])
+        return records, StoredSnapshot(seq, head, records[0].seq, body)
 
-    def _commit(self, records: list[Record], snapshot: Snapshot | None) -> None:
+    def _commit(self, records: list[Record], snapshot: StoredSnapshot | None) -> None:
         self.disk.write(self, records, snapshot)
         self.finish()
 
@@ -213,7 +213,7 @@ class DiskStore:
             raise
 
     def _ready(self) -> Record:
-        self.disk.must_own(self)
+        self.disk.check_owner(self)
         if self.failed is not None:
             raise JournalFailed(f"the journal failed ({self.failed.code}: {self.failed})")
         return self.disk.records[-1]
@@ -224,30 +224,30 @@ class DiskStore:
 
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
         """Read records in order and check the chain."""
-        end = None if last is None else last + 1 - FIRST
-        before = NOTHING if first == FIRST else self.disk.records[first - 1 - FIRST].head
+        end = None if last is None else last + 1 - FIRST_SEQ
+        before = ZERO_HEAD if first == FIRST_SEQ else self.disk.records[first - 1 - FIRST_SEQ].head
         try:
-            yield from checked(before, first, self.disk.records[first - FIRST : end])
-        except Broken as broken:
+            yield from check_records(before, first, self.disk.records[first - FIRST_SEQ : end])
+        except ChainBroken as broken:
             raise JournalDamaged(str(broken), broken.seq) from None
 
-    def latest_snapshot(self) -> Snapshot | None:
+    def latest_snapshot(self) -> StoredSnapshot | None:
         """Return the newest snapshot."""
         return self.disk.snapshots[-1] if self.disk.snapshots else None
 
-    def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
+    def verify(self, from_seq: int | None = None, expected_head: bytes | None = None) -> ChainVerdict:
         """Check the chain."""
-        first, last, head = from_seq or FIRST, (from_seq or FIRST) - 1, NOTHING
-        seen = against is None
+        first, last, head = from_seq or FIRST_SEQ, (from_seq or FIRST_SEQ) - 1, ZERO_HEAD
+        seen = expected_head is None
         try:
             for record in self.read(first):
                 last, head = record.seq, record.head
-                seen = seen or head == against
+                seen = seen or head == expected_head
         except JournalDamaged as damaged:
-            return Verdict(False, first, last, head, damaged.bad, str(damaged))
+            return ChainVerdict(False, first, last, head, damaged.bad, str(damaged))
         if not seen:
-            return Verdict(False, first, last, head, last + 1, "no record has the head that was asked for")
-        return Verdict(True, first, last, head)
+            return ChainVerdict(False, first, last, head, last + 1, "no record has the head that was asked for")
+        return ChainVerdict(True, first, last, head)
 
     def end(self) -> None:
         """Write the record of an orderly stop."""
@@ -323,11 +323,11 @@ class DiskWriter:
                 self._timer = self._loop.call_soon(self._begin)
         return self.next_seq - 1
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Queue records without writing them, until `release`."""
         self._held = True
 
-    def release(self) -> None:
+    def resume(self) -> None:
         """Start to write the queued records."""
         self._held = False
         if self._queue and self._timer is None and not self.dead:
@@ -335,7 +335,7 @@ class DiskWriter:
 
     def _latency(self) -> float:
         rng = self._store.disk.rng
-        return rng.uniform(*(STALL if rng.random() < STALLS else QUICK))
+        return rng.uniform(*(STALL_TIME_S if rng.random() < STALL_SHARE else SYNC_TIME_S))
 
     def _begin(self) -> None:
         """Write a group: everything up to a snapshot, or one snapshot."""
@@ -401,6 +401,6 @@ class DiskWriter:
 
     async def close(self) -> None:
         """Wait until everything is durable and acknowledged, or power is cut."""
-        self.release()
+        self.resume()
         self._closed = True
         await self._idle.wait()

@@ -14,12 +14,12 @@ import msgspec
 
 from devices.kinds import kind_named
 from firmware_bridge.errors import LinkClosed, NoBox, PitboxError
-from simulators.control import lay_out_trust
+from simulators.control import write_trust_files
 from simulators.hosts.pty import PtyHost
-from simulators.house.table import House
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, table_toml
+from simulators.house.table import CasinoTable
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_toml
 from table_controller.controller.client import BoxClient
-from table_controller.controller.told import lively
+from table_controller.controller.told import event_from_json
 from table_controller.journal import former_names, reader
 from table_controller.journal import records as rec
 from table_controller.table.core import Table
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from table_controller.table import events as ev
 
 # Time limit for the start of a box, even on a busy computer (s).
-PATIENCE: Final = 30.0
+START_TIMEOUT_S: Final = 30.0
 # Time limit for any reaction of a box and its machines, even on a busy computer (s).
-WAIT: Final = 120.0
+WAIT_TIMEOUT_S: Final = 120.0
 _LOOK: Final = 0.02
 
 
-class FarDriver:
+class RemoteDriver:
     """A driver reached through the box's socket; the box numbers its commands itself."""
 
-    def __init__(self, box: FarBox, slot: str) -> None:
+    def __init__(self, box: RemoteBox, slot: str) -> None:
         self._box, self._slot = box, slot
 
     def __getattr__(self, method: str) -> Any:
@@ -47,27 +47,27 @@ class FarDriver:
         return lambda _command=0, *rest: self._box.call(self._slot, method, rest)
 
 
-class FarSlot:
+class RemoteSlot:
     """A slot, with the parts that people need."""
 
-    def __init__(self, box: FarBox, name: str, kind: str) -> None:
-        self.driver = FarDriver(box, name)
+    def __init__(self, box: RemoteBox, name: str, kind: str) -> None:
+        self.driver = RemoteDriver(box, name)
         self.kind = kind_named(kind)
-        self.view = self.kind.blank
+        self.view = self.kind.initial_view
 
-    def take(self, event: Any) -> None:
+    def apply_event(self, event: Any) -> None:
         """Apply an event of the machine."""
         self.view = self.kind.fold(self.view, event)
 
 
-class FarBox:
+class RemoteBox:
     """The box as people see it: a table that follows the steps on the box's disk. `powered`: it answers."""
 
-    def __init__(self, casino: FarTable, table: Table) -> None:
+    def __init__(self, casino: RemoteTable, table: Table) -> None:
         self.casino = casino
         self.table = table
         self.controller = self
-        self.slots: Any = {name: FarSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
+        self.slots: Any = {name: RemoteSlot(self, name, machine.kind) for name, machine in casino.machines.items()}
         self.powered = False
         self.seq = 0
         self.client: BoxClient | None = None
@@ -98,10 +98,10 @@ class FarBox:
         early, self._early = self._early, []
         for push in early:
             self._apply_push(push)
-        self.casino.people.look_again()
+        self.casino.people.look_at_screen()
 
     async def _watch(self, client: BoxClient) -> None:
-        await client.gone.wait()
+        await client.ended.wait()
         self.powered = False
 
     def _pushed(self, push: dict[str, Any]) -> None:
@@ -116,16 +116,16 @@ class FarBox:
             self._step(former_names.stamp(msgspec.json.encode(push["step"]), rec.VERSION))
         elif "told" in push:
             slot = push["told"]["slot"]
-            event = lively(slot.partition(".")[0], push["told"])
+            event = event_from_json(slot.partition(".")[0], push["told"])
             if event is not None:
                 self.slots[slot].take(event)
-                self.casino.people.told(slot, event)
+                self.casino.people.see_device_event(slot, event)
 
     def _step(self, body: bytes) -> None:
         step = rec.decode_step(body)
         decided = self.table.step(step.event)
         assert decided == step.decisions, "the box decides differently from its own core"
-        self.casino.stepped(step.event, step.decisions)
+        self.casino.see_step(step.event, step.decisions)
 
     def _go(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -133,7 +133,7 @@ class FarBox:
         task.add_done_callback(self._tasks.discard)
 
     @property
-    def is_awaited(self) -> bool:
+    def is_answer_pending(self) -> bool:
         """Whether a request is unanswered, or an answered step has not arrived here."""
         return self.powered and (self._unanswered > 0 or self.seq < self._answered_at)
 
@@ -171,7 +171,7 @@ class FarBox:
             raise LinkClosed("the box is dark")
         await self.client.request("device", slot=slot, call=call, arguments=arguments, by="tech-1")
 
-    async def step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
+    async def do_return_step(self, dossier: int, step: str | None, by: str | None, **more: Any) -> dict[str, Any]:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
@@ -181,7 +181,7 @@ class FarBox:
     def keep(self) -> None:
         """Do nothing: the box is in another process."""
 
-    async def bury(self) -> None:
+    async def disconnect(self) -> None:
         """Disconnect."""
         self.powered = False
         if self.client is not None:
@@ -190,8 +190,8 @@ class FarBox:
             await asyncio.wait(self._tasks)
 
 
-class FarTable(House):
-    """`async with FarTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
+class RemoteTable(CasinoTable):
+    """`async with RemoteTable(folder, game)`: machines on ptys, a table.toml in a folder; `meet` connects to its box."""
 
     box: Any
 
@@ -213,15 +213,15 @@ class FarTable(House):
         return self.folder / "data" / "control.sock"
 
     @property
-    def dark(self) -> bool:
+    def is_box_down(self) -> bool:
         """Whether the box is down."""
         return not self.box.powered
 
-    def ask_again(self) -> bool:
+    def request_reports_again(self) -> bool:
         """Return False: the box itself asks an unverified device again."""
         return False
 
-    def is_awaited(self) -> bool:
+    def is_answer_pending(self) -> bool:
         """Return whether the box has yet to answer, which can take long on a busy computer."""
         return bool(self.box.is_awaited)
 
@@ -230,18 +230,18 @@ class FarTable(House):
         if seconds is not None:
             await super().until(condition, seconds)
             return
-        async with asyncio.timeout(WAIT):
+        async with asyncio.timeout(WAIT_TIMEOUT_S):
             while not condition():
                 await self.wait(0.1)
 
-    async def rest(self, seconds: float | None = None) -> None:
+    async def until_quiescent(self, seconds: float | None = None) -> None:
         """Wait until nobody has anything to do: at most WAIT, or so many seconds of these people's time."""
-        await super().rest(WAIT / self.pace if seconds is None else seconds)
+        await super().until_quiescent(WAIT_TIMEOUT_S / self.pace if seconds is None else seconds)
 
-    async def bring(self, back: str) -> None:
+    async def bring_deck(self, back: str) -> None:
         """Bring a new deck once the box has read every machine."""
-        await self.until(lambda: self.dark or not self._meeting())
-        await super().bring(back)
+        await self.until(lambda: self.is_box_down or not self._meeting())
+        await super().bring_deck(back)
 
     def _meeting(self) -> bool:
         """Return whether the box has yet to connect to a machine or to read it."""
@@ -250,9 +250,9 @@ class FarTable(House):
 
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
-        return FarBox(self, Table(self.edition, self.submission, kinds))
+        return RemoteBox(self, Table(self.edition, self.submission, kinds))
 
-    def stepped(self, event: ev.Event, decisions: Any) -> None:
+    def see_step(self, event: ev.Event, decisions: Any) -> None:
         """Show people a step that is on disk."""
         self._stepped(event, decisions)
 
@@ -260,13 +260,13 @@ class FarTable(House):
         """Plug every machine in."""
         ports: dict[str, str] = {}
         for name, machine in self.machines.items():
-            lay_out_trust(machine, self.folder)
+            write_trust_files(machine, self.folder)
             host = PtyHost(machine, self.folder / name)
             self._hosts.append(host)
             ports[name] = str(host.port)
         panel = "enabled = false" if self.panel_port is None else f"port = {self.panel_port}"
         self.config.write_text(f"{table_toml(self.edition.game, ports)}\n[panel]\n{panel}\n", "utf-8")
-        lay_out_people(self.folder / "data")
+        write_bench_people(self.folder / "data")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -276,9 +276,9 @@ class FarTable(House):
         for host in self._hosts:
             host.close()
 
-    async def meet(self) -> None:
+    async def connect_to_box(self) -> None:
         """Wait until the box answers, and follow it."""
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(START_TIMEOUT_S):
             while True:
                 with suppress(NoBox):
                     await self.box.connect(self.socket, self.folder / "data" / "journal")

@@ -10,16 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadFault
-from simulators.faults import vocabulary
-from simulators.house.dealer import People
-from simulators.house.table import House
+from simulators.faults import known_faults
+from simulators.house.dealer import SimulatedPeople
+from simulators.house.table import CasinoTable
 from table_controller import people
 from table_controller.config import PanelConfig
-from table_controller.controller.data_folder import DOSSIERS
-from table_controller.controller.dossiers import Dossiers
-from table_controller.controller.wear import keep_wear
+from table_controller.controller.data_folder import FAULT_REPORTS
+from table_controller.controller.dossiers import FaultReports
+from table_controller.controller.wear import monitor_wear
 from table_controller.panel.serve import serve
-from table_controller.people_check import Checker
+from table_controller.people_check import PinChecker
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -37,26 +37,26 @@ _CHEAP: Final = people.Cost(2, 1, 1)
 LOOK: Final = 0.5
 
 
-class Hands(People):
+class PanelHands(SimulatedPeople):
     """People who do what the box asks for. `found`: their answers; `silent`: they store answers and do not send."""
 
-    def __init__(self, casino: House) -> None:
+    def __init__(self, casino: CasinoTable) -> None:
         super().__init__(casino)
-        self.silent = True
-        self.found: dict[int, ev.Answer] = {}
+        self.is_silent = True
+        self.ready_answers: dict[int, ev.Answer] = {}
 
-    def say(self, answer: ev.Answer) -> None:
+    def submit_answer(self, answer: ev.Answer) -> None:
         """Store the answer, or send it."""
-        if self.silent:
-            self.found[answer.prompt] = answer
+        if self.is_silent:
+            self.ready_answers[answer.prompt] = answer
         else:
-            super().say(answer)
+            super().submit_answer(answer)
 
 
-class HouseBench:
+class SimulatedBench:
     """The machines of a simulated table, for the bench view."""
 
-    def __init__(self, casino: House) -> None:
+    def __init__(self, casino: CasinoTable) -> None:
         self._casino = casino
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
@@ -64,7 +64,7 @@ class HouseBench:
         return {
             slot: [
                 (_typed(word.name, word.details), word.meaning)
-                for word in sorted(vocabulary(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
+                for word in sorted(known_faults(machine.kind).values(), key=lambda word: _ORDER.index(word.acts_on))
                 if not word.name.startswith("usb_")
             ]
             for slot, machine in self._casino.machines.items()
@@ -80,10 +80,10 @@ class HouseBench:
     def hints(self) -> dict[str, str]:
         """Return the answers that the hands found, by prompt: what a person at the table would know."""
         people = self._casino.people
-        if not isinstance(people, Hands):
+        if not isinstance(people, PanelHands):
             return {}
         open_ = self._casino.controller.table.state.prompts
-        return {str(id_): _hint(answer) for id_, answer in people.found.items() if id_ in open_}
+        return {str(id_): _hint(answer) for id_, answer in people.ready_answers.items() if id_ in open_}
 
 
 # Order for a bench engineer: faults of the machine itself first.
@@ -103,20 +103,20 @@ def _hint(answer: ev.Answer) -> str:
     return ", ".join(parts)
 
 
-def silent_house(game: str, file: Path | None = None, **options: Any) -> tuple[House, Hands]:
+def make_silent_table(game: str, file: Path | None = None, **options: Any) -> tuple[CasinoTable, PanelHands]:
     """Return a table whose people send no answers. `file`: the people file of its box."""
-    checker = None if file is None else Checker(file, clock=asyncio.get_running_loop().time)
-    casino = House(game, people=Hands, credentials=checker, **options)
+    checker = None if file is None else PinChecker(file, clock=asyncio.get_running_loop().time)
+    casino = CasinoTable(game, people=PanelHands, credentials=checker, **options)
     hands = casino.people
-    assert isinstance(hands, Hands)
+    assert isinstance(hands, PanelHands)
     return casino, hands
 
 
-async def tend(casino: House, bets: tuple[int, ...] = ()) -> None:
+async def run_hands(casino: CasinoTable, bets: tuple[int, ...] = ()) -> None:
     """Do what hands do without a prompt: put decks into the shuffler, place bets. Runs until canceled."""
     round_ = 0
     while True:
-        casino.feed()
+        casino.load_shuffler()
         state = casino.controller.table.state
         if bets and state.round.state == mc.BETTING and state.round.number != round_:
             round_ = state.round.number
@@ -130,12 +130,12 @@ def people_file(folder: Path) -> Path:
     """Write a people file with all people of PINS."""
     path = folder / "people.json"
     for id_, pin in PINS.items():
-        people.add(path, id_, _ROLES[id_.partition("-")[0]], pin, cost=_CHEAP)
+        people.add_credential(path, id_, _ROLES[id_.partition("-")[0]], pin, cost=_CHEAP)
     return path
 
 
-async def show(
-    casino: House,
+async def serve_panel(
+    casino: CasinoTable,
     *,
     port: int = 0,
     name: str = "Table 7",
@@ -147,11 +147,11 @@ async def show(
     `folder`: where its box stores fault reports and wear, if given.
     """
     box = casino.box
-    if folder is not None and box.dossiers is None:
-        box.dossiers = Dossiers(box, folder / DOSSIERS)
-        box.supervise("wear", partial(keep_wear, box, folder))
+    if folder is not None and box.fault_reports is None:
+        box.fault_reports = FaultReports(box, folder / FAULT_REPORTS)
+        box.supervise("wear", partial(monitor_wear, box, folder))
     config = PanelConfig(True, "127.0.0.1", port, None, None)
     await serve(
-        config, box, box.check_person, name=name, bench=HouseBench(casino), on_ready=on_ready, data=folder,
-        unverified=box.plan.development,
+        config, box, box.check_person, name=name, bench=SimulatedBench(casino), on_ready=on_ready, data=folder,
+        unverified=box.plan.is_development,
     )  # fmt: skip

@@ -17,10 +17,10 @@ from devices.shoe.state import ShoeView
 from devices.shuffler.state import ShufflerView
 from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
-from table_controller.journal.wording import plain
-from table_controller.ledger.money import dollars
+from table_controller.journal.wording import to_words
+from table_controller.ledger.money import format_dollars
 from table_controller.table import machines as mc
-from table_controller.table.dealing import places
+from table_controller.table.dealing import places_dealt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,10 +40,10 @@ _GOOD, _BAD, _QUIET, _WARN = "green", "bold red", "dim", "yellow"
 _NOTHING: Final = Text("·", _QUIET)
 
 
-def draw(table: Table, views: Mapping[str, Any], recent: Sequence[Text], title: str) -> RenderableType:
+def draw_table(table: Table, views: Mapping[str, Any], recent: Sequence[Text], title: str) -> RenderableType:
     """Return the picture of a table as the box knows it. `views`: the view of each device, by slot."""
     parts: list[RenderableType] = [_head(table), Text(), _places(table), Text(), _devices(table, views)]
-    if table.context.progressive:
+    if table.context.has_progressive:
         parts += [Text(), _meter(table)]
     parts += [Text(), _locked(table), _asked(table), Text(), *list(recent)[-EVENTS:]]
     parts += [Text()] * (EVENTS - min(EVENTS, len(recent)))  # the picture keeps its height
@@ -55,12 +55,12 @@ def _head(table: Table) -> Text:
     void = round_.state == mc.VOID
     text = Text.assemble(
         ("round ", _QUIET), (str(round_.number or "-"), "bold"), ("   ", ""),
-        (plain(round_.state), _BAD if void else "bold"), no_wrap=True,
+        (to_words(round_.state), _BAD if void else "bold"), no_wrap=True,
     )  # fmt: skip
     for deck in table.state.decks.values():
         style = _GOOD if deck.verified else _BAD if deck.state in (mc.HELD, mc.REMOVED) else _WARN
         text.append("     deck ", _QUIET)
-        text.append(f"{deck.name}: {plain(deck.state)}", style)
+        text.append(f"{deck.name}: {to_words(deck.state)}", style)
     return text
 
 
@@ -78,7 +78,7 @@ def _places(table: Table) -> Grid:
     marked = [Text(f"▶{n}" if p == first else n, "bold cyan" if p == first else "bold") for p, n in _named(names)]
     grid.add_row("", *marked)
     grid.add_row(Text("wager", _QUIET), *(_wager(table, seat) for seat in _SEATS), "")
-    if table.context.progressive:
+    if table.context.has_progressive:
         seats = table.state.progressive.seats
         grid.add_row(Text("bet", _QUIET), *(_bet(seats.get(seat)) for seat in _SEATS), "")
     grid.add_row(Text("cards", _QUIET), *(_cards(table, place) for place in (*_SEATS, _DEALER)))
@@ -115,7 +115,7 @@ def _cards(table: Table, place: int) -> Text:
         return Text("in slot", "cyan")
     if place in round_.to_deal:
         return Text("waits", _QUIET)
-    return Text("▮" * table.context.edition.hand.first_deal, "cyan") if place in places(table.context) else _NOTHING
+    return Text("▮" * table.context.edition.hand.first_deal, "cyan") if place in places_dealt(table.context) else _NOTHING
 
 
 # --- machines --------------------------------------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def _devices(table: Table, views: Mapping[str, Any]) -> Grid:
             many.setdefault(slot.state, []).append(name.rpartition(".")[2])
             continue
         style = _GOOD if slot.state == IN_SERVICE else _BAD
-        grid.add_row(Text(name, _QUIET), Text(plain(slot.state), style), _path(table, view))
+        grid.add_row(Text(name, _QUIET), Text(to_words(slot.state), style), _path(table, view))
     for state, seats in many.items():
-        label = Text(plain(state), _GOOD if state == IN_SERVICE else _BAD)
+        label = Text(to_words(state), _GOOD if state == IN_SERVICE else _BAD)
         grid.add_row(Text("bet sensors", _QUIET), label, Text(", ".join(seats), _QUIET))
     return grid
 
@@ -149,10 +149,10 @@ def _path(table: Table, view: Any) -> Text:
 
 def _meter(table: Table) -> Text:
     meters = table.state.money.book.meters
-    text = Text.assemble(("meter ", _QUIET), (dollars(meters.current), "bold green"), ("   reserve ", _QUIET))
-    text.append(dollars(meters.reserve))
+    text = Text.assemble(("meter ", _QUIET), (format_dollars(meters.current), "bold green"), ("   reserve ", _QUIET))
+    text.append(format_dollars(meters.reserve))
     if meters.pending:
-        text.append(f"   pending {dollars(meters.pending)}", "bold yellow")
+        text.append(f"   pending {format_dollars(meters.pending)}", "bold yellow")
     return text
 
 
@@ -167,7 +167,7 @@ def _locked(table: Table) -> Text:
     hold = holds[0]
     more = f"   and {len(holds) - 1} more" if len(holds) > 1 else ""
     about = " ".join(part for part in (hold.slot, hold.deck and f"deck {hold.deck}") if part)
-    text = f"LOCKED  {plain(hold.trigger)} {about}".rstrip()
+    text = f"LOCKED  {to_words(hold.trigger)} {about}".rstrip()
     return Text(f"{text}   {', '.join(hold.clauses)}   {hold.acknowledges} clears it{more}", _BAD, no_wrap=True)
 
 
@@ -178,4 +178,4 @@ def _asked(table: Table) -> Text:
     prompt = prompts[0]
     more = f"   and {len(prompts) - 1} more" if len(prompts) > 1 else ""
     clauses = f"   {', '.join(prompt.clauses)}" if prompt.clauses else ""
-    return Text(f"{prompt.role}: {plain(prompt.kind)}?{clauses}{more}", "bold", no_wrap=True)
+    return Text(f"{prompt.role}: {to_words(prompt.kind)}?{clauses}{more}", "bold", no_wrap=True)

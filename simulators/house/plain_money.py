@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from table_controller.ledger.meter import MeterRules
-    from table_controller.rulebook.texts import Line, Paytable
+    from table_controller.rulebook.texts import PaytableLine, Paytable
 
-Life = Literal["open", "table", "hand"]
+ClaimState = Literal["open", "table", "hand"]
 _NOTHING: Final = Fraction(0)
 TABLES: Final[dict[str, Paytable]] = {table.id: table for game in GAMES for table in paytables(game)}
 
@@ -30,33 +30,33 @@ def dollars(cents: int | None) -> Fraction:
     return Fraction(cents or 0, 100)
 
 
-def micro(amount: Fraction) -> int:
+def to_micro(amount: Fraction) -> int:
     """Return dollars as micro-dollars; AssertionError if they are not a whole number."""
     whole = amount * accounts.DOLLAR
     assert whole.denominator == 1, f"{amount} is not a whole number of micro-dollars"
     return whole.numerator
 
 
-class PlainBet(msgspec.Struct):
+class ReferenceBet(msgspec.Struct):
     """A standing bet: its stake and contributions when it was accepted, in micro-dollars."""
 
     seat: int
     stake: int
     added: int
     set_aside: int
-    over: int = 0  # the part above the limit
+    overflow: int = 0  # the part above the limit
 
 
-class PlainClaim(msgspec.Struct):
+class ReferenceClaim(msgspec.Struct):
     """A standing claim, and whether it is paid by table or by hand."""
 
     id: int
     seat: int
     hand: str
-    life: Life = "open"
+    state: ClaimState = "open"
 
 
-class Due(NamedTuple):
+class AmountDue(NamedTuple):
     """The amounts of a claim, and of the re-seed of the meter."""
 
     fixed: Fraction
@@ -66,10 +66,10 @@ class Due(NamedTuple):
     from_house: Fraction
 
 
-class Kept(msgspec.Struct):
+class FrozenClaim(msgspec.Struct):
     """A claim whose amount is final, because a later claim was paid; in micro-dollars."""
 
-    claim: PlainClaim
+    claim: ReferenceClaim
     fixed: int
     share: int
     stake: int
@@ -77,21 +77,21 @@ class Kept(msgspec.Struct):
     from_house: int
 
 
-class Owed(NamedTuple):
+class OwedTotals(NamedTuple):
     """The meter, its reserve and the seed money, after every standing bet and claim."""
 
     meter: Fraction
     reserve: Fraction
     seeded: Fraction
-    dues: dict[int, Due]  # by claim
+    dues: dict[int, AmountDue]  # by claim
 
 
-class PlainMoney(msgspec.Struct):
+class ReferenceLedger(msgspec.Struct):
     """One meter: totals of closed rounds, and standing bets and claims of this round. Amounts in micro-dollars."""
 
     table: str
     rate_bp: int
-    stake_back: bool
+    returns_stake: bool
     limit: int | None = None
     # Totals of closed rounds.
     meter: int = 0
@@ -105,21 +105,21 @@ class PlainMoney(msgspec.Struct):
     corrections: int = 0
     overflow: int = 0
     # The current round.
-    bets: list[PlainBet] = []
-    claims: list[PlainClaim] = []  # standing claims, in their order
-    spent: list[PlainBet] = []  # bets that were in the meter when a share of it was paid
-    kept: list[Kept] = []
+    bets: list[ReferenceBet] = []
+    claims: list[ReferenceClaim] = []  # standing claims, in their order
+    spent_bets: list[ReferenceBet] = []  # bets that were in the meter when a share of it was paid
+    frozen_claims: list[FrozenClaim] = []
 
     @classmethod
-    def of(cls, rules: MeterRules) -> PlainMoney:
+    def from_rules(cls, rules: MeterRules) -> ReferenceLedger:
         """A meter that was just seeded."""
-        seed = micro(dollars(TABLES[rules.table].seed_cents))
+        seed = to_micro(dollars(TABLES[rules.table].seed_cents))
         back = any(award.stake for award in rules.awards)
         return cls(rules.table, rules.rate_bp, back, meter=seed, seeded=seed)
 
     # --- what is owed -------------------------------------------------------------------------------------------------
 
-    def owed(self) -> Owed:
+    def owed(self) -> OwedTotals:
         """Add every standing bet and claim to the totals of closed rounds."""
         meter, reserve, seeded = (Fraction(x, accounts.DOLLAR) for x in (self.meter, self.reserve, self.seeded))
         for bet in self.bets:
@@ -132,9 +132,9 @@ class PlainMoney(msgspec.Struct):
             reserve -= due.from_reserve
             seeded += due.from_house
             dues[claim.id] = due
-        return Owed(meter, reserve, seeded, dues)
+        return OwedTotals(meter, reserve, seeded, dues)
 
-    def _due(self, line: Line, meter: Fraction, reserve: Fraction) -> Due:
+    def _due(self, line: PaytableLine, meter: Fraction, reserve: Fraction) -> AmountDue:
         """Return what a paytable line pays from this meter, in whole cents; a meter won whole is seeded again."""
         assert line.pay is not None
         printed, percent = TABLES[self.table], line.pay.meter_percent or 0
@@ -145,28 +145,28 @@ class PlainMoney(msgspec.Struct):
         if percent == 100:
             again = dollars(printed.seed_cents if printed.reseed_cents is None else printed.reseed_cents)
         from_reserve = min(again, reserve)
-        return Due(fixed, share, unit if self.stake_back else _NOTHING, from_reserve, again - from_reserve)
+        return AmountDue(fixed, share, unit if self.returns_stake else _NOTHING, from_reserve, again - from_reserve)
 
     def amount_of(self, claim: int) -> int:
         """Return the amount of a standing claim."""
-        for each in self.kept:
+        for each in self.frozen_claims:
             if each.claim.id == claim:
                 return each.fixed + each.share
         due = self.owed().dues[claim]
-        return micro(due.fixed + due.share)
+        return to_micro(due.fixed + due.share)
 
     def accounts(self) -> dict[str, int]:
         """Return what each account must hold."""
         owed = self.owed()
-        dues = [(claim.life, owed.dues[claim.id]) for claim in self.claims]
-        rows = [(life, micro(due.fixed + due.share), micro(due.stake)) for life, due in dues]
-        rows += [(each.claim.life, each.fixed + each.share, each.stake) for each in self.kept]
+        dues = [(claim.state, owed.dues[claim.id]) for claim in self.claims]
+        rows = [(life, to_micro(due.fixed + due.share), to_micro(due.stake)) for life, due in dues]
+        rows += [(each.claim.state, each.fixed + each.share, each.stake) for each in self.frozen_claims]
         by = {life: sum(amount for of, amount, _ in rows if of == life) for life in ("open", "table", "hand")}
-        staked = self.staked + sum(bet.stake for bet in (*self.bets, *self.spent))
+        staked = self.staked + sum(bet.stake for bet in (*self.bets, *self.spent_bets))
         balances = {
-            accounts.METER: micro(owed.meter),
-            accounts.RESERVE: micro(owed.reserve),
-            accounts.SEED: -micro(owed.seeded),
+            accounts.METER: to_micro(owed.meter),
+            accounts.RESERVE: to_micro(owed.reserve),
+            accounts.SEED: -to_micro(owed.seeded),
             accounts.PENDING: by["open"],
             accounts.FIXED: self.by_table + by["table"],
             accounts.HAND_PAYS: self.by_hand + by["hand"],
@@ -174,11 +174,11 @@ class PlainMoney(msgspec.Struct):
             accounts.ENVY: self.envy,
             accounts.BETS: -staked,
             accounts.CORRECTIONS: -self.corrections,
-            accounts.OVERFLOW: self.overflow + sum(bet.over for bet in (*self.bets, *self.spent)),
+            accounts.OVERFLOW: self.overflow + sum(bet.overflow for bet in (*self.bets, *self.spent_bets)),
         }
         return balances | {accounts.HOUSE: -sum(balances.values())}  # the remainder
 
-    def _line(self, hand: str) -> Line:
+    def _line(self, hand: str) -> PaytableLine:
         return next(line for line in TABLES[self.table].lines if line.hand == hand)
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ class PlainMoney(msgspec.Struct):
         room = part if self.limit is None else max(_NOTHING, Fraction(self.limit, accounts.DOLLAR) - meter)
         added = min(part, room)
         set_aside = unit * Fraction(printed.reserve_percent or 0, 100)
-        self.bets.append(PlainBet(seat, micro(unit), micro(added), micro(set_aside), micro(part - added)))
+        self.bets.append(ReferenceBet(seat, to_micro(unit), to_micro(added), to_micro(set_aside), to_micro(part - added)))
 
     def correct(self, amount: int) -> None:
         """Correct the meter between two rounds."""
@@ -205,42 +205,42 @@ class PlainMoney(msgspec.Struct):
 
     def claim(self, id_: int, seat: int, hand: str) -> None:
         """Add a claim, last in the order."""
-        self.claims.append(PlainClaim(id_, seat, hand))
+        self.claims.append(ReferenceClaim(id_, seat, hand))
 
-    def pay(self, id_: int, life: Life) -> None:
+    def pay(self, id_: int, state: ClaimState) -> None:
         """Pay a claim. A share paid by hand is final, and so is everything that it was computed from."""
-        for each in self.kept:
+        for each in self.frozen_claims:
             if each.claim.id == id_:
-                each.claim.life = life
+                each.claim.state = state
                 return
         claim = next(each for each in self.claims if each.id == id_)
-        claim.life = life
+        claim.state = state
         pay = self._line(claim.hand).pay
-        if life == "hand" and pay is not None and pay.meter_percent:
+        if state == "hand" and pay is not None and pay.meter_percent:
             self._keep(self.claims.index(claim) + 1)
 
     def _keep(self, paid: int) -> None:
         """Make the first so many claims final."""
         later, self.claims = self.claims[paid:], self.claims[:paid]
         owed = self.owed()
-        self.kept += [Kept(each, *map(micro, owed.dues[each.id])) for each in self.claims]
-        self.meter, self.reserve, self.seeded = micro(owed.meter), micro(owed.reserve), micro(owed.seeded)
-        self.spent += self.bets
+        self.frozen_claims += [FrozenClaim(each, *map(to_micro, owed.dues[each.id])) for each in self.claims]
+        self.meter, self.reserve, self.seeded = to_micro(owed.meter), to_micro(owed.reserve), to_micro(owed.seeded)
+        self.spent_bets += self.bets
         self.bets, self.claims = [], later
 
     def undo(self, claims: Collection[int], seats: Collection[int]) -> None:
         """Withdraw claims and return bets of seats, as if they had never been there."""
         self.claims = [claim for claim in self.claims if claim.id not in claims]
         self.bets = [bet for bet in self.bets if bet.seat not in seats]
-        for fallen in [each for each in self.kept[::-1] if each.claim.id in claims]:
+        for fallen in [each for each in self.frozen_claims[::-1] if each.claim.id in claims]:
             self._fall_late(fallen)
-        for bet in [bet for seat in seats for bet in self.spent if bet.seat == seat]:
+        for bet in [bet for seat in seats for bet in self.spent_bets if bet.seat == seat]:
             self._give_back_late(bet)
 
-    def _fall_late(self, fallen: Kept) -> None:
+    def _fall_late(self, fallen: FrozenClaim) -> None:
         """Withdraw a final claim: take the re-seed back as far as the meter keeps its seed."""
-        self.kept.remove(fallen)
-        if fallen.claim.life == "table":
+        self.frozen_claims.remove(fallen)
+        if fallen.claim.state == "table":
             return
         self.meter += fallen.share
         above = max(0, self.meter - self._seed)
@@ -250,25 +250,25 @@ class PlainMoney(msgspec.Struct):
         self.reserve += to_reserve
         self.seeded -= to_house
 
-    def _give_back_late(self, bet: PlainBet) -> None:
+    def _give_back_late(self, bet: ReferenceBet) -> None:
         """Return a bet after a share was paid: the meter keeps its seed, the reserve pays the rest, then the casino."""
-        self.spent.remove(bet)
+        self.spent_bets.remove(bet)
         taken = min(bet.added, max(0, self.meter - self._seed))
         self.meter -= taken
         self.reserve -= min(self.reserve, bet.set_aside + bet.added - taken)
 
     @property
     def _seed(self) -> int:
-        return micro(dollars(TABLES[self.table].seed_cents))
+        return to_micro(dollars(TABLES[self.table].seed_cents))
 
     def end_round(self) -> None:
         """End the round: every standing claim is paid, and everything moves to the totals of closed rounds."""
         self._keep(len(self.claims))
-        for each in self.kept:
-            assert each.claim.life != "open", f"a round ended, and the claim of seat {each.claim.seat} is not paid"
-            self.by_table += each.fixed if each.claim.life == "table" else 0
-            self.by_hand += each.fixed + each.share if each.claim.life == "hand" else 0
+        for each in self.frozen_claims:
+            assert each.claim.state != "open", f"a round ended, and the claim of seat {each.claim.seat} is not paid"
+            self.by_table += each.fixed if each.claim.state == "table" else 0
+            self.by_hand += each.fixed + each.share if each.claim.state == "hand" else 0
             self.stakes += each.stake
-        self.staked += sum(bet.stake for bet in self.spent)
-        self.overflow += sum(bet.over for bet in self.spent)
-        self.spent, self.kept = [], []
+        self.staked += sum(bet.stake for bet in self.spent_bets)
+        self.overflow += sum(bet.overflow for bet in self.spent_bets)
+        self.spent_bets, self.frozen_claims = [], []

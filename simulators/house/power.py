@@ -12,8 +12,8 @@ from firmware_bridge.errors import CredentialRefused
 from firmware_bridge.transport.memory import MemoryTransport
 from simulators.hosts.memory import MemoryHost
 from simulators.house.disk import PowerCut
-from simulators.house.stand import trust_in
-from table_controller.controller.plan import Place, Plan
+from simulators.house.stand import trust_for
+from table_controller.controller.plan import SlotPlan, Plan
 from table_controller.people import PeopleFile
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from simulators.house.disk import Disk
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
     from table_controller.controller.box import Box
-    from table_controller.controller.plan import People
-    from table_controller.people import Person
+    from table_controller.controller.plan import PeopleSource
+    from table_controller.people import CredentialHolder
     from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
@@ -33,23 +33,23 @@ _NS: Final = 1_000_000_000
 _THE_DAY: Final = 1_925_000_000 * _NS
 
 
-class HouseClock:
+class SimulatedClock:
     """Clocks in virtual time. `ahead_ns` shifts the wall clock; `kernel` changes with every power cut."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.kernel = "1"
         self.ahead_ns = 0
-        self.right = True
+        self.is_synchronized = True
 
     def now(self) -> tuple[int, int]:
         """Return wall and monotonic time (ns)."""
         now = round(self._loop.time() * _NS)
         return _THE_DAY + now + self.ahead_ns, now
 
-    def synchronised(self) -> bool:
+    def is_clock_synchronized(self) -> bool:
         """Return whether the wall clock is synchronized."""
-        return self.right
+        return self.is_synchronized
 
 
 class Mains:
@@ -92,7 +92,7 @@ class Mains:
         self._cables = [each for each in self._cables if not each.closed] + [cable]
         return cable
 
-    def lets_out(self) -> bool:
+    def allow_write(self) -> bool:
         """Count one write to a device; return whether it is still sent."""
         if not self.is_on or self._is_silent:
             return False
@@ -119,11 +119,11 @@ class _Cable(MemoryTransport):
         self._mains = mains
 
     def write(self, data: bytes) -> None:
-        if not self.closed and self._mains.lets_out():
+        if not self.closed and self._mains.allow_write():
             super().write(data)
 
 
-class NobodyElse:
+class NoCredentials:
     """The credentials of a table whose people are all simulated: nobody signs on with a PIN."""
 
     path = None
@@ -132,38 +132,38 @@ class NobodyElse:
         """Return an empty people file."""
         return PeopleFile({})
 
-    def check(self, id_: str, _pin: str, _place: Origin | str = "") -> Person:
+    def check(self, id_: str, _pin: str, _place: Origin | str = "") -> CredentialHolder:
         """Refuse every credential."""
         raise CredentialRefused(f"{id_} is not known: this simulated table has no people file")
 
-    def known_address(self, _name: str) -> bool:
+    def is_known_address(self, _name: str) -> bool:
         """Return False: nobody has signed on."""
         return False
 
-    def known_id(self, _id: str) -> str | None:
+    def stored_id(self, _id: str) -> str | None:
         """Return None: nobody has a credential."""
         return None
 
-    def holds(self, _id: str, _role: str, _proof: str = "") -> bool:
+    def is_valid(self, _id: str, _role: str, _proof: str = "") -> bool:
         """Return True: simulated people keep their credentials."""
         return True
 
 
-def plan_of(
+def make_plan(
     edition: Edition,
     submission: Submission,
-    machines: Mapping[str, Machine],
+    machines: Mapping[str, SimulatedMachine],
     mains: Mains,
     *,
     trust: Mapping[str, Trust],
-    credentials: People,
+    credentials: PeopleSource,
 ) -> Plan:
     """Return the plan of a box with these machines, each on a port in memory that depends on mains power."""
     places = tuple(
-        Place(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_in(machine), name)
+        SlotPlan(name, machine.kind, MemoryHost(machine, mains.cable).open, trust.get(name) or trust_for(machine), name)
         for name, machine in machines.items()
     )
-    return Plan("simulated table", edition, submission, places, credentials, development=True)
+    return Plan("simulated table", edition, submission, places, credentials, is_development=True)
 
 
-__all__ = ["HouseClock", "Mains", "NobodyElse", "PowerCut", "plan_of"]
+__all__ = ["SimulatedClock", "Mains", "NoCredentials", "PowerCut", "make_plan"]

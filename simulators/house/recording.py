@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def svg(console: Console, title: str) -> str:
+def console_to_svg(console: Console, title: str) -> str:
     """Return the recorded output as SVG. Rich's template loads a web font; this one uses the viewer's fonts."""
     before, _, tail = CONSOLE_SVG_FORMAT.partition("@font-face")
     after = tail[tail.rindex("}}", 0, tail.index(".{unique_id}-matrix")) + 2 :]

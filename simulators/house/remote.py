@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devices.service import IN_SERVICE
 from firmware_bridge.errors import NoBox
-from simulators.house.far_table import PATIENCE, FarTable
+from simulators.house.far_table import START_TIMEOUT_S, RemoteTable
 from simulators.table import keypad_and_sign
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SERVING: float = 3600.0
 
 
-class RemoteHouse(FarTable):
+class ServiceTable(RemoteTable):
     """`open` starts `pitbox run` on the machines of a folder, `close` ends it, `cut` kills it."""
 
     def __init__(
@@ -42,7 +42,7 @@ class RemoteHouse(FarTable):
             lambda: all(slot.state == IN_SERVICE for slot in self.controller.table.state.slots.values()), _SERVING
         )
         for back in decks:
-            await self.bring(back)
+            await self.bring_deck(back)
 
     async def _boot(self) -> None:
         """Start the service and wait until it answers; NoBox with its log if it does not."""
@@ -52,9 +52,9 @@ class RemoteHouse(FarTable):
                 sys.executable, "-m", "table_controller.cli", "run", "--config", str(self.config),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )  # fmt: skip
-        meeting = asyncio.create_task(self.meet())
+        meeting = asyncio.create_task(self.connect_to_box())
         ended = asyncio.create_task(self._service.wait())
-        await asyncio.wait({meeting, ended}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({meeting, ended}, timeout=START_TIMEOUT_S, return_when=asyncio.FIRST_COMPLETED)
         ended.cancel()
         if not meeting.done():
             meeting.cancel()
@@ -82,7 +82,7 @@ class RemoteHouse(FarTable):
         if self._service is not None and self._service.returncode is None:
             self._service.terminate()
             try:
-                await asyncio.wait_for(self._service.wait(), PATIENCE)
+                await asyncio.wait_for(self._service.wait(), START_TIMEOUT_S)
             except TimeoutError:
                 self._service.kill()
                 await self._service.wait()

@@ -12,31 +12,31 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devices.kinds import KINDS, kind_named
-from devices.registry import MACHINES, members
+from devices.registry import KIND_MESSAGES, union_members
 from devices.report import LinkUp, Reported
 from devices.service import Service
 from firmware_bridge import frame as fr
-from firmware_bridge.capture import Packet
+from firmware_bridge.capture import CapturedFrame
 from firmware_bridge.commands import GetReport
 from firmware_bridge.errors import BadCapture, PitboxError, PortMissing
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello, encode
-from simulators.recorded import RecordedMachine, Said, Session, read_message, sessions
+from simulators.recorded import RecordedMachine, RecordedMessage, RecordedSession, read_message, split_sessions
 from table_controller.controller.slot import Slot
-from table_controller.diagnosis.dossier import Frame
+from table_controller.diagnosis.dossier import FrameAtFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.messages import Message
     from firmware_bridge.wire import Transport
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.dossier import FaultReport
 
-    Tell = Callable[[float, str, Any], None]
+    EventCallback = Callable[[float, str, Any], None]
 
 
-class Played(NamedTuple):
+class ReplayedSlot(NamedTuple):
     """The state of a slot after its replay: view, service state, and questions without a recorded answer."""
 
     slot: str
@@ -47,16 +47,16 @@ class Played(NamedTuple):
     unanswered: tuple[str, ...]
 
 
-def by_slot(packets: list[Packet]) -> dict[str, list[Session]]:
+def split_by_slot(packets: list[CapturedFrame]) -> dict[str, list[RecordedSession]]:
     """Split a recording into the sessions of its slots."""
     began = packets[0].time_ns if packets else 0
-    slots: dict[str, list[Packet]] = {}
+    slots: dict[str, list[CapturedFrame]] = {}
     for packet in packets:
         slots.setdefault(packet.slot, []).append(packet)
-    return {slot: split for slot, mine in slots.items() if (split := sessions(mine, began))}
+    return {slot: split for slot, mine in slots.items() if (split := split_sessions(mine, began))}
 
 
-def packets_of(dossier: Dossier) -> list[Packet]:
+def packets_of(dossier: FaultReport) -> list[CapturedFrame]:
     """Return the frames of a fault report as capture packets, its opening first. A fault report stores no MAC."""
     begins = max((kept.before_ms for kept in dossier.frames), default=0)
     opening = [_packet(dossier, begins, kept) for kept in dossier.opening]
@@ -68,14 +68,14 @@ def packets_of(dossier: Dossier) -> list[Packet]:
     return packets
 
 
-def _packet(dossier: Dossier, before_ms: int, kept: Frame) -> Packet | None:
+def _packet(dossier: FaultReport, before_ms: int, kept: FrameAtFault) -> CapturedFrame | None:
     sealed = bool(kept.data) and kept.data[0] & fr.SEALED
     frame = fr.parse(kept.data + bytes(fr.MAC_SIZE if sealed else 0) + bytes(fr.CRC_SIZE))
     at = dossier.at_ns - before_ms * 1_000_000
-    return None if frame is None else Packet(dossier.machine.slot, at, kept.outgoing, False, "", frame)
+    return None if frame is None else CapturedFrame(dossier.machine.slot, at, kept.outgoing, False, "", frame)
 
 
-def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) -> list[Packet]:
+def _hello_of(dossier: FaultReport, before_ms: int, messages: list[Message | None]) -> list[CapturedFrame]:
     """Return a hello built from a fault report; none if it holds too little for a handshake."""
     machine = dossier.machine
     stood = machine.kind in KINDS and any(isinstance(m, kind_named(machine.kind).messages.Status) for m in messages)
@@ -85,40 +85,40 @@ def _hello_of(dossier: Dossier, before_ms: int, messages: list[Message | None]) 
         machine.kind, machine.serial, machine.model, machine.firmware, bytes.fromhex(machine.digest),
         list(machine.capabilities), 0, bytes(16),
     )  # fmt: skip
-    head = fr.head(0, fr.HANDSHAKE, fr.FIRST_SEQ, 0, fr.NO_RE, fr.FIRST_COUNTER)
-    packet = _packet(dossier, before_ms, Frame(before_ms, False, head + encode(hello)))
+    head = fr.pack_header(0, fr.HANDSHAKE, fr.FIRST_SEQ, 0, fr.NO_RE, fr.FIRST_COUNTER)
+    packet = _packet(dossier, before_ms, FrameAtFault(before_ms, False, head + encode(hello)))
     return [] if packet is None else [packet]
 
 
-def kind_of(slot: str, played: list[Session]) -> str:
+def kind_of(slot: str, played: list[RecordedSession]) -> str:
     """Return the kind of machine of a recording, by its hello, its slot's name, or its events."""
     for session in played:
         if session.hello is not None:
             return session.hello.kind
     if slot.partition(".")[0] in KINDS:
         return slot.partition(".")[0]
-    own = {message: machine.KIND for machine in MACHINES for message in members(machine.Event)}
+    own = {message: machine.KIND for machine in KIND_MESSAGES for message in union_members(machine.Event)}
     for session in played:
-        for recorded in session.said:
+        for recorded in session.messages:
             if type(recorded.message) in own:
                 return str(own[type(recorded.message)])
     raise BadCapture(f"the frames of {slot} do not show the kind of machine")
 
 
-async def replay(packets: list[Packet], tell: Tell) -> list[Played]:
+async def replay(packets: list[CapturedFrame], on_event: EventCallback) -> list[ReplayedSlot]:
     """Replay all slots in parallel; `tell(seconds, slot, event)` is called for every event of the drivers."""
-    slots = by_slot(packets)
+    slots = split_by_slot(packets)
     if not slots:
         raise BadCapture("it holds no message that could be played")
     began = asyncio.get_running_loop().time()
-    players = [_Player(slot, played, tell, began) for slot, played in slots.items()]
+    players = [_Player(slot, played, on_event, began) for slot, played in slots.items()]
     return list(await asyncio.gather(*(player.run() for player in players)))
 
 
 class _Player:
     """One slot's recording."""
 
-    def __init__(self, slot: str, played: list[Session], on_event: Tell, began: float) -> None:
+    def __init__(self, slot: str, played: list[RecordedSession], on_event: EventCallback, began: float) -> None:
         self._slot, self._sessions, self._on_event, self._began = slot, played, on_event, began
         self._kind = kind_named(kind_of(slot, played))
         self._rng = Random(slot)
@@ -127,7 +127,7 @@ class _Player:
         self._tasks: set[asyncio.Task[None]] = set()
         self._unanswered: list[str] = []
 
-    async def run(self) -> Played:
+    async def run(self) -> ReplayedSlot:
         hellos = [session.hello for session in self._sessions]
         if None in hellos:
             return await self._folded()
@@ -154,16 +154,16 @@ class _Player:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await slot.close()
-        return Played(self._slot, self._kind.name, view, service, True, tuple(self._unanswered))
+        return ReplayedSlot(self._slot, self._kind.name, view, service, True, tuple(self._unanswered))
 
     async def _open(self) -> Transport:
         if self._machine is None:
             raise PortMissing("the recording has not begun")
         return await self._machine.open()
 
-    async def _session(self, session: Session, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]) -> None:
+    async def _session(self, session: RecordedSession, hello: DeviceHello, key: DeviceKey, slot: Slot[Any, Any]) -> None:
         loop = asyncio.get_running_loop()
-        wait = self._began + session.said[0].at - loop.time()
+        wait = self._began + session.messages[0].at - loop.time()
         if wait > 0:
             await asyncio.sleep(wait)
         if self._machine is not None:
@@ -177,10 +177,10 @@ class _Player:
                 await self._reported.wait()
         except TimeoutError:
             return  # it did not report in the recording either
-        first = [recorded for recorded in session.said if isinstance(recorded.message, GetReport)][:1]
+        first = [recorded for recorded in session.messages if isinstance(recorded.message, GetReport)][:1]
         await machine.play(self._began, lambda recorded: None if recorded in first else self._again(recorded, slot))
 
-    def _again(self, recorded: Said, slot: Slot[Any, Any]) -> None:
+    def _again(self, recorded: RecordedMessage, slot: Slot[Any, Any]) -> None:
         """Have the driver repeat its commands and report requests; other questions change nothing."""
         command = getattr(recorded.message, "command", None)
         if isinstance(recorded.message, GetReport):
@@ -211,25 +211,25 @@ class _Player:
             self._reported.set()
         self._on_event(asyncio.get_running_loop().time() - self._began, self._slot, event)
 
-    async def _folded(self) -> Played:
+    async def _folded(self) -> ReplayedSlot:
         """Fold the recorded events, without a link."""
         loop = asyncio.get_running_loop()
-        view, service = self._kind.blank, Service()
+        view, service = self._kind.initial_view, Service()
         hello = DeviceHello(self._kind.name, "recorded", "recorded", "recorded", bytes(32), [], 0, bytes(16))
         started: list[Any] = [LinkUp(hello)]
         for event in started:
             view = self._kind.fold(view, event)
-            service.take(self._kind.trigger(event), unsettled=False)
-        for recorded in (each for session in self._sessions for each in session.said):
+            service.apply_trigger(self._kind.trigger(event), unsettled=False)
+        for recorded in (each for session in self._sessions for each in session.messages):
             if recorded.outgoing or recorded.type != fr.EVENT:
                 continue
             wait = self._began + recorded.at - loop.time()
             if wait > 0:
                 await asyncio.sleep(wait)
             view = self._kind.fold(view, recorded.message)
-            service.take(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
+            service.apply_trigger(self._kind.trigger(recorded.message), unsettled=bool(view.unsettled))
             self._on_event(recorded.at, self._slot, recorded.message)
-        return Played(self._slot, self._kind.name, view, service.state, False, ())
+        return ReplayedSlot(self._slot, self._kind.name, view, service.state, False, ())
 
 
 def _silent(_at: float, _slot: str, _event: Any) -> None:

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.text import Text
 
 from simulators.house import storm
-from simulators.house.picture import EVENTS, draw
-from simulators.house.remote import RemoteHouse
-from simulators.house.soak import Table
-from simulators.house.storm import HOUSE_SLOT, Mishap
-from table_controller.journal.wording import plain
-from table_controller.ledger.money import dollars
+from simulators.house.picture import EVENTS, draw_table
+from simulators.house.remote import ServiceTable
+from simulators.house.soak import SoakTable
+from simulators.house.storm import TABLE_SLOT, Mishap
+from table_controller.journal.wording import to_words
+from table_controller.ledger.money import format_dollars
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import (
     BetAccepted,
-    Cleared,
+    HoldCleared,
     Finding,
-    Found,
+    HoldOpened,
     HitClaimed,
     HitRebooked,
-    Moved,
+    StateChanged,
     WagersReturned,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulators.house.soak import Day
-    from simulators.house.storm import Level
-    from simulators.house.table import House
+    from simulators.house.soak import SoakFigures
+    from simulators.house.storm import FaultLevel
+    from simulators.house.table import CasinoTable
     from table_controller.cli.screen import Screen
     from table_controller.table.decisions import Decision
 
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 _EVERY: Final = 0.1
 
 
-class ShownTable(Table):
+class DemoTable(SoakTable):
     """A soak table that is also shown; a power cut kills the process of the box."""
 
-    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], casino: House, show: Show) -> None:
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], casino: CasinoTable, show: DemoShow) -> None:
         super().__init__(game, seed, mishaps, lambda *_, **__: casino)
         self._show = show
 
-    def _happen(self, casino: House, mishap: Mishap) -> None:
-        self._show.happens(mishap)
-        if isinstance(casino, RemoteHouse) and mishap.fault.startswith("box_power_cut"):
-            self.day.mishaps["box_power_cut"] += 1
+    def _happen(self, casino: CasinoTable, mishap: Mishap) -> None:
+        self._show.show_mishap(mishap)
+        if isinstance(casino, ServiceTable) and mishap.fault.startswith("box_power_cut"):
+            self.figures.mishaps["box_power_cut"] += 1
             casino.cut()
         else:
             super()._happen(casino, mishap)
@@ -62,24 +62,24 @@ class ShownTable(Table):
 # Mishaps of a short demo: round, second of the round, slot, fault.
 _TOUR: Final = (
     Mishap(1, 12.0, "shuffler.1", "jam:segment=lift,card=27"),
-    Mishap(2, 1.5, HOUSE_SLOT, "card_falls"),
+    Mishap(2, 1.5, TABLE_SLOT, "card_falls"),
     Mishap(4, 6.0, "shoe.1", "jam:segment=exit,card=3"),
-    Mishap(5, 14.0, HOUSE_SLOT, "box_power_cut:at=sync,points=1"),
+    Mishap(5, 14.0, TABLE_SLOT, "box_power_cut:at=sync,points=1"),
 )
 
 
-def mishaps_of(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
+def choose_mishaps(game: str, seed: int, rounds: int, level: FaultLevel) -> list[Mishap]:
     """Return the mishaps of a demo: the fixed tour first, then drawn ones, without changes of the clock."""
     tour = [mishap for mishap in _TOUR if game != "over_under" or mishap.slot != "shoe.1"] if level == "some" else []
-    drawn = storm.draw(game, seed, rounds, level)
+    drawn = storm.draw_schedule(game, seed, rounds, level)
     later = [mishap for mishap in drawn if mishap.round > (tour[-1].round if tour else 0)]
     return [*tour, *(mishap for mishap in later if not mishap.fault.startswith("clock_step"))]
 
 
-class Show:
+class DemoShow:
     """Draws one table: a live picture on a terminal, lines of events elsewhere."""
 
-    def __init__(self, casino: House, screen: Screen, title: str) -> None:
+    def __init__(self, casino: CasinoTable, screen: Screen, title: str) -> None:
         self._casino = casino
         self._screen = screen
         self._title = title
@@ -88,10 +88,10 @@ class Show:
         self._holds: dict[int, str] = {}
         casino.watchers.append(self._step)
 
-    def happens(self, mishap: Mishap) -> None:
+    def show_mishap(self, mishap: Mishap) -> None:
         """Show a mishap, before the box knows it."""
-        where = "at the table" if mishap.slot == HOUSE_SLOT else f"in {mishap.slot}"
-        self._add_line(Text(f"⚡ {plain(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
+        where = "at the table" if mishap.slot == TABLE_SLOT else f"in {mishap.slot}"
+        self._add_line(Text(f"⚡ {to_words(mishap.fault.partition(':')[0])} {where}", "bold yellow"))
 
     def _step(self, event: ev.Event, decisions: list[Decision]) -> None:
         for line in self._lines(event, decisions):
@@ -100,7 +100,7 @@ class Show:
     def _add_line(self, line: Text) -> None:
         line.no_wrap = True
         self._recent = [*self._recent, line][-EVENTS:]
-        if not self._screen.lives:
+        if not self._screen.is_live:
             self._screen.line(line.plain, str(line.style))
 
     def _lines(self, event: ev.Event, decisions: list[Decision]) -> Iterator[Text]:
@@ -109,31 +109,31 @@ class Show:
             yield Text(f"the box starts (boot {event.boot}); no machine moves before all have reported", "cyan")
         for decision in decisions:
             match decision:
-                case Moved(what="round", state=mc.BETTING):
+                case StateChanged(what="round", state=mc.BETTING):
                     yield Text(f"round {number}: bets are open")
-                case Moved(what="round", state=mc.COMPLETE):
+                case StateChanged(what="round", state=mc.COMPLETE):
                     yield Text(f"round {number}: complete", "green")
                 case BetAccepted():
                     yield Text(f"round {number}: bet of seat {decision.seat} accepted, on disk with its contribution")
                 case HitClaimed():
-                    amount = dollars(decision.fixed + decision.share)
+                    amount = format_dollars(decision.fixed + decision.share)
                     yield Text(
-                        f"round {number}: seat {decision.seat} claims {plain(decision.hand)}, {amount}", "magenta"
+                        f"round {number}: seat {decision.seat} claims {to_words(decision.hand)}, {amount}", "magenta"
                     )
                 case HitRebooked():
-                    amount = dollars(decision.fixed + decision.share)
+                    amount = format_dollars(decision.fixed + decision.share)
                     yield Text(f"round {number}: seat {decision.seat} is booked again, {amount}", "magenta")
-                case Found():
-                    self._holds[decision.hold] = plain(decision.trigger)
+                case HoldOpened():
+                    self._holds[decision.hold] = to_words(decision.trigger)
                     yield Text(f"found: {_about(decision)}", "bold red")
-                    orders = ", ".join(plain(outcome) for outcome in decision.outcomes)
+                    orders = ", ".join(to_words(outcome) for outcome in decision.outcomes)
                     yield Text(f"   the rule orders: {orders}   [{', '.join(decision.clauses)}]", "red")
                 case WagersReturned(seat=None):
                     yield Text(f"round {number}: void, all wagers go back", "bold red")
                 case Finding():
                     rounds = f": rounds {', '.join(map(str, decision.rounds))}" if decision.rounds else ""
                     yield Text(f"   {decision.text}{rounds}", "red")
-                case Cleared():
+                case HoldCleared():
                     what = self._holds.pop(decision.hold, "irregularity")
                     yield Text(f"cleared: {what}, acknowledged by {decision.credential}", "green")
 
@@ -141,7 +141,7 @@ class Show:
 
     def begin(self) -> None:
         """Start drawing, if the screen supports it."""
-        if self._screen.lives:
+        if self._screen.is_live:
             self._drawing = asyncio.get_running_loop().create_task(self._draw_on())
 
     async def _draw_on(self) -> None:
@@ -152,7 +152,7 @@ class Show:
     def picture(self) -> Any:
         """Return the picture of the table."""
         views = {name: slot.view for name, slot in self._casino.slots.items()}
-        return draw(self._casino.controller.table, views, self._recent, self._title)
+        return draw_table(self._casino.controller.table, views, self._recent, self._title)
 
     async def end(self) -> None:
         """Draw the last picture and keep it on the screen."""
@@ -162,9 +162,9 @@ class Show:
             self._screen.show(self.picture(), last=True)
 
 
-def _about(finding: Found) -> str:
+def _about(finding: HoldOpened) -> str:
     parts = [
-        plain(finding.trigger),
+        to_words(finding.trigger),
         finding.slot,
         finding.deck and f"deck {finding.deck}",
         finding.seat and f"seat {finding.seat}",
@@ -172,17 +172,17 @@ def _about(finding: Found) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
-def summary(day: Day, *, progressive: bool) -> list[Text]:
+def summary(day: SoakFigures, *, progressive: bool) -> list[Text]:
     """Return the summary of the demo, compared with the simulated truth."""
     lines = [
         Text(
-            f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.cuts}"
+            f"{day.rounds} rounds, {day.voids} of them void; {day.steps} steps in the journal; power cuts: {day.power_cuts}"
         ),
         Text(f"mishaps: {sum(day.mishaps.values())}; irregularities found, by clause: {day.irregularities}"),
     ]
     lines += [Text(f"   {count:3d} x {clause}", "dim") for clause, count in sorted(day.clauses.items())]
-    style = "bold red" if day.bad_after else "bold green"
-    lines.append(Text(f"hands from a bad deck after the first check able to see it: {day.bad_after}", style))
+    style = "bold red" if day.bad_after_check else "bold green"
+    lines.append(Text(f"hands from a bad deck after the first check able to see it: {day.bad_after_check}", style))
     if progressive:
         lines.append(
             Text(f"{day.bets} bets; chips, bets and meter agreed in {day.reconciled} checks, to the micro-dollar")

@@ -15,35 +15,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from simulators.house.checkers import Broken, Checkers
-from simulators.house.dealer import FLOOR, People
-from simulators.house.storm import Mishap, draw, happen
-from simulators.house.table import CHOICES, House
-from simulators.house.winners import Winners
-from simulators.table import keypad_and_sign, progressive
+from simulators.house.checkers import InvariantBroken, TableCheckers
+from simulators.house.dealer import FLOOR, SimulatedPeople
+from simulators.house.storm import Mishap, draw_schedule, inject_mishap
+from simulators.house.table import CHOICES, CasinoTable
+from simulators.house.winners import WinningPlayers
+from simulators.table import keypad_and_sign, progressive_choices
 from simulators.virtual_time import run_virtual
-from simulators.world.chips import hand
+from simulators.world.chips import player_hand
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simulators.house.storm import Level
+    from simulators.house.storm import FaultLevel
 
 GAMES: Final = tuple(CHOICES)
 # Rounds of one table: about five hours of play. The next table has another seed.
-DAY: Final = 250
+ROUNDS_PER_TABLE: Final = 250
 BETTORS: Final = (1, 2, 4, 6)
 # Share of hands with a bet that win: far more than by chance, so that a table sees every paytable line.
-WINS: Final = 0.04
+WIN_SHARE: Final = 0.04
 # Tries to open a round before a table counts as stuck: a try takes some ten seconds, and mishaps of two rounds may take
 # a machine's cable and power for a minute each.
-TRIES: Final = 24
+MAX_TRIES: Final = 24
 # Time limit until a table is idle (s): shuffling six decks takes two and a half minutes.
-PATIENCE: Final = 1500.0
+QUIESCENCE_TIMEOUT_S: Final = 1500.0
 # One in so many tables also has a keypad: each link costs a tenth of a table's time.
-JOINED: Final = 4
+KEYPAD_TABLE_EVERY: Final = 4
 # Chips that a player without chips buys.
 _STAKE: Final = 20
 # Numbers of last rounds whose mishaps are tried alone when a failure is reduced, and rounds to which the first mishap
@@ -53,7 +53,7 @@ _FIRST: Final = (1, 2, 3, 4, 5, 6)
 _COLOURS: Final = ("green", "violet", "orange", "grey", "white", "black")
 
 
-class Day(msgspec.Struct):
+class SoakFigures(msgspec.Struct):
     """Figures of one table, or of several."""
 
     rounds: int = 0
@@ -61,40 +61,40 @@ class Day(msgspec.Struct):
     steps: int = 0
     bets: int = 0
     hits: int = 0  # claims, right or wrong
-    cuts: int = 0
+    power_cuts: int = 0
     irregularities: int = 0
     clauses: Counter[str] = msgspec.field(default_factory=Counter)
     mishaps: Counter[str] = msgspec.field(default_factory=Counter)
-    bad_before: int = 0  # rounds from bad cards before any check could detect them
-    bad_after: int = 0  # and after such a check: must be none
+    bad_before_check: int = 0  # rounds from bad cards before any check could detect them
+    bad_after_check: int = 0  # and after such a check: must be none
     reconciled: int = 0
-    seconds: float = 0.0  # of processor time
-    virtual: float = 0.0  # of virtual time
+    cpu_s: float = 0.0  # of processor time
+    virtual_s: float = 0.0  # of virtual time
 
-    def add(self, other: Day) -> None:
+    def add(self, other: SoakFigures) -> None:
         """Add the figures of another table."""
         for name in self.__struct_fields__:
             mine, theirs = getattr(self, name), getattr(other, name)
             setattr(self, name, mine + theirs)
 
 
-class Failure(msgspec.Struct, frozen=True):
+class SoakFailure(msgspec.Struct, frozen=True):
     """A failure of one table."""
 
     game: str
     seed: int
     rounds: int  # played until the failure
-    promise: str
+    invariant: str
     how: str
     mishaps: list[Mishap]
 
 
-class Table:
+class SoakTable:
     """One table of a soak."""
 
-    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., House] = House) -> None:
+    def __init__(self, game: str, seed: int, mishaps: Sequence[Mishap], make: Callable[..., CasinoTable] = CasinoTable) -> None:
         """`make` builds the table; a faulty one shows whether the checkers detect it."""
-        self.day = Day()
+        self.figures = SoakFigures()
         self.round = 0
         self._game, self._seed, self._make = game, seed, make
         self._mishaps: dict[int, list[Mishap]] = {}
@@ -103,17 +103,17 @@ class Table:
         self._timers: list[asyncio.TimerHandle] = []
         self._unseen: list[dict[str, Any]] = []
 
-    async def play(self, rounds: int, on_round: Callable[[], None] | None = None) -> Day:
+    async def play(self, rounds: int, on_round: Callable[[], None] | None = None) -> SoakFigures:
         """Play so many rounds; Broken if a check fails, or the table cannot go on."""
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: self._unseen.append(context))
         began = process_time()
         casino = self._make(
-            self._game, seed=self._seed, choices=choices(self._game, self._seed), people=self._people,
-            models=keypad_and_sign(self._game) if self._seed % JOINED == 0 else None,
+            self._game, seed=self._seed, choices=table_choices(self._game, self._seed), people=self._people,
+            models=keypad_and_sign(self._game) if self._seed % KEYPAD_TABLE_EVERY == 0 else None,
         )  # fmt: skip
-        casino.people.thorough, casino.patience = True, PATIENCE
-        checkers = Checkers(casino)
+        casino.people.is_thorough, casino.patience = True, QUIESCENCE_TIMEOUT_S
+        checkers = TableCheckers(casino)
         casino.watchers.append(checkers.step)
         whole = False
         try:
@@ -129,15 +129,15 @@ class Table:
             self._note(casino, checkers)
             with nullcontext() if whole else suppress(AssertionError):  # the first failure is more informative
                 await casino.close()
-            self.day.seconds = process_time() - began
-            self.day.virtual = loop.time()
-        return self.day
+            self.figures.cpu_s = process_time() - began
+            self.figures.virtual_s = loop.time()
+        return self.figures
 
-    def _people(self, casino: House) -> People:
+    def _people(self, casino: CasinoTable) -> SimulatedPeople:
         """Return the people of the table; with a meter, players win now and then."""
-        return Winners(casino, self._seed, WINS) if casino.submission.wagers else People(casino)
+        return WinningPlayers(casino, self._seed, WIN_SHARE) if casino.submission.wagers else SimulatedPeople(casino)
 
-    async def _round(self, casino: House, checkers: Checkers) -> None:
+    async def _round(self, casino: CasinoTable, checkers: TableCheckers) -> None:
         """Open a round, play it to its end, and check everything."""
         self.round += 1
         rng = Random(f"{self._seed} {self.round}")
@@ -145,63 +145,63 @@ class Table:
         for mishap in self._mishaps.get(self.round, ()):
             self._timers.append(loop.call_later(mishap.moment * casino.pace, self._happen, casino, mishap))
         opened = checkers.rounds.opened
-        for _ in range(TRIES):
+        for _ in range(MAX_TRIES):
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7)
-            await self._try(casino, checkers, bets if casino.controller.table.context.progressive else ())
+            await self._try(casino, checkers, bets if casino.controller.table.context.has_progressive else ())
             if checkers.rounds.opened > opened:
                 break
         else:
-            raise Broken("stuck", f"no round can be opened: {_why(casino)}")
+            raise InvariantBroken("stuck", f"no round can be opened: {_why(casino)}")
         self._timers = [timer for timer in self._timers if timer.when() > loop.time()]
 
-    async def _try(self, casino: House, checkers: Checkers, bets: tuple[int, ...]) -> None:
+    async def _try(self, casino: CasinoTable, checkers: TableCheckers, bets: tuple[int, ...]) -> None:
         opened = checkers.rounds.opened
         try:
             await casino.round(bets)
-            await lead_on(casino)
+            await resume_play(casino)
         except TimeoutError as late:
-            raise Broken("stuck", f"{late}; {_why(casino)}") from late
+            raise InvariantBroken("stuck", f"{late}; {_why(casino)}") from late
         finally:
             self._raised()  # more informative than a timeout
         if checkers.rounds.opened == opened or checkers.rounds.voids.keys() & {
             casino.controller.table.state.round.number
         }:
             _take_back(casino)
-        checkers.round_over()
+        checkers.check_after_round()
         for seat in BETTORS if bets else ():
-            if not casino.chips.at(hand(f"bet_sensor.{seat}")):
-                casino.chips.make(hand(f"bet_sensor.{seat}"), _STAKE)
+            if not casino.chips.at(player_hand(f"bet_sensor.{seat}")):
+                casino.chips.make(player_hand(f"bet_sensor.{seat}"), _STAKE)
 
     def _raised(self) -> None:
         """Raise an exception that no task awaited: of the box, or of the people at the table."""
         for context in self._unseen:
             error = context.get("exception")
-            raise Broken("crash", f"{context['message']}: {error!r}") from error
+            raise InvariantBroken("crash", f"{context['message']}: {error!r}") from error
 
-    def _happen(self, casino: House, mishap: Mishap) -> None:
+    def _happen(self, casino: CasinoTable, mishap: Mishap) -> None:
         word = mishap.fault.partition(":")[0]
-        self.day.mishaps[word if happen(casino, mishap) else "(could not happen)"] += 1
+        self.figures.mishaps[word if inject_mishap(casino, mishap) else "(could not happen)"] += 1
 
-    def _note(self, casino: House, checkers: Checkers) -> None:
-        day = self.day
+    def _note(self, casino: CasinoTable, checkers: TableCheckers) -> None:
+        day = self.figures
         day.rounds, day.voids = checkers.rounds.opened, len(checkers.rounds.voids)
         day.steps, day.irregularities = checkers.figures["steps"], checkers.figures["irregularities"]
-        day.clauses, day.cuts = checkers.clauses, casino.disk.cuts
+        day.clauses, day.power_cuts = checkers.clauses, casino.disk.cuts
         day.bets, day.reconciled = checkers.money.accepted.total(), checkers.money.reconciled
-        day.hits = 0 if checkers.money.told is None else checkers.money.told.claims
-        day.bad_before = len(checkers.decks.bad_rounds)
-        day.bad_after = sum(broken.promise == "bad deck" for broken in checkers.broken)
+        day.hits = 0 if checkers.money.oracle is None else checkers.money.oracle.claims
+        day.bad_before_check = len(checkers.decks.bad_rounds)
+        day.bad_after_check = sum(broken.invariant == "bad deck" for broken in checkers.broken)
 
 
-def choices(game: str, seed: int) -> dict[str, Any]:
+def table_choices(game: str, seed: int) -> dict[str, Any]:
     """Return the choices of a table: one of the chapter's printed progressive paytables, if it has any.
 
     Every third table of DJ Wild offers no progressive.
     """
-    return {} if game == "dj_wild" and seed % 3 == 0 else progressive(game, seed)
+    return {} if game == "dj_wild" and seed % 3 == 0 else progressive_choices(game, seed)
 
 
-def _take_back(casino: House) -> None:
+def _take_back(casino: CasinoTable) -> None:
     """Players take back chips from closed sensors: no round was opened, or it was void."""
     for slot, machine in casino.machines.items():
         chips = casino.chips.at(f"{slot}/spot") if slot.startswith("bet_sensor.") else []
@@ -209,24 +209,24 @@ def _take_back(casino: House) -> None:
             machine.inject(f"take_bet:chips={len(chips)}")
 
 
-async def lead_on(casino: House) -> None:
+async def resume_play(casino: CasinoTable) -> None:
     """Bring the table to an idle state: restore power, play an open round, bring new decks."""
-    for _ in range(TRIES):
-        if casino.dark:
+    for _ in range(MAX_TRIES):
+        if casino.is_box_down:
             await casino.power_up()
-        await casino.rest()
-        if casino.dark:
+        await casino.until_quiescent()
+        if casino.is_box_down:
             continue
         if casino.controller.table.state.round.state == mc.BETTING:
             await casino.round()
             continue
-        if casino.controller.table.state.round.state == mc.IDLE and not await _new_deck(casino) and not casino.dark:
+        if casino.controller.table.state.round.state == mc.IDLE and not await _new_deck(casino) and not casino.is_box_down:
             return
-    if casino.dark or casino.controller.table.state.round.state != mc.IDLE:
-        raise Broken("stuck", f"the round stays {casino.controller.table.state.round.state}; {_why(casino)}")
+    if casino.is_box_down or casino.controller.table.state.round.state != mc.IDLE:
+        raise InvariantBroken("stuck", f"the round stays {casino.controller.table.state.round.state}; {_why(casino)}")
 
 
-async def _new_deck(casino: House) -> bool:
+async def _new_deck(casino: CasinoTable) -> bool:
     """Remove an expired deck, or bring a missing one; return whether there was one."""
     decks = casino.controller.table.state.decks
     for name in sorted(casino.people.expired):
@@ -237,13 +237,13 @@ async def _new_deck(casino: House) -> bool:
     if sum(deck.state != mc.REMOVED for deck in decks.values()) >= 2:
         return False
     names = (*_COLOURS, *(f"pack {number}" for number in range(len(decks) + 1)))
-    await casino.bring(next(name for name in names if name not in decks))
+    await casino.bring_deck(next(name for name in names if name not in decks))
     return True
 
 
-def _why(casino: House) -> str:
+def _why(casino: CasinoTable) -> str:
     """Return what the table waits for, as its screen shows it."""
-    if casino.dark:
+    if casino.is_box_down:
         return "the box has no power"
     table = casino.controller.table
     reasons = [reason.key for reason in table.permit("open_bets")]
@@ -265,26 +265,26 @@ def run_table(
     rounds: int,
     mishaps: Sequence[Mishap],
     on_round: Callable[[], None] | None = None,
-    make: Callable[..., House] = House,
-) -> tuple[Day, Failure | None]:
+    make: Callable[..., CasinoTable] = CasinoTable,
+) -> tuple[SoakFigures, SoakFailure | None]:
     """Play one table in virtual time."""
-    table = Table(game, seed, mishaps, make)
+    table = SoakTable(game, seed, mishaps, make)
     try:
         return run_virtual(table.play(rounds, on_round)), None
-    except Broken as broken:
+    except InvariantBroken as broken:
         until = [mishap for mishap in mishaps if mishap.round <= table.round]
-        return table.day, Failure(game, seed, table.round, broken.promise, str(broken), until)
+        return table.figures, SoakFailure(game, seed, table.round, broken.invariant, str(broken), until)
 
 
-def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = House) -> Failure:
+def shrink(failure: SoakFailure, tries: int = 120, make: Callable[..., CasinoTable] = CasinoTable) -> SoakFailure:
     """Return the same failure with as few mishaps as possible, found by replays with the same seed.
 
     Mostly the last mishaps cause it; a failure that also happens in the first rounds is replayed faster.
     """
 
-    def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> Failure | None:
+    def fails(mishaps: list[Mishap], rounds: int = failure.rounds) -> SoakFailure | None:
         _, smaller = run_table(failure.game, failure.seed, rounds, mishaps, make=make)
-        return smaller if smaller is not None and smaller.promise == failure.promise else None
+        return smaller if smaller is not None and smaller.invariant == failure.invariant else None
 
     least, parts = failure, 2
     nothing = fails([])
@@ -312,14 +312,14 @@ def shrink(failure: Failure, tries: int = 120, make: Callable[..., House] = Hous
     for first in _FIRST:
         sooner = least.mishaps[0].round - first
         if sooner > 0:
-            moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
+            moved = [msgspec.structs.replace(mishap, review_round=mishap.round - sooner) for mishap in least.mishaps]
             smaller = fails(moved, least.rounds - sooner + 1)
             if smaller is not None:
                 return smaller
     return least
 
 
-def tables(game: str, rounds: int, seed: int, level: Level) -> list[tuple[int, int, list[Mishap]]]:
+def tables(game: str, rounds: int, seed: int, level: FaultLevel) -> list[tuple[int, int, list[Mishap]]]:
     """Return the tables of a soak: seed, rounds and mishaps of each."""
-    days = [min(DAY, rounds - start) for start in range(0, rounds, DAY)]
-    return [(seed + at, length, draw(game, seed + at, length, level)) for at, length in enumerate(days)]
+    days = [min(ROUNDS_PER_TABLE, rounds - start) for start in range(0, rounds, ROUNDS_PER_TABLE)]
+    return [(seed + at, length, draw_schedule(game, seed + at, length, level)) for at, length in enumerate(days)]

@@ -12,7 +12,7 @@ from devices.report import Reported
 from devices.shuffler.driver import ShufflerDriver
 from devices.shuffler.state import ShufflerView
 from firmware_bridge.handshake import Trust
-from simulators.machine import Machine, approved
+from simulators.machine import SimulatedMachine, approved_firmware
 from simulators.machines.shuffler import SimulatedShuffler
 from table_controller.controller.slot import Slot
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from firmware_bridge.supervisor import Supervisor
     from firmware_bridge.wire import Capture, Transport
 
-M = TypeVar("M", bound=Machine)
+M = TypeVar("M", bound=SimulatedMachine)
 _E = TypeVar("_E")
 
 
-def trust_in(machine: Machine) -> Trust:
+def trust_for(machine: SimulatedMachine) -> Trust:
     """Return the trust of a table that has enrolled this machine."""
-    return Trust(machine.kind, {machine.key.serial: machine.key}, frozenset([approved(machine.kind)]))
+    return Trust(machine.kind, {machine.key.serial: machine.key}, frozenset([approved_firmware(machine.kind)]))
 
 
-class Stand(Generic[M, D, V]):
+class DeviceBench(Generic[M, D, V]):
     """A machine on its bench: `view` is the driver's view, `service` the slot's state, `machine` the truth."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Stand(Generic[M, D, V]):
     ) -> None:
         self.machine = machine
         self.events: list[Any] = []
-        self.trust = trust or trust_in(machine)
+        self.trust = trust or trust_for(machine)
         self.slot = Slot(
             machine.slot,
             kind,
@@ -94,7 +94,7 @@ class Stand(Generic[M, D, V]):
         """Apply a fault by its name."""
         return self.machine.inject(text)
 
-    def told(self, kind: type[_E]) -> list[_E]:
+    def events_of(self, kind: type[_E]) -> list[_E]:
         """Return every event of a kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -118,4 +118,4 @@ class Stand(Generic[M, D, V]):
 
 
 # The bench of most scenarios.
-ShufflerStand = Stand[SimulatedShuffler, ShufflerDriver, ShufflerView]
+ShufflerBench = DeviceBench[SimulatedShuffler, ShufflerDriver, ShufflerView]

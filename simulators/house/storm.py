@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from firmware_bridge.errors import BadFault, UsageMistake
-from simulators.faults import HOUSE_KIND, parse_fault
+from firmware_bridge.errors import BadFault, UsageError
+from simulators.faults import TABLE_KIND, parse_fault
 from simulators.house.dealer import DEALER
-from simulators.table import keypad_and_sign, layout
+from simulators.table import keypad_and_sign, table_slots
 from table_controller.table import events as ev
 
 if TYPE_CHECKING:
-    from simulators.faults import Fault
-    from simulators.house.table import House
+    from simulators.faults import InjectedFault
+    from simulators.house.table import CasinoTable
 
-Level = Literal["none", "some", "storm"]
-LEVELS: Final[tuple[Level, ...]] = ("none", "some", "storm")
+FaultLevel = Literal["none", "some", "storm"]
+FAULT_LEVELS: Final[tuple[FaultLevel, ...]] = ("none", "some", "storm")
 # Average number of mishaps in a round.
 _RATES: Final[dict[str, float]] = {"none": 0.0, "some": 0.12, "storm": 0.9}
 # The slot name of mishaps of the table itself.
-HOUSE_SLOT: Final = HOUSE_KIND
+TABLE_SLOT: Final = TABLE_KIND
 # Latest moment of a mishap in a round (s); a round takes about a minute, and a later mishap meets the next one.
 _LATEST: Final = 60.0
 # Latest moment of a chip after a round opened (s): no more bets is called after two.
@@ -51,28 +51,28 @@ class Mishap(msgspec.Struct, frozen=True, order=True):
         return f"{self.round}@{self.moment:g} {self.slot} {self.fault}"
 
 
-def read_mishap(text: str) -> Mishap:
+def parse_mishap(text: str) -> Mishap:
     """Parse a mishap as it is printed; UsageMistake names the error."""
     try:
         when, slot, fault = text.split()
         number, _, moment = when.partition("@")
         mishap = Mishap(int(number), float(moment), slot, fault)
     except ValueError:
-        raise UsageMistake(
+        raise UsageError(
             f"{text!r} is not a mishap; write for example '17@12.5 shuffler.1 jam:segment=lift'"
         ) from None
     kind = mishap.slot.partition(".")[0]
     try:
         parse_fault(mishap.fault, kind)
     except (BadFault, KeyError) as bad:
-        raise UsageMistake(f"{text!r}: {bad}") from bad
+        raise UsageError(f"{text!r}: {bad}") from bad
     return mishap
 
 
-def draw(game: str, seed: int, rounds: int, level: Level) -> list[Mishap]:
+def draw_schedule(game: str, seed: int, rounds: int, level: FaultLevel) -> list[Mishap]:
     """Draw the mishaps of so many rounds, in order."""
     rng = Random(f"storm {game} {seed}")
-    rate, slots = _RATES[level], [slot for slot in layout(game) if slot not in keypad_and_sign(game)]
+    rate, slots = _RATES[level], [slot for slot in table_slots(game) if slot not in keypad_and_sign(game)]
     drawn: list[Mishap] = []
     for number in range(1, rounds + 1):
         left = rate
@@ -85,9 +85,9 @@ def _one(rng: Random, number: int, slots: list[str], game: str) -> Mishap:
     moment = round(rng.uniform(0, _LATEST), 3)
     sort = rng.random()
     if sort < 0.12:
-        return Mishap(number, moment, HOUSE_SLOT, _of_box(rng))
+        return Mishap(number, moment, TABLE_SLOT, _of_box(rng))
     if sort < 0.28:
-        return Mishap(number, moment, HOUSE_SLOT, rng.choice(_of_people(rng)))
+        return Mishap(number, moment, TABLE_SLOT, rng.choice(_of_people(rng)))
     slot = rng.choice([*slots, *[s for s in slots if s.startswith(("shuffler", "shoe"))] * 2])
     kind = slot.partition(".")[0]
     if kind == "bet_sensor" and rng.random() < 0.7:
@@ -175,10 +175,10 @@ _OWN: Final[dict[str, Any]] = {
 }
 
 
-def happen(casino: House, mishap: Mishap) -> bool:
+def inject_mishap(casino: CasinoTable, mishap: Mishap) -> bool:
     """Inject a mishap; return whether it was possible: hands cannot reach inside a machine."""
-    if mishap.slot == HOUSE_SLOT:
-        _at_table(casino, parse_fault(mishap.fault, HOUSE_KIND))
+    if mishap.slot == TABLE_SLOT:
+        _at_table(casino, parse_fault(mishap.fault, TABLE_KIND))
         return True
     try:
         casino.machines[mishap.slot].inject(mishap.fault)
@@ -187,16 +187,16 @@ def happen(casino: House, mishap: Mishap) -> bool:
     return True
 
 
-def _at_table(casino: House, fault: Fault) -> None:
+def _at_table(casino: CasinoTable, fault: InjectedFault) -> None:
     match fault.kind.name:
         case "box_power_cut":
-            ahead, at = fault.whole("points"), _POINTS[fault.one_of("at", _POINTS)]
+            ahead, at = fault.integer("points"), _POINTS[fault.choice_index("at", _POINTS)]
             if at == "sync":
                 casino.disk.cut_at = casino.disk.points + ahead
             else:
                 casino.mains.cut_at, casino.mains.before = casino.mains.writes + ahead, at == "before"
         case "clock_step":
-            minutes = fault.whole("minutes") * (-1, 1)[fault.one_of("to", ("back", "ahead"))]
+            minutes = fault.integer("minutes") * (-1, 1)[fault.choice_index("to", ("back", "ahead"))]
             casino.clock.ahead_ns += minutes * 60_000_000_000
         case "card_falls":
             casino.on_collect = casino.lose_one
@@ -205,11 +205,11 @@ def _at_table(casino: House, fault: Fault) -> None:
         case "card_swapped":
             casino.on_collect = casino.swap_one
         case "miscount":
-            by = fault.whole("by") * (1, -1)[fault.one_of("way", ("more", "less"))]
-            casino.people.slips[fault.text("question")] = by
+            by = fault.integer("by") * (1, -1)[fault.choice_index("way", ("more", "less"))]
+            casino.people.miscounts[fault.text("question")] = by
         case "answer_twice":
-            casino.people.twice = True
-        case "open_again" if not casino.dark:
+            casino.people.answers_twice = True
+        case "open_again" if not casino.is_box_down:
             casino.controller.submit(ev.OpenRound(DEALER))
-        case "call_again" if not casino.dark:
+        case "call_again" if not casino.is_box_down:
             casino.controller.submit(ev.NoMoreBets(DEALER))

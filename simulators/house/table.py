@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.house.dealer import DEALER, FLOOR, LAYOUT, People
+from simulators.house.dealer import DEALER, FLOOR, LAYOUT, SimulatedPeople
 from simulators.house.disk import Disk, DiskWriter, PowerCut
-from simulators.house.power import HouseClock, Mains, NobodyElse, plan_of
-from simulators.house.rest import Rest
-from simulators.house.truth import Truth
-from simulators.models import make
-from simulators.table import CHOICES, layout
+from simulators.house.power import SimulatedClock, Mains, NoCredentials, make_plan
+from simulators.house.rest import QuiescenceWait
+from simulators.house.truth import DeckTruth
+from simulators.models import make_machine
+from simulators.table import CHOICES, table_slots
 from simulators.world.cards import DECK_53, SIX_DECKS, World
 from simulators.world.chips import TRAY as CHIP_TRAY
 from simulators.world.chips import Chips
@@ -22,26 +22,26 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table import shuffling
-from table_controller.table.dealing import first_deal
-from table_controller.table.decisions import Moved
+from table_controller.table.dealing import first_deal_cards
+from table_controller.table.decisions import StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from firmware_bridge.handshake import Trust
     from simulators.house.disk import DiskStore
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
     from table_controller.controller import plan
-    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.loop import Controller, DurableStep
     from table_controller.controller.slot import Slot
     from table_controller.rulebook import Submission
     from table_controller.table.decisions import Decision
 
-__all__ = ["CHOICES", "ROUND_TIME", "House"]
+__all__ = ["CHOICES", "ROUND_TIMEOUT_S", "CasinoTable"]
 
 # Time limit of a round (s of virtual time).
-ROUND_TIME: Final = 3600.0
-_DEALT: Final = Moved("round", mc.DEALING)
+ROUND_TIMEOUT_S: Final = 3600.0
+_DEALT: Final = StateChanged("round", mc.DEALING)
 
 
 def _until_controlled(_: Exception) -> None:
@@ -51,10 +51,10 @@ def _until_controlled(_: Exception) -> None:
 def _machines(game: str, submission: Submission) -> dict[str, str]:
     """Return the machines of a table: no keypad, because people answer on a screen, and a sign if it has a meter."""
     unused = ("keypad",) if "progressive" in submission.wagers else ("keypad", "meter")
-    return {slot: model for slot, model in layout(game).items() if not slot.startswith(unused)}
+    return {slot: model for slot, model in table_slots(game).items() if not slot.startswith(unused)}
 
 
-class House:
+class CasinoTable:
     """One table with its machines, box and people, in memory and usually in virtual time."""
 
     def __init__(
@@ -69,43 +69,43 @@ class House:
         disk: Disk | None = None,
         snapshot_every: int = 1000,
         pace: float = 1.0,
-        people: Callable[[House], People] = People,
-        credentials: plan.People | None = None,
+        people: Callable[[CasinoTable], SimulatedPeople] = SimulatedPeople,
+        credentials: plan.PeopleSource | None = None,
     ) -> None:
         """`choices`: further choices of the certificate holder; `trust`: the trust of single slots.
 
         `credentials`: who may sign on at the box in addition to the simulated people.
         """
-        self.patience = ROUND_TIME  # time limit until nobody has anything to do (s)
+        self.patience = ROUND_TIMEOUT_S  # time limit until nobody has anything to do (s)
         self.pace = pace  # factor on the time that people take
         self.edition = edition(game)
         self.submission = check_submission(self.edition, {"adjacent_boxes": 1} | CHOICES[game] | (choices or {}))
-        self.truth = Truth(self)
+        self.truth = DeckTruth(self)
         self.world = World()
         self.seats: tuple[int, ...] = (1, 2, 4, 6)
         self.notes: list[str] = []
-        self.log: list[tuple[ev.Event, list[Decision]]] = []
+        self.step_log: list[tuple[ev.Event, list[Decision]]] = []
         self.dealt_rounds: list[tuple[int, str, bool]] = []  # number, deck, whether the deck was really complete
         self.stub = 0
         self._asked_again: list[str] = []
-        self.strays: dict[str, list[Any]] = {}  # cards with other backs among a deck
+        self.stray_cards: dict[str, list[Any]] = {}  # cards with other backs among a deck
         self.watchers: list[Callable[[ev.Event, list[Decision]], None]] = []  # called for every durable step
         self.on_collect: Callable[[str], None] | None = None  # called once, when the next deck is collected
         self.chips = Chips()
         self.disk = disk or Disk(seed)
         self.mains = Mains(self.disk)
-        self.clock = HouseClock()
+        self.clock = SimulatedClock()
         self._seed = seed
         self._snapshot_every = snapshot_every
         chosen = _machines(game, self.submission) | (models or {})
-        self.machines: dict[str, Machine] = {}
+        self.machines: dict[str, SimulatedMachine] = {}
         for slot, model in chosen.items():
             more = {"chips": self.chips} if model == "bet-sensor" else {}
-            self.machines[slot] = make(model, slot, seed=seed, speed=speed, world=self.world, **more)
+            self.machines[slot] = make_machine(model, slot, seed=seed, speed=speed, world=self.world, **more)
         self._has_own_dealer = credentials is None
-        self.plan = plan_of(
+        self.plan = make_plan(
             self.edition, self.submission, self.machines, self.mains,
-            trust=trust or {}, credentials=credentials or NobodyElse(),
+            trust=trust or {}, credentials=credentials or NoCredentials(),
         )  # fmt: skip
         self.writer: DiskWriter  # of the journal of this boot
         self.people = people(self)
@@ -129,7 +129,7 @@ class House:
         """Show people the steps of the box and the events of its machines."""
         if box.controller is not None:
             box.controller.followers.append(self._follow)
-            box.on_told.append(self._on_device_event)
+            box.on_device_event.append(self._on_device_event)
 
     def _open_journal(self, digests: Mapping[str, str]) -> tuple[DiskStore, DiskWriter]:
         store = self.disk.open(version=VERSION, digests=digests, clocks=self.clock.now)
@@ -149,11 +149,11 @@ class House:
         return self.box.slots
 
     @property
-    def dark(self) -> bool:
+    def is_box_down(self) -> bool:
         """Whether the box has no power."""
         return not self.mains.is_on
 
-    def is_awaited(self) -> bool:
+    def is_answer_pending(self) -> bool:
         """Return False: in one process the box answers at once."""
         return False
 
@@ -162,7 +162,7 @@ class House:
 
         A box that cannot use its journal is in safe mode; `box.cause` is the reason.
         """
-        while self.dark:
+        while self.is_box_down:
             await self.box.stop()
             await asyncio.sleep(1.0)
             self.clock.kernel = str(int(self.clock.kernel) + 1)
@@ -176,12 +176,12 @@ class House:
         await asyncio.sleep(1.0)  # the start is on disk and shown
         if self.box.controller is not None:
             self._sign_on()
-            self.people.look_again()
+            self.people.look_at_screen()
 
     def _sign_on(self) -> None:
         """Sign the simulated dealer on, unless other people sign on at the box."""
         if self._has_own_dealer and self.box.presence is not None:
-            self.box.presence.signed_on(DEALER)
+            self.box.presence.sign_on(DEALER)
 
     async def power_down(self) -> None:
         """Stop the box in order and switch it off; the machines stay on."""
@@ -189,22 +189,22 @@ class House:
         self.mains.switch_off()
 
     def _on_device_event(self, slot: str, event: Any) -> None:
-        if not self.dark:
-            self.people.told(slot, event)
+        if not self.is_box_down:
+            self.people.see_device_event(slot, event)
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: DurableStep) -> None:
         self._stepped(step.event, step.decisions)
 
     def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
-        self.log.append((event, decisions))
-        self.truth.take(event, decisions)
+        self.step_log.append((event, decisions))
+        self.truth.apply_step(event, decisions)
         if isinstance(event, ev.StubOut):
             self.stub = event.count
         for decision in decisions:
-            self.people.take(decision)
+            self.people.see_decision(decision)
         if _DEALT in decisions:
             round_ = self.controller.table.state.round
-            self.dealt_rounds.append((round_.number, round_.deck or "", self.whole(round_.deck or "")))
+            self.dealt_rounds.append((round_.number, round_.deck or "", self.is_deck_whole(round_.deck or "")))
         for watch in self.watchers:
             watch(event, decisions)
 
@@ -214,7 +214,7 @@ class House:
         """Return all cards with this back, at any place."""
         return [card for place in self.world.census() for card in self.world.at(place) if card.back == back]
 
-    def whole(self, back: str) -> bool:
+    def is_deck_whole(self, back: str) -> bool:
         """Return whether the cards that will be dealt are really this deck: complete, and only of its back."""
         place = {"automated_shoe": "shoe.1", "dealing_shoe": "shoe.1", "manual_shoe": "shoe.1"}.get(
             self.controller.table.state.dealing, TRAY
@@ -229,7 +229,7 @@ class House:
             c.back for c in cards if c.face >= 0
         } <= {back}
 
-    def lay(self, back: str, to: str) -> None:
+    def gather_deck(self, back: str, to: str) -> None:
         """Gather the reachable cards of a deck in one place, from layout, rack and tray.
 
         Torn cards are set aside.
@@ -251,51 +251,51 @@ class House:
         self.world.make(cards[0].face, back, self.world.where(cards[1]))
         self.world.move(cards[1], RAIL)
 
-    def only_in_tray(self, back: str) -> None:
+    def put_alone_in_tray(self, back: str) -> None:
         """Put one deck alone into the tray, and other cards into separate piles: decks are never mixed."""
         for card in self.world.at(TRAY):
             if card.back != back:
                 self.world.move(card, f"pile of {card.back}")
-        self.lay(back, TRAY)
+        self.gather_deck(back, TRAY)
 
-    def reachable(self, back: str) -> int:
+    def count_reachable(self, back: str) -> int:
         """Return the true number of cards of a deck that hands can count, on the table and in the tray."""
         lying = [card for card in self.deck(back) if "/" not in self.world.where(card) and card.face >= 0]
-        mixed = [card for card in self.strays.get(back, []) if self.world.where(card) not in ("quarantine", RACK)]
+        mixed = [card for card in self.stray_cards.get(back, []) if self.world.where(card) not in ("quarantine", RACK)]
         return len(mixed) + sum(1 for c in lying if self.world.where(c) not in (RAIL, "set_aside", "quarantine"))
 
-    def note_strays(self, slot: str, back: str) -> None:
+    def record_stray_cards(self, slot: str, back: str) -> None:
         """Record playing cards with another back that come out of a machine with a deck and are counted with it."""
         places = [place for place in self.world.census() if place.startswith(slot + "/")]
         inside = [card for place in places for card in self.world.at(place) if card.face >= 0]
         if 2 * sum(1 for card in inside if card.back == back) > len(inside):
-            self.strays[back] = [
+            self.stray_cards[back] = [
                 card for card in inside if card.back != back and "behind" not in self.world.where(card)
             ]
 
-    def drawn(self) -> int:
+    def count_drawn(self) -> int:
         """Return the true number of playing cards on the layout."""
         return sum(1 for card in self.world.at(LAYOUT) if card.face >= 0)
 
-    def in_well(self) -> int:
+    def count_in_shoe(self) -> int:
         """Return the true number of playing cards in the shoe."""
         return sum(
             1 for p in self.world.census() if p.startswith("shoe.1/") for card in self.world.at(p) if card.face >= 0
         )
 
-    def inside(self, slot: str, back: str) -> int:
+    def count_inside(self, slot: str, back: str) -> int:
         """Return the true number of cards of a deck in a machine, without those behind its shelves."""
         places = [self.world.where(card) for card in self.deck(back)]
         return sum(1 for place in places if place.startswith(slot + "/") and "behind" not in place)
 
-    def deal(self, cards: int) -> None:
+    def deal_by_hand(self, cards: int) -> None:
         """Deal from the hand."""
         for card in self.world.at(TRAY)[-cards:]:
             self.world.move(card, LAYOUT)
 
     def cards_of_deal(self) -> int:
         """Return the number of cards of the first deal."""
-        return first_deal(self.controller.table.context)
+        return first_deal_cards(self.controller.table.context)
 
     def chips_in_tray(self, machine: Any) -> int:
         """Return the true number of chips in the dealer's tray."""
@@ -307,17 +307,17 @@ class House:
         """Connect every machine; bring decks, which are opened and shuffled."""
         self._sign_on()
         self.box.connect()
-        await self.until(lambda: all(slot.service.serves for slot in self.slots.values()))
+        await self.until(lambda: all(slot.service.is_in_service for slot in self.slots.values()))
         for back in decks:
-            await self.bring(back)
+            await self.bring_deck(back)
 
-    async def bring(self, back: str) -> None:
+    async def bring_deck(self, back: str) -> None:
         """Bring a new deck, which is opened and shuffled."""
         self.world.make_deck(TRAY, back, DECK_53 if self.edition.cards.decks == 1 else SIX_DECKS)
         self.controller.submit(ev.DeckReceived(back, DEALER))
-        await self.rest()
+        await self.until_quiescent()
 
-    def faces_right(self, back: str) -> bool:
+    def are_faces_right(self, back: str) -> bool:
         """Return whether the reachable cards of a deck have the right faces."""
         hidden = (RAIL, "set_aside", "quarantine")
         faces = sorted(card.face for card in self.deck(back) if self.world.where(card) not in hidden and card.face >= 0)
@@ -328,27 +328,27 @@ class House:
         self.controller.submit(ev.OpenRound(DEALER))
         await self.wait(1.0)
         if bets:  # players see whether bets are open
-            await self.until(lambda: self.dark or not (self.is_awaited() or self.opening()))
+            await self.until(lambda: self.is_box_down or not (self.is_answer_pending() or self.is_opening_bets()))
         for seat in bets:
-            betting = not self.dark and self.controller.table.state.round.state == mc.BETTING
+            betting = not self.is_box_down and self.controller.table.state.round.state == mc.BETTING
             if betting and not self.chips.at(f"bet_sensor.{seat}/spot"):
                 self.machines[f"bet_sensor.{seat}"].inject("place_bet")
         await self.wait(1.0)
-        if self.dark:
+        if self.is_box_down:
             return
         if self.controller.table.state.round.state == mc.BETTING:
             self.controller.submit(ev.NoMoreBets(DEALER))
-        await self.rest()
+        await self.until_quiescent()
 
-    def opening(self) -> bool:
+    def is_opening_bets(self) -> bool:
         """Return whether a sensor has yet to confirm that bets are open."""
         return any(issued.act == "open_bets" for issued in self.controller.table.state.commands.values())
 
-    async def rest(self, seconds: float | None = None) -> None:
+    async def until_quiescent(self, seconds: float | None = None) -> None:
         """Wait until nobody has anything to do, or the box is down."""
-        await Rest(self, self.patience if seconds is None else seconds).come()
+        await QuiescenceWait(self, self.patience if seconds is None else seconds).wait()
 
-    def ask_again(self) -> bool:
+    def request_reports_again(self) -> bool:
         """Request a new report from an unverified machine, once; return whether there was one."""
         state = self.controller.table.state
         doubtful = [name for name, slot in state.slots.items() if slot.state == "unverified"]
@@ -365,7 +365,7 @@ class House:
             self.world.move_all(f"{slot}/intake", TRAY)
             self.machines[slot].firmware.hands_moved()  # type: ignore[attr-defined]
 
-    def feed(self) -> None:
+    def load_shuffler(self) -> None:
         """Put a waiting deck into the shuffler, if it is empty and in service."""
         state = self.controller.table.state
         slot = state.slots.get("shuffler.1")
@@ -374,9 +374,9 @@ class House:
         if any(issued.slot == "shuffler.1" for issued in state.commands.values()):
             return
         for deck in state.decks.values():
-            waits = shuffling.waits(self.controller.table.context, deck)  # a deck that has to be shuffled
+            waits = shuffling.is_waiting(self.controller.table.context, deck)  # a deck that has to be shuffled
             if waits and not any(self.world.count(f"shuffler.1/{at}") for at in ("intake", "gate", "presented")):
-                self.lay(deck.name, TRAY)
+                self.gather_deck(deck.name, TRAY)
                 for card in [card for card in self.world.at(TRAY) if card.back == deck.name]:
                     self.world.move(card, "shuffler.1/intake")
                 self.machines["shuffler.1"].firmware.hands_moved()  # type: ignore[attr-defined]
@@ -386,12 +386,12 @@ class House:
         """Wait so many seconds at the pace of these people."""
         await asyncio.sleep(seconds * self.pace)
 
-    async def until_held(self, seconds: float = ROUND_TIME) -> None:
+    async def until_held(self, seconds: float = ROUND_TIMEOUT_S) -> None:
         """Wait until the box has a hold and nobody is busy."""
         for _ in range(round(seconds / 0.5)):
-            self.feed()
+            self.load_shuffler()
             state = self.controller.table.state
-            if state.holds and not self.people.busy and not state.commands:
+            if state.holds and not self.people.is_busy and not state.commands:
                 return
             await self.wait(0.5)
         raise TimeoutError("the box has found nothing")

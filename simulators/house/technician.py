@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.service import CLEARED, FAULTED, UNVERIFIED
 from devices.shuffler.messages import Mode
 from firmware_bridge.errors import BadFault, PitboxError
-from simulators.house.way_back import Walk
+from simulators.house.way_back import TechnicianRepair
 from simulators.world.table import TRAY
 from table_controller.table import events as ev
 from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUFFLED
@@ -22,7 +22,7 @@ from table_controller.table.machines import COMPLETE, IDLE, READY, REMOVED, SHUF
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from simulators.house.table import House
+    from simulators.house.table import CasinoTable
     from table_controller.table.decisions import Prompt
 
 DEALER: Final = ev.Person("dealer", "dealer-1")
@@ -31,9 +31,9 @@ OTHER_FLOOR: Final = ev.Person("floorperson", "floor-2")  # for acts that need t
 TECHNICIAN: Final = ev.Person("technician", "tech-1")
 QUARANTINE: Final = "quarantine"
 # Time that people need for an action (s).
-PACE: Final = 0.5
+ACTION_TIME_S: Final = 0.5
 # Number of looks before the technician visits an unverified machine, since most recover; also a limit of retries.
-LONG: Final = 60
+MANY_LOOKS: Final = 60
 # Ids of a technician's own commands: far above every id of the core.
 _SERVICE_IDS: Final = 1 << 62
 
@@ -41,16 +41,16 @@ _SERVICE_IDS: Final = 1 << 62
 class Technician(ABC):
     """Part of `People`: the work at machines."""
 
-    def __init__(self, casino: House) -> None:
+    def __init__(self, casino: CasinoTable) -> None:
         self.casino = casino
-        self.thorough = False  # a search also finds cards that no sensor detects
+        self.is_thorough = False  # a search also finds cards that no sensor detects
         self._ids = count(_SERVICE_IDS)
         self._one_technician = asyncio.Lock()
         self._doubted: dict[str, int] = {}  # number of looks in a row in which a machine was unverified
 
     @property
     @abstractmethod
-    def busy(self) -> bool:
+    def is_busy(self) -> bool:
         """Whether a person is doing something."""
 
     @abstractmethod
@@ -66,12 +66,12 @@ class Technician(ABC):
     async def _go_back(self, slot: str) -> None:
         """Do the return-to-service steps that a box with fault reports requires; other boxes require none."""
         known = self.casino.controller.table.state.slots.get(slot)
-        if known is None or known.way is None:
+        if known is None or known.return_procedure is None:
             return
         box: Any = self.casino.box  # a remote box: only such a box has fault reports
         async with self._one_technician:
             try:
-                await Walk(self.casino, box, slot).go()
+                await TechnicianRepair(self.casino, box, slot).run()
             except PitboxError as failed:
                 self.casino.notes.append(f"{slot}: the technician: {failed.code} {failed}")
 
@@ -100,19 +100,19 @@ class Technician(ABC):
         slot = prompt.slot or ""
         await self._clear(slot, self.casino.machines[slot])
 
-    def mend(self) -> bool:
+    def repair_idle_machine(self) -> bool:
         """Send the technician to a machine that is out of service without an open hold; return whether there is one."""
         state = self.casino.controller.table.state
         named = {hold.slot for hold in state.holds.values()}
         for name, slot in state.slots.items():
             self._doubted[name] = self._doubted.get(name, 0) + 1 if slot.state == UNVERIFIED else 0
-            needs_visit = slot.state in (FAULTED, CLEARED) or self._doubted[name] > LONG
+            needs_visit = slot.state in (FAULTED, CLEARED) or self._doubted[name] > MANY_LOOKS
             if slot.kind == "bet_sensor" and state.round.state != IDLE:
                 continue  # its latch is kept until the round is over
-            if self._doubted[name] > LONG and not state.holds and not self.busy and self._report(name, slot.kind):
+            if self._doubted[name] > MANY_LOOKS and not state.holds and not self.is_busy and self._report(name, slot.kind):
                 self._doubted[name] = 0
                 return True
-            if needs_visit and name not in named and not self.busy:
+            if needs_visit and name not in named and not self.is_busy:
                 self._doubted[name] = 0
                 self._go(self._mend(name))
                 return True
@@ -126,7 +126,7 @@ class Technician(ABC):
         state = self.casino.controller.table.state
         inside = [deck for deck in state.decks.values() if deck.place.partition("/")[0] == slot]
         if state.round.state not in (IDLE, COMPLETE) and kind in ("shoe", "shuffler", "shaker"):
-            self.casino.controller.submit(ev.Declared(f"{kind}_fault", DEALER, slot=slot))
+            self.casino.controller.submit(ev.IrregularityReported(f"{kind}_fault", DEALER, slot=slot))
             return True
         ready = [deck.name for deck in inside if deck.state in (SHUFFLED, READY)]
         if ready:
@@ -135,11 +135,11 @@ class Technician(ABC):
 
     async def _mend(self, slot: str) -> None:
         await self._clear(slot, self.casino.machines[slot])
-        if not self.casino.dark and self.casino.controller.table.state.slots[slot].state == FAULTED:
+        if not self.casino.is_box_down and self.casino.controller.table.state.slots[slot].state == FAULTED:
             self.casino.controller.submit(ev.SlotOrdered(slot, "clear", TECHNICIAN))
         await self._go_back(slot)
-        await self.casino.wait(PACE)
-        if self.casino.dark:
+        await self.casino.wait(ACTION_TIME_S)
+        if self.casino.is_box_down:
             return
         state = self.casino.controller.table.state.slots[slot].state
         if state == CLEARED or (state == UNVERIFIED and self.casino.slots[slot].view.connected):  # it reports again
@@ -194,14 +194,14 @@ class Technician(ABC):
 
     async def _hands_off(self, machine: Any) -> None:
         """Wait until no hand draws from a shoe."""
-        for _ in range(LONG):
-            if not getattr(machine.mechanics, "drawing", False):
+        for _ in range(MANY_LOOKS):
+            if not getattr(machine.mechanics, "draw_fault", False):
                 return
-            await self.casino.wait(PACE)
+            await self.casino.wait(ACTION_TIME_S)
 
     def _search(self, slot: str) -> None:
         """Search behind shelves and well, if thorough; found cards go to their deck."""
-        if not self.thorough:
+        if not self.is_thorough:
             return
         decks = self.casino.controller.table.state.decks
         for card in [*self.casino.world.at(f"{slot}/behind_shelves"), *self.casino.world.at(f"{slot}/behind_well")]:

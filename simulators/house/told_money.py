@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simulators.house.plain_money import TABLES, PlainMoney, dollars, micro
+from simulators.house.plain_money import TABLES, ReferenceLedger, dollars, to_micro
 from simulators.house.winners import Payment
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -15,9 +15,9 @@ from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
     MeterSet,
-    Moved,
+    StateChanged,
     Prompt,
-    Refused,
+    RequestRefused,
     WagersReturned,
 )
 from table_controller.table.hits import NO_WIN
@@ -25,7 +25,7 @@ from table_controller.table.hits import NO_WIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from table_controller.journal.records import Step
+    from table_controller.journal.records import StepRecord
     from table_controller.ledger.meter import MeterRules
     from table_controller.table.decisions import Decision
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _FALLS: Final = {"hit_hand": "not_winning", "hit_dark": "refuse", "hit_validate": "refuse"}
 
 
-class ToldMoney:
+class JournalMoneyOracle:
     """`paid` and `envy` are by round and seat; `claims` counts all claims ever made."""
 
     def __init__(self, rules: MeterRules) -> None:
-        self.plain = PlainMoney.of(rules)
+        self.ledger = ReferenceLedger.from_rules(rules)
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[tuple[int, int], tuple[int, ...]] = {}
         self.claims = 0
@@ -47,18 +47,18 @@ class ToldMoney:
         self._seen: dict[int, str] = {}  # hands without a bet that were checked for envy
         self._paid_for: dict[int, str] = {}  # hands whose envy was paid
 
-    def read(self, steps: Iterable[Step]) -> ToldMoney:
+    def apply_journal(self, steps: Iterable[StepRecord]) -> JournalMoneyOracle:
         """Apply a whole journal."""
         for step in steps:
-            self.take(step.event, step.decisions)
+            self.apply_step(step.event, step.decisions)
         return self
 
-    def take(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
+    def apply_step(self, event: ev.Event, decisions: Sequence[Decision]) -> None:
         """Apply one step."""
-        if isinstance(event, ev.Answer) and Refused not in map(type, decisions):
+        if isinstance(event, ev.Answer) and RequestRefused not in map(type, decisions):
             self._apply_answer(self._asked[event.prompt], event)
-        if isinstance(event, ev.MeterCorrected) and Refused not in map(type, decisions):
-            self.plain.correct(event.amount)
+        if isinstance(event, ev.MeterCorrected) and RequestRefused not in map(type, decisions):
+            self.ledger.correct(event.amount)
         back = [decision.seat for decision in decisions if isinstance(decision, BetReturned)]
         if back:
             self._return(back)
@@ -67,13 +67,13 @@ class ToldMoney:
                 self._asked[decision.id] = decision
             elif isinstance(decision, BetAccepted):
                 self._round = decision.round
-                self.plain.bet(decision.seat)
+                self.ledger.bet(decision.seat)
             elif isinstance(decision, WagersReturned) and "progressive" not in decision.settled:
                 self._envy_back(decision.seat)
             elif isinstance(decision, MeterSet):
-                self.plain.rate_bp, self.plain.limit = decision.rate_bp, decision.limit
-            elif decision == Moved("round", mc.IDLE):
-                self.plain.end_round()
+                self.ledger.rate_bp, self.ledger.limit = decision.rate_bp, decision.limit
+            elif decision == StateChanged("round", mc.IDLE):
+                self.ledger.end_round()
                 self._round, self._hits, self._seen, self._paid_for = 0, {}, {}, {}
 
     def _apply_answer(self, prompt: Prompt, answer: ev.Answer) -> None:
@@ -81,7 +81,7 @@ class ToldMoney:
         match prompt.kind:
             case "progressive" if answer.choice != NO_WIN:
                 self.claims += 1
-                self.plain.claim(self.claims, seat, answer.choice)
+                self.ledger.claim(self.claims, seat, answer.choice)
                 self._hits[self.claims] = (seat, answer.choice)
             case "hit_hand" | "hit_dark" | "hit_validate" if answer.choice == _FALLS[prompt.kind]:
                 self._fall(self._hit(seat))
@@ -97,8 +97,8 @@ class ToldMoney:
 
     def _pay(self, id_: int, method: str) -> None:
         seat, hand = self._hits[id_]
-        amount = self.plain.amount_of(id_)
-        self.plain.pay(id_, "table" if method == "table" else "hand")
+        amount = self.ledger.amount_of(id_)
+        self.ledger.pay(id_, "table" if method == "table" else "hand")
         assert (self._round, seat) not in self.paid, f"round {self._round}, seat {seat}: paid twice"
         self.paid[self._round, seat] = Payment(hand, method, amount)
 
@@ -106,24 +106,24 @@ class ToldMoney:
         """Withdraw a claim by a person's answer, with the envy of its hand."""
         seat, _ = self._hits.pop(id_)
         self._unpay_envy(seat, self.envy.pop((self._round, seat), ()))
-        self.plain.undo([id_], [])
+        self.ledger.undo([id_], [])
 
     def _return(self, seats: list[int]) -> None:
         """Return bets and withdraw their claims; a bet whose hit was paid by hand is kept."""
         falling = [id_ for id_, (seat, _) in self._hits.items() if seat in seats]
         for id_ in falling:
             self.paid.pop((self._round, self._hits.pop(id_)[0]), None)
-        self.plain.undo(falling, seats)
+        self.ledger.undo(falling, seats)
 
     def _pay_envy(self, seat: int, seats: tuple[int, ...]) -> None:
         hand = next((hand for of, hand in self._hits.values() if of == seat), None) or self._seen[seat]
         self._paid_for[seat] = hand
-        self.plain.envy += self._envy_of(hand) * len(seats)
+        self.ledger.envy += self._envy_of(hand) * len(seats)
         self.envy[self._round, seat] = seats
 
     def _unpay_envy(self, of: int, seats: tuple[int, ...]) -> None:
         if seats:
-            self.plain.envy -= self._envy_of(self._paid_for[of]) * len(seats)
+            self.ledger.envy -= self._envy_of(self._paid_for[of]) * len(seats)
 
     def _envy_back(self, void: int | None) -> None:
         """Take envy back: a void round or hand neither gives nor receives it."""
@@ -136,9 +136,9 @@ class ToldMoney:
                 del self.envy[number, of]
 
     def _envy_of(self, hand: str) -> int:
-        printed = next(line for line in TABLES[self.plain.table].lines if line.hand == hand)
-        return micro(dollars(printed.envy_cents))
+        printed = next(line for line in TABLES[self.ledger.table].lines if line.hand == hand)
+        return to_micro(dollars(printed.envy_cents))
 
     def accounts(self) -> dict[str, int]:
         """Return what each account must hold (micro-dollars)."""
-        return self.plain.accounts()
+        return self.ledger.accounts()

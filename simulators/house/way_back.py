@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simulators.world.table import TRAY
 
 if TYPE_CHECKING:
-    from simulators.house.far_table import FarBox
-    from simulators.house.table import House
+    from simulators.house.far_table import RemoteBox
+    from simulators.house.table import CasinoTable
 
 # Place and back of the test deck.
 TOOLBOX: Final = "toolbox"
@@ -22,21 +22,21 @@ _MOST: Final = 60
 _PACE: Final = 0.5
 
 
-class Walk:
+class TechnicianRepair:
     """One return to service. `go` ends when no step is open, or the limit is reached."""
 
-    def __init__(self, casino: House, box: FarBox, slot: str) -> None:
+    def __init__(self, casino: CasinoTable, box: RemoteBox, slot: str) -> None:
         self._casino, self._box, self._slot = casino, box, slot
         self._machine: Any = casino.machines[slot]
         self._cards = casino.edition.cards.count
 
-    async def go(self) -> None:
+    async def run(self) -> None:
         """Do the next step until none is open."""
         for _ in range(_MOST):
-            procedure = self._casino.controller.table.state.slots[self._slot].way
-            if procedure is None or self._casino.dark:
+            procedure = self._casino.controller.table.state.slots[self._slot].return_procedure
+            if procedure is None or self._casino.is_box_down:
                 break
-            await getattr(self, f"_{procedure.step.partition(':')[0]}")(procedure.dossier)
+            await getattr(self, f"_{procedure.step.partition(':')[0]}")(procedure.fault_report)
             await self._casino.wait(_PACE)
         self._put_away()
 
@@ -45,7 +45,7 @@ class Walk:
 
     async def _begin(self, dossier: int) -> None:
         self._machine.inject("mend")
-        await self._box.step(dossier, "begin", "tech-1")
+        await self._box.do_return_step(dossier, "begin", "tech-1")
 
     async def _clear(self, _: int) -> None:
         self._empty_intake()
@@ -53,14 +53,14 @@ class Walk:
         await self._order("clear_jam")
 
     async def _path_empty(self, dossier: int) -> None:
-        await self._box.step(dossier, "path_empty", "tech-1")
+        await self._box.do_return_step(dossier, "path_empty", "tech-1")
 
     async def _sensor_test(self, _: int) -> None:
         await self._order("self_test")
 
     async def _motor_jog(self, dossier: int) -> None:
         self._empty_intake()
-        for motor in (await self._box.step(dossier, None, None))["motors"]:
+        for motor in (await self._box.do_return_step(dossier, None, None))["motors"]:
             await self._order("jog", motor=motor)
 
     async def _one_card(self, _: int) -> None:
@@ -70,10 +70,10 @@ class Walk:
         await self._through(self._cards)
 
     async def _count(self, dossier: int) -> None:
-        await self._box.step(dossier, "count", "tech-1", cards=self._cards)
+        await self._box.do_return_step(dossier, "count", "tech-1", cards=self._cards)
 
     async def _return(self, dossier: int) -> None:
-        await self._box.step(dossier, "return", "floor-1")
+        await self._box.do_return_step(dossier, "return", "floor-1")
 
     # --- the test deck ------------------------------------------------------------------------------------------------
 

@@ -11,36 +11,36 @@ from random import Random
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from devices.bet_sensor.messages import Light
-from simulators.house.dealer import People
+from simulators.house.dealer import SimulatedPeople
 from table_controller.table.hits import NO_ENVY, NO_WIN
 
 if TYPE_CHECKING:
-    from simulators.house.table import House
+    from simulators.house.table import CasinoTable
     from table_controller.ledger.hits import Hit
     from table_controller.table.decisions import Prompt
 
 # Shares of bettors' hands that win, of claims that the dealer first names wrongly, of validations that the floorperson
 # refuses, and of interrupted rounds that are voided: high enough for every path within some rounds.
-WINS: Final = 0.5
-ERRS: Final = 0.15
-REFUSES: Final = 0.1
-VOIDS: Final = 0.3
+WIN_SHARE: Final = 0.5
+ERROR_SHARE: Final = 0.15
+REFUSAL_SHARE: Final = 0.1
+VOID_SHARE: Final = 0.3
 
 
 class Payment(NamedTuple):
     """A payment for a hand (micro-dollars), by table or by hand."""
 
     hand: str
-    way: str
+    method: str
     amount: int
 
 
-class Winners(People):
+class WinningPlayers(SimulatedPeople):
     """All people at one table. `paid` and `envy`: what was really paid, by round and seat."""
 
-    def __init__(self, casino: House, seed: int, wins: float = WINS) -> None:
+    def __init__(self, casino: CasinoTable, seed: int, wins: float = WIN_SHARE) -> None:
         super().__init__(casino)
-        self.seed, self.wins = seed, wins
+        self.seed, self.win_share = seed, wins
         self.paid: dict[tuple[int, int], Payment] = {}
         self.envy: dict[
             tuple[int, int], tuple[int, ...]
@@ -54,11 +54,11 @@ class Winners(People):
         """Return the true hand of a seat in a round: a paytable line, or NO_WIN."""
         rng = self._rng("hand", number, seat)
         hands = [award.hand for award in self._rules.awards]
-        return rng.choice(hands) if rng.random() < self.wins else NO_WIN
+        return rng.choice(hands) if rng.random() < self.win_share else NO_WIN
 
-    def acts(self) -> dict[str, Any]:
+    def hand_actions(self) -> dict[str, Any]:
         """Add payments, and taking back the payments of a void round."""
-        return super().acts() | {
+        return super().hand_actions() | {
             "hit_pay": self._pay_from_table,
             "hand_pay": self._pay_by_hand,
             "progressive_envy": self._pay_envy,
@@ -77,14 +77,14 @@ class Winners(People):
             spot: Any = self.casino.machines[f"bet_sensor.{seat}"]
             return "lit" if spot.spot.light is Light.ACCEPTED else "dark"
         if prompt.kind == "hit_validate":
-            refuses = self._rng("refuses", prompt.id).random() < REFUSES
+            refuses = self._rng("refuses", prompt.id).random() < REFUSAL_SHARE
             return "refuse" if refuses else self._rng("way", number, seat).choice(prompt.choices[:-1])
         if prompt.kind == "envy_line":
             hand = self.hand_of(number, seat)
             return hand if hand in prompt.choices else NO_ENVY
         if prompt.kind == "choose" and "void" in prompt.choices:
-            by_hand = any(paid.way == "hand" for (of, _), paid in self.paid.items() if of == number)
-            voids = not by_hand and self._rng("void", prompt.id).random() < VOIDS
+            by_hand = any(paid.method == "hand" for (of, _), paid in self.paid.items() if of == number)
+            voids = not by_hand and self._rng("void", prompt.id).random() < VOID_SHARE
             return "void" if voids else prompt.choices[0]  # a round with a hand pay is not voided
         return super().choose(prompt)
 
@@ -120,7 +120,7 @@ class Winners(People):
     def _named(self, prompt: Prompt, truth: str) -> str:
         """Return the true hand, or sometimes a wrong one the first time."""
         key = self._here(prompt)
-        if self._rng("errs", *key).random() < ERRS and self._erred.setdefault(key, prompt.id) == prompt.id:
+        if self._rng("errs", *key).random() < ERROR_SHARE and self._erred.setdefault(key, prompt.id) == prompt.id:
             return self._rng("error", *key).choice(prompt.choices[1:])
         return truth
 
@@ -151,7 +151,7 @@ class Winners(People):
         for key in [key for key in self.paid if key[0] == number]:
             hit = state.money.hit_of(key[1])
             if hit is not None:  # documented before, or settled although the round is void
-                self.stand.add(key)
+                self.standing_bets.add(key)
             else:
                 del self.paid[key]
         for key in [key for key in self.envy if key[0] == number]:

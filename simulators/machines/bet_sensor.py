@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Final
 
 from devices.bet_sensor import messages as m
 from firmware_bridge.errors import BadFault
-from simulators.machine import Machine
-from simulators.twins.bet_sensor import BetSensorTwin
+from simulators.machine import SimulatedMachine
+from simulators.twins.bet_sensor import BetSensorFirmware
 from simulators.world.bet_sensor import BetSpot
-from simulators.world.chips import RAIL, TRAY, Chips, hand
+from simulators.world.chips import RAIL, TRAY, Chips, player_hand
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 # Chips that a seat's player begins with.
 CHIPS: Final = 20
 
 
-class SimulatedBetSensor(Machine):
+class SimulatedBetSensor(SimulatedMachine):
     """A seat's bet sensor on the bench, with a player. The sensors of one table share the chips."""
 
     kind = m.KIND
-    firmware: BetSensorTwin
+    firmware: BetSensorFirmware
 
     def __init__(
         self,
@@ -39,18 +39,18 @@ class SimulatedBetSensor(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.chips = Chips() if chips is None else chips
-        self.hand = hand(slot)
+        self.hand = player_hand(slot)
         self.chips.make(self.hand, CHIPS)
         self.spot = BetSpot(self.chips, slot)
-        self.firmware = BetSensorTwin(self.spot, self.clock)
+        self.firmware = BetSensorFirmware(self.spot, self.clock)
         self.firmware.on_latch = self._note_latch
         self.latched: list[tuple[m.Latch, int]] = []  # every latch, with the true number of chips at that moment
         self.assemble(self.firmware, m.ToDevice, "PB-B1", [m.LATCHES])
 
     def _note_latch(self, latch: m.Latch) -> None:
-        self.latched.append((latch, self.spot.lying()))
+        self.latched.append((latch, self.spot.chip_count()))
 
-    def truth(self) -> dict[str, int]:
+    def true_counts(self) -> dict[str, int]:
         """Return how many chips are really at each place."""
         return self.chips.census()
 
@@ -62,25 +62,25 @@ class SimulatedBetSensor(Machine):
             lines.append(f"at the latch of round {latch.round}: {lying} chip{'s' * (lying != 1)} on the spot")
         return lines
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of coil or lamps."""
         self.spot.inject(fault)
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply an action of player or dealer with chips."""
         match fault.kind.name:
             case "place_bet":
-                return _chips_text(self.spot.lay(self.hand, self._few(fault)), "placed on the spot")
+                return _chips_text(self.spot.place_chips(self.hand, self._few(fault)), "placed on the spot")
             case "edge_bet":
-                return _chips_text(self.spot.lay(self.hand, edge=True), "placed half over the spot's edge")
+                return _chips_text(self.spot.place_chips(self.hand, edge=True), "placed half over the spot's edge")
             case "straighten":
                 return _chips_text(self.spot.straighten(), "pushed to the middle of the spot")
             case "take_bet":
-                return _chips_text(self.spot.take(self.hand, self._few(fault)), "taken back by the player")
+                return _chips_text(self.spot.remove_chips(self.hand, self._few(fault)), "taken back by the player")
             case "collect":
-                return _chips_text(self.spot.take(TRAY), "collected to the tray")
+                return _chips_text(self.spot.remove_chips(TRAY), "collected to the tray")
             case "drop_chip":
-                return _chips_text(self.spot.take(RAIL, 1), "fell from the spot under the rail")
+                return _chips_text(self.spot.remove_chips(RAIL, 1), "fell from the spot under the rail")
             case "foreign_object":
                 self.spot.put_object(there=True)
                 return "a foreign object is on the spot"
@@ -90,8 +90,8 @@ class SimulatedBetSensor(Machine):
         raise AssertionError(fault.kind.name)
 
     @staticmethod
-    def _few(fault: Fault) -> int:
-        count = fault.whole("chips")
+    def _few(fault: InjectedFault) -> int:
+        count = fault.integer("chips")
         if not 1 <= count <= CHIPS:
             raise BadFault(f"{fault.kind.name}: chips is from 1 to {CHIPS}, not {count}")
         return count

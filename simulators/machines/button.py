@@ -6,21 +6,21 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from devices.button import messages as m
-from simulators.machine import Machine
-from simulators.twins.button import ButtonTwin
+from simulators.machine import SimulatedMachine
+from simulators.twins.button import ButtonFirmware
 from simulators.world.button import ButtonMat
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 
-class SimulatedButton(Machine):
+class SimulatedButton(SimulatedMachine):
     """A mat on the bench, its button in front of the dealer."""
 
     kind = m.KIND
-    firmware: ButtonTwin
+    firmware: ButtonFirmware
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class SimulatedButton(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mat = ButtonMat(Random(self.rng.random()))
-        self.firmware = ButtonTwin(self.mat, self.clock)
+        self.firmware = ButtonFirmware(self.mat, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-B7", [m.LOCATES])
 
     def summary(self) -> list[str]:
@@ -42,25 +42,25 @@ class SimulatedButton(Machine):
         lines = [f"a button at place {b.place}" + _slide_text(b.share, b.toward) for b in self.mat.buttons]
         return lines or ["no button is on the layout"]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of magnet, sensors or surroundings."""
         self.mat.inject(fault)
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Move buttons by hand."""
         match fault.kind.name:
             case "put_button":
-                self.mat.put(fault.whole("at"))
-                return f"the button is at place {fault.whole('at')}"
+                self.mat.put(fault.integer("at"))
+                return f"the button is at place {fault.integer('at')}"
             case "second_button":
-                self.mat.put_second(fault.whole("at"))
-                return f"another button is at place {fault.whole('at')}"
+                self.mat.put_second(fault.integer("at"))
+                return f"another button is at place {fault.integer('at')}"
             case "take_buttons":
-                return f"{self.mat.take()} taken off the layout"
+                return f"{self.mat.remove_buttons()} taken off the layout"
             case "slide_button":
-                self.mat.slide(fault.whole("toward"), fault.number("percent") / 100)
-                return f"the button was pushed toward place {fault.whole('toward')}"
-        return super().hands(fault)
+                self.mat.slide(fault.integer("toward"), fault.number("percent") / 100)
+                return f"the button was pushed toward place {fault.integer('toward')}"
+        return super().apply_hand_action(fault)
 
 
 def _slide_text(share: float, toward: int) -> str:

@@ -6,18 +6,18 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from devices.shuffler import messages as m
-from devices.trail import TRAIL
+from devices.trail import EDGE_LOG
 from firmware_bridge.errors import BadFault
 from simulators.machines.shuffler import SimulatedShuffler
-from simulators.twins.continuous import ContinuousTwin
+from simulators.twins.continuous import ContinuousFirmware
 from simulators.world.continuous import ContinuousMechanics
 from simulators.world.table import IN_PLAY
 
 if TYPE_CHECKING:
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 
-class SimulatedContinuous(SimulatedShuffler):
+class SimulatedContinuousShuffler(SimulatedShuffler):
     """A continuous shuffler on the bench, its six decks in the intake."""
 
     mechanics: ContinuousMechanics
@@ -29,19 +29,19 @@ class SimulatedContinuous(SimulatedShuffler):
         assert batch
         assert not identifies, "it counts"
         self.mechanics = ContinuousMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.firmware = ContinuousTwin(self.mechanics, Random(self.rng.random()), self.size)
-        if self.alone:
-            self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        self.assemble(self.firmware, m.ToContinuing, "PB-C6", [m.COUNTS, m.CONTINUOUS, TRAIL, m.JOGS])
+        self.firmware = ContinuousFirmware(self.mechanics, Random(self.rng.random()), self.size)
+        if self.has_own_world:
+            self.world.make_deck(self.mechanics.intake, "blue", self.size.full_set)
+        self.assemble(self.firmware, m.ToContinuousShuffler, "PB-C6", [m.COUNTS, m.CONTINUOUS, EDGE_LOG, m.JOGS])
 
-    def _hands(self, fault: Fault) -> str:
+    def _hands(self, fault: InjectedFault) -> str:
         match fault.kind.name:
             case "draw":
-                return self._draw(fault.whole("cards"))
+                return self._draw(fault.integer("cards"))
             case "draw_pair":
                 return f"{len(self.mechanics.draw(IN_PLAY, at_once=2))} cards drawn as one"
             case "discard":
-                return self._discard(fault.whole("cards"))
+                return self._discard(fault.integer("cards"))
             case "swap_batches":
                 raise BadFault("swap_batches: a continuous shuffler has one set of cards")
             case _:

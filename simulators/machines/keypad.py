@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Final
 
 from devices.keypad import messages as m
 from firmware_bridge.errors import BadFault
-from simulators.machine import Machine
-from simulators.twins.keypad import KeypadTwin
+from simulators.machine import SimulatedMachine
+from simulators.twins.keypad import KeypadFirmware
 from simulators.world.keypad import POSITIONS, KeypadMechanics, key_of
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 # Pause between two typed keys (s).
 TYPING: Final = 0.1
 
 
-class SimulatedKeypad(Machine):
+class SimulatedKeypad(SimulatedMachine):
     """A keypad on the bench, its key switch on DEALER."""
 
     kind = m.KIND
-    firmware: KeypadTwin
+    firmware: KeypadFirmware
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class SimulatedKeypad(Machine):
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = KeypadMechanics()
         self.mechanics.switch = m.Switch.DEALER
-        self.firmware = KeypadTwin(self.mechanics, self.clock)
+        self.firmware = KeypadFirmware(self.mechanics, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-K1", [m.DISPLAY])
 
-    def truth(self) -> dict[str, int]:
+    def true_counts(self) -> dict[str, int]:
         """Return how often each key was really pressed."""
         pressed = self.mechanics.pressed
         return {key.name.lower(): pressed.count(key) for key in m.Key if key in pressed}
@@ -50,14 +50,14 @@ class SimulatedKeypad(Machine):
     def summary(self) -> list[str]:
         """Return the switch position, the lamps that are on, and the readable text."""
         lamps = ", ".join(sorted(lamp.name.lower() for lamp in self.mechanics.lamps)) or "none"
-        shown = [f"  |{line:20}|" for line in self.mechanics.glass]
+        shown = [f"  |{line:20}|" for line in self.mechanics.display_text]
         return [f"key switch: {self.mechanics.switch.name.lower()}", f"lamps: {lamps}", *shown]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of contacts, lamps or display."""
         self.mechanics.inject(fault)
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply an action of fingers."""
         match fault.kind.name:
             case "press":
@@ -73,6 +73,6 @@ class SimulatedKeypad(Machine):
                     self.clock.after(number * TYPING, partial(self.mechanics.press, key))
                 return f"{digits} and enter are being typed"
             case "turn":
-                self.mechanics.turn(m.Switch(fault.one_of("to", POSITIONS)))
+                self.mechanics.turn(m.Switch(fault.choice_index("to", POSITIONS)))
                 return f"key switch turned to {self.mechanics.switch.name.lower()}"
         raise AssertionError(fault.kind.name)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devices.meter_sign import messages as m
-from simulators.machine import Machine
-from simulators.twins.meter_sign import MeterSignTwin
-from simulators.world.meter_sign import Glass
+from simulators.machine import SimulatedMachine
+from simulators.twins.meter_sign import MeterSignFirmware
+from simulators.world.meter_sign import SignDisplay
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 
-class SimulatedMeterSign(Machine):
+class SimulatedMeterSign(SimulatedMachine):
     """A meter sign on the bench."""
 
     kind = m.KIND
-    firmware: MeterSignTwin
+    firmware: MeterSignFirmware
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class SimulatedMeterSign(Machine):
         # Nothing in a sign moves, so `speed` has no effect; staleness is measured in the box's seconds.
         del speed
         super().__init__(slot, seed=seed, live_entropy=live_entropy, key=key, world=world)
-        self.glass = Glass()
-        self.firmware = MeterSignTwin(self.glass, self.clock)
+        self.glass = SignDisplay()
+        self.firmware = MeterSignFirmware(self.glass, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-M1", [m.READS_BACK])
 
-    def truth(self) -> dict[str, int]:
+    def true_counts(self) -> dict[str, int]:
         """Return nothing: a sign holds no cards or chips."""
         return {}
 
@@ -47,6 +47,6 @@ class SimulatedMeterSign(Machine):
         rows = [f"{row.name.lower():8}|{self.glass.read(row)}|" for row in m.Row]
         return [*rows, *(["marked as stale"] if self.glass.stale else [])]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the display."""
         self.glass.inject(fault)

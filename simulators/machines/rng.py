@@ -7,21 +7,21 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from devices.rng import messages as m
-from simulators.machine import Machine
-from simulators.twins.rng import RngTwin
-from simulators.world.rng import Display, Noise
+from simulators.machine import SimulatedMachine
+from simulators.twins.rng import RngFirmware
+from simulators.world.rng import Display, NoiseSource
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 
-class SimulatedRng(Machine):
+class SimulatedRng(SimulatedMachine):
     """A generator on the bench, its display blank."""
 
     kind = m.KIND
-    firmware: RngTwin
+    firmware: RngFirmware
 
     def __init__(
         self,
@@ -35,22 +35,22 @@ class SimulatedRng(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         seeded = Random(self.rng.random()).randbytes
-        self.noise = Noise(os.urandom if live_entropy else seeded, Random(self.rng.random()))
+        self.noise = NoiseSource(os.urandom if live_entropy else seeded, Random(self.rng.random()))
         self.display = Display()
-        self.firmware = RngTwin(self.noise, self.display, self.clock)
+        self.firmware = RngFirmware(self.noise, self.display, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-N7", [m.DISPLAYS])
 
-    def reads(self) -> int | None:
+    def shown_number(self) -> int | None:
         """Return the number that people read on the display; None if it shows no number."""
         return next((number for number, lit in m.SEGMENTS.items() if lit == self.display.lit), None)
 
     def summary(self) -> list[str]:
         """Return what the display shows."""
-        read = self.reads()
+        read = self.shown_number()
         shown = "is blank" if self.display.lit == m.BLANK else f"shows {read or 'no number'}"
         return [f"the display {shown} (segments {self.display.lit:#04x})"]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of noise source or display."""
         if fault.kind.name == "mend":
             self.noise.mend()

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from devices.shaker import messages as m
 from simulators.device_clock import DeviceClock
-from simulators.machine import Machine
-from simulators.twins.shaker import ShakerTwin
+from simulators.machine import SimulatedMachine
+from simulators.twins.shaker import ShakerFirmware
 from simulators.world.shaker import ShakerMechanics
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import World
 
 
-class SimulatedShaker(Machine):
+class SimulatedShaker(SimulatedMachine):
     """A shaker on the bench, its lid on, three dice inside."""
 
     kind = m.KIND
-    firmware: ShakerTwin
+    firmware: ShakerFirmware
 
     def __init__(
         self,
@@ -35,10 +35,10 @@ class SimulatedShaker(Machine):
     ) -> None:
         super().__init__(slot, seed=seed, speed=speed, live_entropy=live_entropy, key=key, world=world)
         self.mechanics = ShakerMechanics(DeviceClock(speed), Random(self.rng.random()), slot)
-        self.firmware = ShakerTwin(self.mechanics, self.clock)
+        self.firmware = ShakerFirmware(self.mechanics, self.clock)
         self.assemble(self.firmware, m.ToDevice, "PB-D3", [m.READS])
 
-    def truth(self) -> dict[str, int]:
+    def true_counts(self) -> dict[str, int]:
         """Return how many dice are really at each place."""
         return self.mechanics.dice.census()
 
@@ -47,26 +47,26 @@ class SimulatedShaker(Machine):
         mechanics = self.mechanics
         lid = f"the lid is {'on' if mechanics.lid_on else 'off'}"
         rolling = ", the dice still roll" if mechanics.moving else ""
-        return [lid + rolling, *(f"die {d.number}: {d.up} up, {d.attitude.value}" for d in mechanics.in_shaker)]
+        return [lid + rolling, *(f"die {d.number}: {d.face_up} up, {d.attitude.value}" for d in mechanics.in_shaker)]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of dice or sensors."""
         self.mechanics.inject(fault)
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply an action of hands."""
         mechanics = self.mechanics
         match fault.kind.name:
             case "shake":
-                times = fault.whole("times")
+                times = fault.integer("times")
                 mechanics.shake(times, fault.number("strength") / 100)
                 return f"shaken {times} times"
             case "lid":
-                on = fault.one_of("to", ("off", "on")) == 1
+                on = fault.choice_index("to", ("off", "on")) == 1
                 mechanics.put_lid(on=on)
                 return f"the lid is {'on' if on else 'off'}"
             case "door":
-                is_open = fault.one_of("to", ("closed", "open")) == 1
+                is_open = fault.choice_index("to", ("closed", "open")) == 1
                 mechanics.open_door(is_open=is_open)
                 return f"the dice door is {'open' if is_open else 'closed'}"
             case "bump":
@@ -83,4 +83,4 @@ class SimulatedShaker(Machine):
             case "exchange_dice":
                 mechanics.exchange()
                 return "three new dice are in the shaker"
-        return super().hands(fault)
+        return super().apply_hand_action(fault)

@@ -6,27 +6,27 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from devices.shoe import messages as m
-from devices.trail import TRAIL
+from devices.trail import EDGE_LOG
 from firmware_bridge.errors import BadFault
-from simulators.machine import Machine
-from simulators.twins.manual_shoe import ManualShoeTwin
-from simulators.twins.shoe import ShoeTwin
+from simulators.machine import SimulatedMachine
+from simulators.twins.manual_shoe import ManualShoeFirmware
+from simulators.twins.shoe import ShoeFirmware
 from simulators.world.cards import DECK_52
 from simulators.world.shoe import ManualShoeMechanics, ShoeMechanics
-from simulators.world.table import LAYOUT, TRAY, add_foreign, gather, insert_cover, lose_card, put_down, turn_card
+from simulators.world.table import LAYOUT, TRAY, add_foreign, collect_to_tray, insert_cover, lose_card, put_down, turn_card_face_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 
-class _Shoe(Machine):
+class _Shoe(SimulatedMachine):
     """The actions of hands at both kinds of shoe."""
 
     kind = m.KIND
     mechanics: ManualShoeMechanics
-    firmware: ShoeTwin | ManualShoeTwin
+    firmware: ShoeFirmware | ManualShoeFirmware
 
     def __init__(self, slot: str, **options: Any) -> None:
         super().__init__(slot, **options)
@@ -38,24 +38,24 @@ class _Shoe(Machine):
         mechanics = self.mechanics
         return [f"{mechanics.left():3d}  left in the shoe in all", f"{mechanics.in_path():3d}  on the path"]
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply an action of hands at the deck, the slot or the throat."""
         result = self._hands()[fault.kind.name](fault)
         self.firmware.hands_moved()
         return result
 
-    def _hands(self) -> dict[str, Callable[[Fault], str]]:
+    def _hands(self) -> dict[str, Callable[[InjectedFault], str]]:
         return {
             "load": lambda _: f"{self.world.move_all(TRAY, self._entry)} cards put into the shoe",
             "take": self._take_stack,
             "draw": self._draw,
             "lift": lambda _: self._lift(),
-            "face_up": lambda fault: turn_card(self.world, self._pile(), fault.whole("depth")),
-            "cover_card": lambda fault: insert_cover(self.world, self._pile(), fault.whole("depth")),
+            "face_up": lambda fault: turn_card_face_up(self.world, self._pile(), fault.integer("depth")),
+            "cover_card": lambda fault: insert_cover(self.world, self._pile(), fault.integer("depth")),
             "missing_card": lambda _: lose_card(self.world, self.rng, self._pile()),
             "foreign_card": lambda _: add_foreign(self.world, self.rng, self._pile()),
             "clear_path": lambda _: self._clear_path(),
-            "gather": lambda _: gather(self.world),
+            "gather": lambda _: collect_to_tray(self.world),
         }
 
     def _pile(self) -> str:
@@ -64,8 +64,8 @@ class _Shoe(Machine):
             raise BadFault(f"no deck is in {self._entry}; hands cannot reach one")
         return self._entry
 
-    def _draw(self, fault: Fault) -> str:
-        cards = fault.whole("cards")
+    def _draw(self, fault: InjectedFault) -> str:
+        cards = fault.integer("cards")
         if not cards:
             raise BadFault("draw: cards is at least 1")
         self.mechanics.pull(cards)
@@ -79,7 +79,7 @@ class _Shoe(Machine):
         put_down(self.world, cards, TRAY)
         return f"{len(cards)} card{'s' * (len(cards) != 1)} taken off the path by hand"
 
-    def _take_stack(self, _: Fault) -> str:
+    def _take_stack(self, _: InjectedFault) -> str:
         raise BadFault("take: a manual shoe has no slot; hands draw")
 
     def _lift(self) -> str:
@@ -90,26 +90,26 @@ class SimulatedShoe(_Shoe):
     """An automated shoe on the bench, with a deck of 53 in its intake unless it shares a world."""
 
     mechanics: ShoeMechanics
-    firmware: ShoeTwin
+    firmware: ShoeFirmware
 
     def __init__(self, slot: str = "shoe.1", **options: Any) -> None:
         super().__init__(slot, **options)
         self.mechanics = ShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.firmware = ShoeTwin(self.mechanics)
+        self.firmware = ShoeFirmware(self.mechanics)
         self._entry = self.mechanics.intake
-        if self.alone:
+        if self.has_own_world:
             self.world.make_deck(self._entry, "blue")
-        self.assemble(self.firmware, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, TRAIL, m.JOGS])
+        self.assemble(self.firmware, m.ToDevice, "PB-D1", [m.COUNTS, m.DISPENSES, m.SEES_FACES, EDGE_LOG, m.JOGS])
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name == "door":
             self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
-    def _take_stack(self, fault: Fault) -> str:
-        cards = self.world.at(self.mechanics.delivery)[-fault.whole("cards") :]
+    def _take_stack(self, fault: InjectedFault) -> str:
+        cards = self.world.at(self.mechanics.delivery)[-fault.integer("cards") :]
         put_down(self.world, cards, LAYOUT)
         self.mechanics.taken()
         return f"{len(cards)} card{'s' * (len(cards) != 1)} taken from the slot"
@@ -125,20 +125,20 @@ class SimulatedShoe(_Shoe):
 class SimulatedManualShoe(_Shoe):
     """A manual shoe on the bench, with a deck of 53 in its well, or with several decks of 52."""
 
-    firmware: ManualShoeTwin
+    firmware: ManualShoeFirmware
 
     def __init__(self, slot: str = "shoe.1", *, sees_faces: bool = True, decks: int = 1, **options: Any) -> None:
         super().__init__(slot, **options)
         self.mechanics = ManualShoeMechanics(self.world, self.clock, Random(self.rng.random()), slot)
-        self.firmware = ManualShoeTwin(self.mechanics, sees_faces=sees_faces)
+        self.firmware = ManualShoeFirmware(self.mechanics, sees_faces=sees_faces)
         self._entry = self.mechanics.well
-        if self.alone and decks == 1:
+        if self.has_own_world and decks == 1:
             self.world.make_deck(self._entry, "blue")
-        elif self.alone:
+        elif self.has_own_world:
             self.world.make_deck(self._entry, "blue", DECK_52 * decks)
-        self.assemble(self.firmware, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, TRAIL] + [m.SEES_FACES] * sees_faces)
+        self.assemble(self.firmware, m.ToDevice, "PB-D0", [m.COUNTS, m.DRAWS, EDGE_LOG] + [m.SEES_FACES] * sees_faces)
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the throat; there is no door."""
         if fault.kind.name == "door":
             self.firmware.inject(fault)

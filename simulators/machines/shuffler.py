@@ -6,21 +6,21 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from devices.shuffler import messages as m
-from devices.trail import TRAIL
+from devices.trail import EDGE_LOG
 from firmware_bridge.errors import BadFault
-from simulators.machine import Machine, without
-from simulators.twins.shuffler import ShufflerTwin
+from simulators.machine import SimulatedMachine, exclude_messages
+from simulators.twins.shuffler import ShufflerFirmware
 from simulators.world.shuffler import ONE_BATCH, ONE_DECK, ShufflerMechanics
 from simulators.world.table import IN_PLAY, TRAY, add_foreign, lose_card, swap_card
 
 if TYPE_CHECKING:
     from firmware_bridge.keys import DeviceKey
-    from simulators.faults import Fault
-    from simulators.twins.every_shuffler import EveryShufflerTwin
+    from simulators.faults import InjectedFault
+    from simulators.twins.every_shuffler import ShufflerFirmwareBase
     from simulators.world.cards import World
 
 
-class SimulatedShuffler(Machine):
+class SimulatedShuffler(SimulatedMachine):
     """A shuffler on the bench with its cards in the intake: a deck, or a batch while another is in play."""
 
     kind = m.KIND
@@ -43,44 +43,44 @@ class SimulatedShuffler(Machine):
         self.size = ONE_BATCH if batch else ONE_DECK
         self._jogs = jogs
         self.mechanics: ShufflerMechanics
-        self.firmware: EveryShufflerTwin
+        self.firmware: ShufflerFirmwareBase
         self._build(batch=batch, identifies=identifies)
         self._rng = Random(self.rng.random())
 
     def _build(self, *, batch: bool, identifies: bool) -> None:
         """Make the parts and the cards, and switch the power on."""
         self.mechanics = ShufflerMechanics(self.world, self.clock, Random(self.rng.random()), self.slot)
-        self.firmware = ShufflerTwin(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
-        if self.alone:
-            self.world.make_deck(self.mechanics.intake, "blue", self.size.whole)
-        if self.alone and batch:
-            self.world.make_deck(IN_PLAY, "red", self.size.whole)
-        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, TRAIL: True, m.JOGS: self._jogs}
+        self.firmware = ShufflerFirmware(self.mechanics, Random(self.rng.random()), identifies=identifies, size=self.size)
+        if self.has_own_world:
+            self.world.make_deck(self.mechanics.intake, "blue", self.size.full_set)
+        if self.has_own_world and batch:
+            self.world.make_deck(IN_PLAY, "red", self.size.full_set)
+        named = {m.COUNTS: True, m.IDENTIFIES: identifies, m.BATCH: batch, EDGE_LOG: True, m.JOGS: self._jogs}
         model = ("PB-B6" if batch else "PB-S1") + "i" * identifies
-        understands = m.ToCycling if self._jogs else without(m.ToCycling, m.Jog)
+        understands = m.ToCycleShuffler if self._jogs else exclude_messages(m.ToCycleShuffler, m.Jog)
         self.assemble(self.firmware, understands, model, [name for name, has in named.items() if has])
 
     def summary(self) -> list[str]:
         """Return how many cards are really inside."""
         return [f"{self.mechanics.inside():3d}  inside the machine in all"]
 
-    def machine_fault(self, fault: Fault) -> None:
+    def apply_machine_fault(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics, or of the switches that the firmware reads."""
         if fault.kind.name in ("sort_mode", "door"):
             self.firmware.inject(fault)
         else:
             self.mechanics.inject(fault)
 
-    def hands(self, fault: Fault) -> str:
+    def apply_hand_action(self, fault: InjectedFault) -> str:
         """Apply an action of hands at the cards or the path."""
         result = self._hands(fault)
         self.firmware.hands_moved()
         return result
 
-    def _hands(self, fault: Fault) -> str:
+    def _hands(self, fault: InjectedFault) -> str:
         match fault.kind.name:
             case "load":
-                return f"{self._load(fault.whole('cards'))} cards put into the intake"
+                return f"{self._load(fault.integer('cards'))} cards put into the intake"
             case "take_intake":
                 return f"{self.world.move_all(self.mechanics.intake, TRAY)} cards taken out of the intake"
             case "missing_card":

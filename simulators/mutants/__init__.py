@@ -8,7 +8,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from simulators.mutants import (
     bet_sensor,
     bet_sensor_chips,
@@ -32,10 +32,10 @@ from simulators.mutants import (
 )
 
 if TYPE_CHECKING:
-    from simulators.machine import Machine
-    from simulators.mutants.workshop import Mutant, Workshop
+    from simulators.machine import SimulatedMachine
+    from simulators.mutants.workshop import DeviceMutant, MutantGroup
 
-WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
+GROUPS: Final[tuple[MutantGroup, ...]] = tuple(
     module.WORKSHOP
     for module in (
         handshake,
@@ -61,28 +61,28 @@ WORKSHOPS: Final[tuple[Workshop, ...]] = tuple(
 )
 
 
-def all_mutants() -> list[Mutant]:
+def all_mutants() -> list[DeviceMutant]:
     """Return all mutants."""
-    return [mutant for workshop in WORKSHOPS for mutant in workshop.mutants]
+    return [mutant for workshop in GROUPS for mutant in workshop.mutants]
 
 
-def mutants_of(kind: str) -> dict[str, Mutant]:
+def mutants_of(kind: str) -> dict[str, DeviceMutant]:
     """Return the mutants that a kind of machine can be, by name."""
     return {mutant.name: mutant for mutant in all_mutants() if mutant.kind in ("", kind)}
 
 
-def check_mutant(kind: str, name: str) -> Mutant:
+def check_mutant(kind: str, name: str) -> DeviceMutant:
     """Return a mutant by its name; UsageMistake if this kind of machine has no such mutant."""
     known = mutants_of(kind)
     if name not in known:
         near = get_close_matches(name, known, 1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UsageMistake(f"a {kind} has no mutant {name!r}{hint}; docs/conformance.md lists them")
+        raise UsageError(f"a {kind} has no mutant {name!r}{hint}; docs/conformance.md lists them")
     return known[name]
 
 
-def spoil(machine: Machine, name: str) -> Mutant:
+def apply_mutant(machine: SimulatedMachine, name: str) -> DeviceMutant:
     """Build the mistake of this name into a machine; UsageMistake if its kind has no such mutant."""
     mutant = check_mutant(machine.kind, name)
-    mutant.spoil(machine)
+    mutant.apply(machine)
     return mutant

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bet_sensor import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.bet_sensor import SimulatedBetSensor
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
 
 
-def lets(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
+def allow_command(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], bool]) -> None:
     """Accept a command that should be refused, where `fits` holds."""
     firmware: Any = machine.firmware
 
@@ -28,7 +28,7 @@ def lets(machine: SimulatedBetSensor, command: type[Any], fits: Callable[[Any], 
     wrap(firmware, "_refusal", refusal)
 
 
-def remembers(machine: SimulatedBetSensor, **fields: Any) -> None:
+def set_memory(machine: SimulatedBetSensor, **fields: Any) -> None:
     """Write into the firmware's memory."""
     machine.firmware.memory = replaced(machine.firmware.memory, **fields)
 
@@ -44,7 +44,7 @@ def at_latch(machine: SimulatedBetSensor, change: Callable[[m.Latch], m.Latch]) 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock) -> Any:
         before, answer = machine.firmware.memory.latch, real(message)
         if isinstance(answer, m.Locked) and before is None:
-            remembers(machine, latch=change(answer.latch))
+            set_memory(machine, latch=change(answer.latch))
             return m.Locked(change(answer.latch))
         return answer
 
@@ -56,49 +56,49 @@ def at_lock(machine: SimulatedBetSensor, around: Callable[..., Any]) -> None:
     wrap(machine.firmware, "_lock", lambda real, message: around(real, message, machine.firmware.memory))
 
 
-@WORKSHOP.mutant("PL-12", also="BS-01 BS-13")
+@GROUP.mutant("PL-12", also="BS-01 BS-13")
 def health_is_status(machine: SimulatedBetSensor) -> None:
     """Asked for its health it reports its state."""
-    answers(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
+    replace_reply(machine, m.GetHealth, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
-@WORKSHOP.mutant("BS-01")
+@GROUP.mutant("BS-01")
 def coil_without_noise(machine: SimulatedBetSensor) -> None:
     """It reports a level without noise, as if the coil were not read."""
-    answers(machine, m.GetHealth, lambda health: replaced(health, noise=0))
+    replace_reply(machine, m.GetHealth, lambda health: replaced(health, noise=0))
 
 
-@WORKSHOP.mutant("BS-02")
+@GROUP.mutant("BS-02")
 def lights_without_a_bet(machine: SimulatedBetSensor) -> None:
     """Its lights go on while bets are closed."""
-    lets(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
+    allow_command(machine, m.SetLight, lambda _: machine.firmware.state is S.NONE)
 
 
-@WORKSHOP.mutant("BS-02", also="BS-15")
+@GROUP.mutant("BS-02", also="BS-15")
 def latches_a_closed_spot(machine: SimulatedBetSensor) -> None:
     """A lock latches though bets were closed."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, _: Any) -> Any:
         if machine.firmware.state is S.NONE:
-            remembers(machine, open=True, round=message.round)
+            set_memory(machine, open=True, round=message.round)
         return real(message)
 
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-03")
+@GROUP.mutant("BS-03")
 def round_zero(machine: SimulatedBetSensor) -> None:
     """It opens bets for round 0."""
-    lets(machine, m.Open, lambda message: message.round == 0)
+    allow_command(machine, m.Open, lambda message: message.round == 0)
 
 
-@WORKSHOP.mutant("BS-04")
+@GROUP.mutant("BS-04")
 def latches_the_next_number(machine: SimulatedBetSensor) -> None:
     """The latched number is one too high: the first late chip would count."""
-    at_latch(machine, lambda latch: replaced(latch, last=latch.last + 1))
+    at_latch(machine, lambda latch: replaced(latch, last=latch.last_change + 1))
 
 
-@WORKSHOP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")
+@GROUP.mutant("BS-05", also="BS-14 BS-23 BS-24 BS-26")
 def confirms_once(machine: SimulatedBetSensor) -> None:
     """A repeated lock is refused."""
 
@@ -111,19 +111,19 @@ def confirms_once(machine: SimulatedBetSensor) -> None:
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-06", also="BS-08")
+@GROUP.mutant("BS-06", also="BS-08")
 def last_lock_wins(machine: SimulatedBetSensor) -> None:
     """Another lock of the same round takes the latch over."""
 
     def lock(real: Callable[[m.Lock], Any], message: m.Lock, before: Any) -> Any:
         if before.latch is not None and before.latch.round == message.round:
-            remembers(machine, latch=replaced(before.latch, lock_id=message.lock_id))
+            set_memory(machine, latch=replaced(before.latch, lock_id=message.lock_id))
         return real(message)
 
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-06")
+@GROUP.mutant("BS-06")
 def hides_the_latch(machine: SimulatedBetSensor) -> None:
     """A refused lock does not report the latch."""
 
@@ -134,7 +134,7 @@ def hides_the_latch(machine: SimulatedBetSensor) -> None:
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-07")
+@GROUP.mutant("BS-07")
 def stays_open(machine: SimulatedBetSensor) -> None:
     """A lock of another round leaves bets open."""
 
@@ -147,7 +147,7 @@ def stays_open(machine: SimulatedBetSensor) -> None:
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-08")
+@GROUP.mutant("BS-08")
 def forgets_locks(machine: SimulatedBetSensor) -> None:
     """It does not remember the id of a lock."""
 
@@ -160,54 +160,54 @@ def forgets_locks(machine: SimulatedBetSensor) -> None:
     at_lock(machine, lock)
 
 
-@WORKSHOP.mutant("BS-09")
+@GROUP.mutant("BS-09")
 def opens_a_latched_round(machine: SimulatedBetSensor) -> None:
     """A round that was latched can be opened again."""
-    lets(machine, m.Open, lambda message: 0 < message.round == machine.firmware.memory.ended)
+    allow_command(machine, m.Open, lambda message: 0 < message.round == machine.firmware.memory.ended)
 
 
-@WORKSHOP.mutant("BS-10")
+@GROUP.mutant("BS-10")
 def any_lock_unlocks(machine: SimulatedBetSensor) -> None:
     """A latch can be ended with any lock id."""
-    lets(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
+    allow_command(machine, m.Unlock, lambda _: machine.firmware.state is S.LOCKED)
 
 
-@WORKSHOP.mutant("BS-11")
+@GROUP.mutant("BS-11")
 def tests_in_a_round(machine: SimulatedBetSensor) -> None:
     """It tests itself while bets are open."""
-    lets(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
+    allow_command(machine, m.SelfTest, lambda _: machine.firmware.state is S.AWAITING)
 
 
-@WORKSHOP.mutant("BS-12")
+@GROUP.mutant("BS-12")
 def lights_while_testing(machine: SimulatedBetSensor) -> None:
     """Its lights can be switched while it tests them."""
-    allows(machine, m.SetLight, R.BUSY)
+    replace_refusal(machine, m.SetLight, R.BUSY)
 
 
-@WORKSHOP.mutant("BS-13")
-def untold_test(machine: SimulatedBetSensor) -> None:
+@GROUP.mutant("BS-13")
+def unreported_test(machine: SimulatedBetSensor) -> None:
     """A self-test ends without reporting which parts passed."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("BS-14", also="BS-26 BS-30")
+@GROUP.mutant("BS-14", also="BS-26 BS-30")
 def latch_lost_at_start(machine: SimulatedBetSensor) -> None:
     """It loses its latch at a restart."""
 
     def boot(real: Callable[[], None]) -> None:
-        remembers(machine, latch=None)
+        set_memory(machine, latch=None)
         real()
 
     at_boot(machine, boot)
 
 
-@WORKSHOP.mutant("BS-15", also="BS-27")
+@GROUP.mutant("BS-15", also="BS-27")
 def open_after_restart(machine: SimulatedBetSensor) -> None:
     """Bets stay open after a restart, though changes without power were missed."""
 
     def boot(real: Callable[[], None]) -> None:
         was_open = machine.firmware.memory.open
         real()
-        remembers(machine, open=was_open)
+        set_memory(machine, open=was_open)
 
     at_boot(machine, boot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.button import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 from simulators.twins.button import PRESENT
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from simulators.machines.button import SimulatedButton
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
 
 
@@ -38,19 +38,19 @@ def at_boot(machine: SimulatedButton, around: Callable[[Callable[[], None], Any]
     wrap(machine.board, "_on_boot", lambda real: around(real, machine.firmware))
 
 
-@WORKSHOP.mutant("PL-12", also="FB-01 FB-05")
+@GROUP.mutant("PL-12", also="FB-01 FB-05")
 def levels_are_status(machine: SimulatedButton) -> None:
     """Asked for its levels it reports its state."""
-    answers(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
+    replace_reply(machine, m.GetSensors, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
-@WORKSHOP.mutant("FB-01", also="FB-05")
+@GROUP.mutant("FB-01", also="FB-05")
 def levels_of_an_empty_mat(machine: SimulatedButton) -> None:
     """Its levels show no button, and its status reports one."""
-    answers(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
+    replace_reply(machine, m.GetSensors, lambda sensors: replaced(sensors, levels=[40] * m.PLACES))
 
 
-@WORKSHOP.mutant("FB-02")
+@GROUP.mutant("FB-02")
 def chatters(machine: SimulatedButton) -> None:
     """It reports a place though the button was not moved."""
     firmware: Any = machine.firmware
@@ -69,19 +69,19 @@ def chatters(machine: SimulatedButton) -> None:
     wrap(machine.board, "_handle", handle)
 
 
-@WORKSHOP.mutant("FB-03")
-def untold_places(machine: SimulatedButton) -> None:
+@GROUP.mutant("FB-03")
+def unreported_places(machine: SimulatedButton) -> None:
     """A self-test ends without reporting which sensors passed."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("FB-04", also="CM-06")
+@GROUP.mutant("FB-04", also="CM-06")
 def tests_while_testing(machine: SimulatedButton) -> None:
     """It begins a self-test while one runs."""
-    allows(machine, m.SelfTest, R.BUSY)
+    replace_refusal(machine, m.SelfTest, R.BUSY)
 
 
-@WORKSHOP.mutant("FB-05", also="FB-01 FB-19")
+@GROUP.mutant("FB-05", also="FB-01 FB-19")
 def blind_until_moved(machine: SimulatedButton) -> None:
     """After a restart it does not detect the button until it is moved."""
 
@@ -92,19 +92,19 @@ def blind_until_moved(machine: SimulatedButton) -> None:
     at_boot(machine, boot)
 
 
-@WORKSHOP.mutant("FB-10")
-def tells_the_end_only(machine: SimulatedButton) -> None:
+@GROUP.mutant("FB-10")
+def reports_the_end_only(machine: SimulatedButton) -> None:
     """It does not report at once that the button moves."""
-    tells(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
+    replace_event(machine, m.Moved, lambda event: [] if event.reason is R.MOVING else [event])
 
 
-@WORKSHOP.mutant("FB-10")
+@GROUP.mutant("FB-10")
 def forgets_where_it_lay(machine: SimulatedButton) -> None:
     """It does not report the place before."""
-    tells(machine, m.Moved, lambda event: [replaced(event, before=None)])
+    replace_event(machine, m.Moved, lambda event: [replaced(event, before=None)])
 
 
-@WORKSHOP.mutant("FB-10")
+@GROUP.mutant("FB-10")
 def places_run_the_other_way(machine: SimulatedButton) -> None:
     """It counts its places clockwise."""
 
@@ -115,40 +115,40 @@ def places_run_the_other_way(machine: SimulatedButton) -> None:
     wrap(machine.firmware, "_judge", judge)
 
 
-@WORKSHOP.mutant("FB-11", also="FB-14 FB-16")
+@GROUP.mutant("FB-11", also="FB-14 FB-16")
 def nearest_place(machine: SimulatedButton) -> None:
     """A button between two places is at the nearer one."""
     guesses(machine, R.BETWEEN_PLACES, strongest)
 
 
-@WORKSHOP.mutant("FB-11", also="FB-16")
+@GROUP.mutant("FB-11", also="FB-16")
 def place_with_a_reason(machine: SimulatedButton) -> None:
     """It reports an unclear place."""
-    tells(
+    replace_event(
         machine, m.Moved,
         lambda event: [replaced(event, place=event.before) if event.reason is R.BETWEEN_PLACES else event],
     )  # fmt: skip
 
 
-@WORKSHOP.mutant("FB-12")
+@GROUP.mutant("FB-12")
 def stronger_of_two(machine: SimulatedButton) -> None:
     """Of two buttons it takes the stronger one."""
     guesses(machine, R.MORE_THAN_ONE, strongest)
 
 
-@WORKSHOP.mutant("FB-13")
+@GROUP.mutant("FB-13")
 def lies_where_it_lay(machine: SimulatedButton) -> None:
     """A button that was taken away is still where it lay."""
     guesses(machine, R.NO_BUTTON, lambda _: machine.firmware._before)
 
 
-@WORKSHOP.mutant("FB-14")
+@GROUP.mutant("FB-14")
 def looks_at_the_strongest_only(machine: SimulatedButton) -> None:
     """If one place is clear it does not look at the others."""
     guesses(machine, R.BETWEEN_PLACES, lambda levels: strongest(levels) if max(levels) >= PRESENT else None)
 
 
-@WORKSHOP.mutant("FB-15")
+@GROUP.mutant("FB-15")
 def last_place_while_moving(machine: SimulatedButton) -> None:
     """While the button moves its status reports the last place."""
 
@@ -156,10 +156,10 @@ def last_place_while_moving(machine: SimulatedButton) -> None:
         moving = status.reason is R.MOVING and machine.firmware._before is not None
         return replaced(status, place=machine.firmware._before, reason=R.NONE) if moving else status
 
-    answers(machine, m.GetStatus, change)
+    replace_reply(machine, m.GetStatus, change)
 
 
-@WORKSHOP.mutant("FB-16")
+@GROUP.mutant("FB-16")
 def counts_every_landing(machine: SimulatedButton) -> None:
     """A button that comes back to its own place counts as a move."""
     firmware: Any = machine.firmware
@@ -171,25 +171,25 @@ def counts_every_landing(machine: SimulatedButton) -> None:
     wrap(firmware, "_steady", steady)
 
 
-@WORKSHOP.mutant("FB-16")
+@GROUP.mutant("FB-16")
 def moves_uncounted(machine: SimulatedButton) -> None:
     """It does not count moves."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, moves=0))
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, moves=0))
 
 
-@WORKSHOP.mutant("FB-17")
+@GROUP.mutant("FB-17")
 def dead_sensor_unnamed(machine: SimulatedButton) -> None:
     """Its self-test does not report which sensor is dead."""
-    tells(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
+    replace_event(machine, m.SelfTested, lambda event: [replaced(event, bad_places=0)])
 
 
-@WORKSHOP.mutant("FB-17")
+@GROUP.mutant("FB-17")
 def guesses_without_a_sensor(machine: SimulatedButton) -> None:
     """With a dead sensor it guesses a place by the others."""
     guesses(machine, R.SENSOR_DEAD, strongest)
 
 
-@WORKSHOP.mutant("FB-18")
+@GROUP.mutant("FB-18")
 def restart_mends_the_mat(machine: SimulatedButton) -> None:
     """A restart makes it forget that a sensor was dead."""
 
@@ -200,7 +200,7 @@ def restart_mends_the_mat(machine: SimulatedButton) -> None:
     at_boot(machine, boot)
 
 
-@WORKSHOP.mutant("FB-19")
+@GROUP.mutant("FB-19")
 def counts_over_restarts(machine: SimulatedButton) -> None:
     """Its count of moves goes on after a restart."""
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.commands import REMEMBERED, Outcome, Report, Settled
 from firmware_bridge.messages import tag_of
-from simulators.mutants.workshop import Workshop, each_boot, each_reply, each_session, replaced, wrap
+from simulators.mutants.workshop import MutantGroup, each_boot, replace_all_replies, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
 def _forget(memory: Any, command: int) -> None:
@@ -25,29 +25,29 @@ def _running(memory: Any) -> list[int]:
     return [command for command, known in memory._known.items() if known.outcome is Outcome.RUNNING]
 
 
-def _in_memory(machine: Machine, method: str, around: Callable[..., Any]) -> None:
+def _in_memory(machine: SimulatedMachine, method: str, around: Callable[..., Any]) -> None:
     """Replace a method of the command memory; `around` gets memory, real method, arguments."""
     memory = machine.board.memory
     wrap(memory, method, lambda real, *given: around(memory, real, *given))
 
 
-@WORKSHOP.mutant("CM-01")
-def uptime_stands_still(machine: Machine) -> None:
+@GROUP.mutant("CM-01")
+def uptime_stands_still(machine: SimulatedMachine) -> None:
     """Its uptime does not advance."""
-    each_reply(machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message)
+    replace_all_replies(machine, lambda message: replaced(message, uptime_s=7) if isinstance(message, Report) else message)
 
 
-@WORKSHOP.mutant("CM-01", also="HS-18")
-def report_of_another_boot(machine: Machine) -> None:
+@GROUP.mutant("CM-01", also="HS-18")
+def report_of_another_boot(machine: SimulatedMachine) -> None:
     """Its report names another boot than its hello."""
-    each_reply(
+    replace_all_replies(
         machine,
         lambda message: replaced(message, boot_id=message.boot_id ^ 1) if isinstance(message, Report) else message,
     )
 
 
-@WORKSHOP.mutant("CM-02", also="CM-16")
-def hides_bench_visits(machine: Machine) -> None:
+@GROUP.mutant("CM-02", also="CM-16")
+def hides_bench_visits(machine: SimulatedMachine) -> None:
     """It does not count visits to a bench."""
 
     def session(_: Any) -> None:
@@ -56,8 +56,8 @@ def hides_bench_visits(machine: Machine) -> None:
     each_session(machine, session)
 
 
-@WORKSHOP.mutant("CM-02", also="CM-16")
-def counts_hellos(machine: Machine) -> None:
+@GROUP.mutant("CM-02", also="CM-16")
+def counts_hellos(machine: SimulatedMachine) -> None:
     """Every hello counts as a visit."""
 
     def spoil(greeter: Any) -> None:
@@ -70,8 +70,8 @@ def counts_hellos(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("CM-03", also="LK-12 PL-09")
-def short_ids(machine: Machine) -> None:
+@GROUP.mutant("CM-03", also="LK-12 PL-09")
+def short_ids(machine: SimulatedMachine) -> None:
     """It knows ids of 32 bits."""
 
     def recall(_: Any, real: Callable[[int], Settled], command: int) -> Settled:
@@ -81,8 +81,8 @@ def short_ids(machine: Machine) -> None:
     _in_memory(machine, "recall", recall)
 
 
-@WORKSHOP.mutant("CM-04", also="CM-09 SH-03")
-def tells_twice(machine: Machine) -> None:
+@GROUP.mutant("CM-04", also="CM-09 SH-03")
+def reports_twice(machine: SimulatedMachine) -> None:
     """A command that ended at once is reported again as an event."""
 
     def once(real: Callable[..., Any], *given: Any) -> Any:
@@ -94,8 +94,8 @@ def tells_twice(machine: Machine) -> None:
     wrap(machine.board, "once", once)
 
 
-@WORKSHOP.mutant("CM-05", also="CM-09 SH-04 SH-08 SH-11 SH-42 SH-47 SH-50 SH-54 SH-55")
-def ends_twice(machine: Machine) -> None:
+@GROUP.mutant("CM-05", also="CM-09 SH-04 SH-08 SH-11 SH-42 SH-47 SH-50 SH-54 SH-55")
+def ends_twice(machine: SimulatedMachine) -> None:
     """A command ends twice."""
 
     def settle(real: Callable[..., None], *given: Any) -> None:
@@ -105,8 +105,8 @@ def ends_twice(machine: Machine) -> None:
     wrap(machine.board, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-06", also="CM-12")
-def forgets_refusals(machine: Machine) -> None:
+@GROUP.mutant("CM-06", also="CM-12")
+def forgets_refusals(machine: SimulatedMachine) -> None:
     """It does not remember what it refused."""
 
     def settle(memory: Any, real: Callable[..., Settled], command: int, outcome: Outcome, *reason: int) -> Settled:
@@ -118,8 +118,8 @@ def forgets_refusals(machine: Machine) -> None:
     _in_memory(machine, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-07", also="CM-04 CM-08 CM-10 CM-17 SH-07 SH-23")
-def slow_commands(machine: Machine) -> None:
+@GROUP.mutant("CM-07", also="CM-04 CM-08 CM-10 CM-17 SH-07 SH-23")
+def slow_commands(machine: SimulatedMachine) -> None:
     """It waits for a second before it reports that a command is done."""
 
     def spoil(link: Any) -> None:
@@ -134,8 +134,8 @@ def slow_commands(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("CM-08", also="CM-09")
-def does_it_again(machine: Machine) -> None:
+@GROUP.mutant("CM-08", also="CM-09")
+def does_it_again(machine: SimulatedMachine) -> None:
     """A command that was done is done again when its id comes back."""
 
     def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
@@ -146,8 +146,8 @@ def does_it_again(machine: Machine) -> None:
     _in_memory(machine, "begin", begin)
 
 
-@WORKSHOP.mutant("CM-08")
-def repeats_reset(machine: Machine) -> None:
+@GROUP.mutant("CM-08")
+def repeats_reset(machine: SimulatedMachine) -> None:
     """A Reset is carried out before anybody looks at its id: when it comes back, the machine restarts again."""
 
     def once(real: Callable[..., Any], message: Any, refusal: Callable[[Any], int], begin: Callable[..., bool]) -> Any:
@@ -159,8 +159,8 @@ def repeats_reset(machine: Machine) -> None:
     wrap(machine.board, "once", once)
 
 
-@WORKSHOP.mutant("CM-09")
-def begins_again(machine: Machine) -> None:
+@GROUP.mutant("CM-09")
+def begins_again(machine: SimulatedMachine) -> None:
     """A running command is taken for new when its id comes back."""
 
     def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
@@ -169,8 +169,8 @@ def begins_again(machine: Machine) -> None:
     _in_memory(machine, "begin", begin)
 
 
-@WORKSHOP.mutant("CM-10")
-def id_alone(machine: Machine) -> None:
+@GROUP.mutant("CM-10")
+def id_alone(machine: SimulatedMachine) -> None:
     """It looks at the id alone, not at the message."""
 
     def begin(memory: Any, real: Callable[..., Settled | None], command: int, tag: int = 0) -> Settled | None:
@@ -179,8 +179,8 @@ def id_alone(machine: Machine) -> None:
     _in_memory(machine, "begin", begin)
 
 
-@WORKSHOP.mutant("CM-11", also="CM-13 CM-15 SH-32")
-def running_is_unknown(machine: Machine) -> None:
+@GROUP.mutant("CM-11", also="CM-13 CM-15 SH-32")
+def running_is_unknown(machine: SimulatedMachine) -> None:
     """Asked about a running command it knows nothing."""
 
     def recall(_: Any, real: Callable[[int], Settled], command: int) -> Settled:
@@ -190,7 +190,7 @@ def running_is_unknown(machine: Machine) -> None:
     _in_memory(machine, "recall", recall)
 
 
-def _remembers(machine: Machine, count: int) -> None:
+def _remembers(machine: SimulatedMachine, count: int) -> None:
     """Let it forget all that ended but the last `count`."""
 
     def remember(memory: Any, real: Callable[[Settled], None], settled: Settled) -> None:
@@ -202,26 +202,26 @@ def _remembers(machine: Machine, count: int) -> None:
     _in_memory(machine, "_remember", remember)
 
 
-@WORKSHOP.mutant("CM-12")
-def remembers_eight(machine: Machine) -> None:
+@GROUP.mutant("CM-12")
+def remembers_eight(machine: SimulatedMachine) -> None:
     """It remembers eight commands."""
     _remembers(machine, 8)
 
 
-@WORKSHOP.mutant("CM-12", also="CM-06 CM-08")
-def remembers_one(machine: Machine) -> None:
+@GROUP.mutant("CM-12", also="CM-06 CM-08")
+def remembers_one(machine: SimulatedMachine) -> None:
     """It remembers the last command alone."""
     _remembers(machine, 1)
 
 
-@WORKSHOP.mutant("CM-12")
-def newest_first(machine: Machine) -> None:
+@GROUP.mutant("CM-12")
+def newest_first(machine: SimulatedMachine) -> None:
     """It reports the newest command first."""
     _in_memory(machine, "last", lambda _, real: real()[::-1])
 
 
-@WORKSHOP.mutant("CM-13")
-def forgets_running(machine: Machine) -> None:
+@GROUP.mutant("CM-13")
+def forgets_running(machine: SimulatedMachine) -> None:
     """Sixteen commands later it has forgotten one that runs."""
 
     def remember(memory: Any, real: Callable[[Settled], None], settled: Settled) -> None:
@@ -234,8 +234,8 @@ def forgets_running(machine: Machine) -> None:
     _in_memory(machine, "_remember", remember)
 
 
-@WORKSHOP.mutant("CM-14", also="CM-08 CM-10 CM-15 CM-16 CM-17 CM-18 SH-07 SH-32 SH-60")
-def forgets_with_the_session(machine: Machine) -> None:
+@GROUP.mutant("CM-14", also="CM-08 CM-10 CM-15 CM-16 CM-17 CM-18 SH-07 SH-32 SH-60")
+def forgets_with_the_session(machine: SimulatedMachine) -> None:
     """A new session begins with an empty memory."""
     memory: Any = machine.board.memory
 
@@ -246,8 +246,8 @@ def forgets_with_the_session(machine: Machine) -> None:
     each_session(machine, session)
 
 
-@WORKSHOP.mutant("CM-15", also="CM-17 CM-18 SH-32 SH-60")
-def loses_running_with_the_session(machine: Machine) -> None:
+@GROUP.mutant("CM-15", also="CM-17 CM-18 SH-32 SH-60")
+def loses_running_with_the_session(machine: SimulatedMachine) -> None:
     """What ran when its session was lost is never settled."""
     memory: Any = machine.board.memory
     lost: set[int] = set()
@@ -269,8 +269,8 @@ def loses_running_with_the_session(machine: Machine) -> None:
     _in_memory(machine, "settle", settle)
 
 
-@WORKSHOP.mutant("CM-16", also="CM-08 CM-10 CM-17 CM-18 SH-07 SH-60")
-def forgets_with_the_power(machine: Machine) -> None:
+@GROUP.mutant("CM-16", also="CM-08 CM-10 CM-17 CM-18 SH-07 SH-60")
+def forgets_with_the_power(machine: SimulatedMachine) -> None:
     """Its command memory does not survive a power cut."""
     memory: Any = machine.board.memory
 
@@ -287,8 +287,8 @@ def _ends_well(memory: Any, running: list[int]) -> None:
         memory._known[command] = Settled(command, Outcome.DONE, 0)
 
 
-@WORKSHOP.mutant("CM-17", also="CM-18 SH-60")
-def restart_finishes_commands(machine: Machine) -> None:
+@GROUP.mutant("CM-17", also="CM-18 SH-60")
+def restart_finishes_commands(machine: SimulatedMachine) -> None:
     """What ran when it restarted counts as done."""
 
     def interrupted(memory: Any, real: Callable[[int], None], reason: int) -> None:
@@ -298,8 +298,8 @@ def restart_finishes_commands(machine: Machine) -> None:
     _in_memory(machine, "interrupted", interrupted)
 
 
-@WORKSHOP.mutant("CM-18", also="SH-60")
-def power_loss_finishes_commands(machine: Machine) -> None:
+@GROUP.mutant("CM-18", also="SH-60")
+def power_loss_finishes_commands(machine: SimulatedMachine) -> None:
     """What ran when power went counts as done; a Reset ends it as it should."""
     board = machine.board
     cut: list[bool] = []

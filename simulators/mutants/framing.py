@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge import cobs
 from firmware_bridge import frame as fr
 from firmware_bridge.framer import Framer
-from simulators.mutants.workshop import Workshop, each_boot, wrap
+from simulators.mutants.workshop import MutantGroup, each_boot, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
-class KindFramer(Framer):
+class LenientFramer(Framer):
     """A framer each of whose steps can be replaced."""
 
     def __init__(self) -> None:
         super().__init__()
         self.unstuff: Callable[[bytes], bytes | None] = cobs.decode
-        self.sum_fits: Callable[[bytes], bool] = fr.crc_fits
+        self.sum_fits: Callable[[bytes], bool] = fr.is_crc_valid
         self.parse: Callable[[bytes], fr.Frame | None] = fr.parse
 
     def _frame(self, stuffed: bytes) -> fr.Frame | None:
@@ -35,13 +35,13 @@ class KindFramer(Framer):
         return self.parse(body)
 
 
-def _with_framer(machine: Machine, make: Callable[[], Framer]) -> None:
+def _with_framer(machine: SimulatedMachine, make: Callable[[], Framer]) -> None:
     each_boot(machine, lambda greeter: setattr(greeter._wire, "framer", make()))
 
 
-def _with_hole(machine: Machine, **steps: Any) -> None:
+def _with_hole(machine: SimulatedMachine, **steps: Any) -> None:
     def make() -> Framer:
-        framer = KindFramer()
+        framer = LenientFramer()
         for name, step in steps.items():
             setattr(framer, name, step)
         return framer
@@ -49,8 +49,8 @@ def _with_hole(machine: Machine, **steps: Any) -> None:
     _with_framer(machine, make)
 
 
-@WORKSHOP.mutant("FR-01", also="FR-06")
-def deaf_after_noise(machine: Machine) -> None:
+@GROUP.mutant("FR-01", also="FR-06")
+def deaf_after_noise(machine: SimulatedMachine) -> None:
     """After 4 kB without a frame it ignores all bytes for five seconds."""
 
     class Deaf(Framer):
@@ -66,8 +66,8 @@ def deaf_after_noise(machine: Machine) -> None:
     _with_framer(machine, Deaf)
 
 
-@WORKSHOP.mutant("FR-02")
-def delimiters_swallow_a_frame(machine: Machine) -> None:
+@GROUP.mutant("FR-02")
+def delimiters_swallow_a_frame(machine: SimulatedMachine) -> None:
     """Three delimiters in a row swallow the next frame."""
 
     class Stumbling(Framer):
@@ -83,8 +83,8 @@ def delimiters_swallow_a_frame(machine: Machine) -> None:
     _with_framer(machine, Stumbling)
 
 
-@WORKSHOP.mutant("FR-03")
-def forgets_pieces(machine: Machine) -> None:
+@GROUP.mutant("FR-03")
+def forgets_pieces(machine: SimulatedMachine) -> None:
     """A frame must come in one piece."""
 
     class Forgetful(Framer):
@@ -95,14 +95,14 @@ def forgets_pieces(machine: Machine) -> None:
     _with_framer(machine, Forgetful)
 
 
-@WORKSHOP.mutant("FR-04")
-def no_crc(machine: Machine) -> None:
+@GROUP.mutant("FR-04")
+def no_crc(machine: SimulatedMachine) -> None:
     """It does not look at the CRC."""
     _with_hole(machine, sum_fits=lambda _: True)
 
 
-@WORKSHOP.mutant("FR-05")
-def stuffing_past_the_end(machine: Machine) -> None:
+@GROUP.mutant("FR-05")
+def stuffing_past_the_end(machine: SimulatedMachine) -> None:
     """Stuffing that points past the end is accepted."""
 
     def lenient(stuffed: bytes) -> bytes | None:
@@ -120,8 +120,8 @@ def stuffing_past_the_end(machine: Machine) -> None:
     _with_hole(machine, unstuff=lenient)
 
 
-@WORKSHOP.mutant("FR-06", also="FR-14")
-def starts_anew_in_the_middle(machine: Machine) -> None:
+@GROUP.mutant("FR-06", also="FR-14")
+def starts_anew_in_the_middle(machine: SimulatedMachine) -> None:
     """When its buffer is full it starts anew in the middle of a frame."""
 
     class Restarting(Framer):
@@ -145,20 +145,20 @@ def _parse_as(change: Callable[[bytearray], None]) -> Callable[[bytes], fr.Frame
     return parse
 
 
-@WORKSHOP.mutant("FR-07")
-def any_version(machine: Machine) -> None:
+@GROUP.mutant("FR-07")
+def any_version(machine: SimulatedMachine) -> None:
     """Any version will do."""
     _with_hole(machine, parse=_parse_as(lambda body: body.__setitem__(0, fr.VERSION << 4 | body[0] & 0x0F)))
 
 
-@WORKSHOP.mutant("FR-08")
-def any_flag(machine: Machine) -> None:
+@GROUP.mutant("FR-08")
+def any_flag(machine: SimulatedMachine) -> None:
     """Unknown flags are ignored."""
     _with_hole(machine, parse=_parse_as(lambda body: body.__setitem__(0, body[0] & 0xF3)))
 
 
-@WORKSHOP.mutant("FR-09")
-def any_type(machine: Machine) -> None:
+@GROUP.mutant("FR-09")
+def any_type(machine: SimulatedMachine) -> None:
     """An unknown type is taken for a handshake."""
     _with_hole(
         machine,
@@ -166,8 +166,8 @@ def any_type(machine: Machine) -> None:
     )
 
 
-@WORKSHOP.mutant("FR-10")
-def short_mac(machine: Machine) -> None:
+@GROUP.mutant("FR-10")
+def short_mac(machine: SimulatedMachine) -> None:
     """A sealed frame need not have room for its MAC."""
 
     def parse(body: bytes) -> fr.Frame | None:
@@ -178,8 +178,8 @@ def short_mac(machine: Machine) -> None:
     _with_hole(machine, parse=parse)
 
 
-@WORKSHOP.mutant("FR-11")
-def reads_unsealed_numbers(machine: Machine) -> None:
+@GROUP.mutant("FR-11")
+def reads_unsealed_numbers(machine: SimulatedMachine) -> None:
     """Unsealed frames with numbers in them are dropped."""
 
     def parse(body: bytes) -> fr.Frame | None:
@@ -191,15 +191,15 @@ def reads_unsealed_numbers(machine: Machine) -> None:
     _with_hole(machine, parse=parse)
 
 
-def _each_frame_out(machine: Machine, send: Callable[..., None]) -> None:
+def _each_frame_out(machine: SimulatedMachine, send: Callable[..., None]) -> None:
     def spoil(greeter: Any) -> None:
         wrap(greeter._wire, "send", lambda real, signed, mac=b"": send(greeter._wire, real, signed, mac))
 
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("FR-12")
-def numbers_unsealed_frames(machine: Machine) -> None:
+@GROUP.mutant("FR-12")
+def numbers_unsealed_frames(machine: SimulatedMachine) -> None:
     """Its unsealed frames are numbered."""
 
     def send(_: Any, real: Callable[..., None], signed: bytes, mac: bytes) -> None:
@@ -208,8 +208,8 @@ def numbers_unsealed_frames(machine: Machine) -> None:
     _each_frame_out(machine, send)
 
 
-@WORKSHOP.mutant("FR-13")
-def noise_between_frames(machine: Machine) -> None:
+@GROUP.mutant("FR-13")
+def noise_between_frames(machine: SimulatedMachine) -> None:
     """It sends noise between its frames."""
 
     def send(wire: Any, real: Callable[..., None], signed: bytes, mac: bytes) -> None:
@@ -219,7 +219,7 @@ def noise_between_frames(machine: Machine) -> None:
     _each_frame_out(machine, send)
 
 
-def _room_for(machine: Machine, size: int) -> None:
+def _room_for(machine: SimulatedMachine, size: int) -> None:
     """Give it a receive buffer of so many bytes, delimiter included."""
 
     class Small(Framer):
@@ -229,13 +229,13 @@ def _room_for(machine: Machine, size: int) -> None:
     _with_framer(machine, Small)
 
 
-@WORKSHOP.mutant("FR-14")
-def small_buffer(machine: Machine) -> None:
+@GROUP.mutant("FR-14")
+def small_buffer(machine: SimulatedMachine) -> None:
     """Its receive buffer has 256 bytes: longer frames are dropped."""
     _room_for(machine, 256)
 
 
-@WORKSHOP.mutant("FR-14")
-def buffer_one_short(machine: Machine) -> None:
+@GROUP.mutant("FR-14")
+def buffer_one_short(machine: SimulatedMachine) -> None:
     """Its receive buffer is one byte too short for the longest frame."""
     _room_for(machine, fr.MAX_WIRE - 1)

@@ -9,20 +9,20 @@ import msgspec
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.errors import LinkError
-from firmware_bridge.link import HEARTBEAT
+from firmware_bridge.link import HEARTBEAT_S
 from firmware_bridge.messages import HostHello, HostProof, NoSession, Refuse
-from simulators.mutants.workshop import Workshop, each_boot, each_session, replaced, wrap
+from simulators.mutants.workshop import MutantGroup, each_boot, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
-@WORKSHOP.mutant("HS-01")
-def proof_before_hello(machine: Machine) -> None:
+@GROUP.mutant("HS-01")
+def proof_before_hello(machine: SimulatedMachine) -> None:
     """Its proof goes out before its hello."""
 
     def spoil(greeter: Any) -> None:
@@ -41,8 +41,8 @@ def proof_before_hello(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-02")
-def name_too_long(machine: Machine) -> None:
+@GROUP.mutant("HS-02")
+def name_too_long(machine: SimulatedMachine) -> None:
     """Its model's name has 40 letters."""
 
     def spoil(greeter: Any) -> None:
@@ -51,8 +51,8 @@ def name_too_long(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-03")
-def proof_of_another_key(machine: Machine) -> None:
+@GROUP.mutant("HS-03")
+def proof_of_another_key(machine: SimulatedMachine) -> None:
     """Its proof is that of another key."""
 
     def spoil(greeter: Any) -> None:
@@ -61,20 +61,20 @@ def proof_of_another_key(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-04")
-def no_welcome(machine: Machine) -> None:
+@GROUP.mutant("HS-04")
+def no_welcome(machine: SimulatedMachine) -> None:
     """It never sends Welcome."""
     each_boot(machine, lambda greeter: setattr(greeter, "_take_proof", lambda _: None))
 
 
-@WORKSHOP.mutant("HS-05", also="HS-10")
-def same_challenge(machine: Machine) -> None:
+@GROUP.mutant("HS-05", also="HS-10")
+def same_challenge(machine: SimulatedMachine) -> None:
     """Its entropy has run dry: every challenge is the same."""
     each_boot(machine, lambda greeter: setattr(greeter, "_entropy", lambda size: bytes(range(size))))
 
 
-@WORKSHOP.mutant("HS-06")
-def new_challenge_for_repeated_hello(machine: Machine) -> None:
+@GROUP.mutant("HS-06")
+def new_challenge_for_repeated_hello(machine: SimulatedMachine) -> None:
     """A repeated hello gets a new challenge."""
 
     def spoil(greeter: Any) -> None:
@@ -87,8 +87,8 @@ def new_challenge_for_repeated_hello(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-07")
-def counter_starts_at_one(machine: Machine) -> None:
+@GROUP.mutant("HS-07")
+def counter_starts_at_one(machine: SimulatedMachine) -> None:
     """Its counter starts at 1."""
 
     def spoil(greeter: Any) -> None:
@@ -102,8 +102,8 @@ def counter_starts_at_one(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-08")
-def refuses_repeated_proof(machine: Machine) -> None:
+@GROUP.mutant("HS-08")
+def refuses_repeated_proof(machine: SimulatedMachine) -> None:
     """A repeated proof is refused."""
 
     def spoil(greeter: Any) -> None:
@@ -118,8 +118,8 @@ def refuses_repeated_proof(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-09", also="HS-11")
-def takes_any_proof(machine: Machine) -> None:
+@GROUP.mutant("HS-09", also="HS-11")
+def takes_any_proof(machine: SimulatedMachine) -> None:
     """Any proof opens a session."""
 
     def spoil(greeter: Any) -> None:
@@ -131,8 +131,8 @@ def takes_any_proof(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-09")
-def refuses_with_another_reason(machine: Machine) -> None:
+@GROUP.mutant("HS-09")
+def refuses_with_another_reason(machine: SimulatedMachine) -> None:
     """It refuses with another reason."""
 
     def spoil(greeter: Any) -> None:
@@ -144,8 +144,8 @@ def refuses_with_another_reason(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-10", also="HS-14")
-def challenge_serves_again(machine: Machine) -> None:
+@GROUP.mutant("HS-10", also="HS-14")
+def challenge_serves_again(machine: SimulatedMachine) -> None:
     """A challenge is not used up: a recorded handshake opens a session."""
 
     def spoil(greeter: Any) -> None:
@@ -159,8 +159,8 @@ def challenge_serves_again(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-11")
-def hello_ends_session(machine: Machine) -> None:
+@GROUP.mutant("HS-11")
+def hello_ends_session(machine: SimulatedMachine) -> None:
     """Any hello ends the session."""
 
     def spoil(greeter: Any) -> None:
@@ -184,8 +184,8 @@ class _EitherOpener:
         return any(opener.accepts(frame) for opener in self._openers)
 
 
-@WORKSHOP.mutant("HS-12")
-def old_keys_still_open(machine: Machine) -> None:
+@GROUP.mutant("HS-12")
+def old_keys_still_open(machine: SimulatedMachine) -> None:
     """The keys of the session before are still good."""
     before: list[Any] = [None]
 
@@ -197,17 +197,17 @@ def old_keys_still_open(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-def each_sealed(machine: Machine, take: Callable[[Any, Callable[..., None], fr.Frame], None]) -> None:
+def each_sealed(machine: SimulatedMachine, handle_frame: Callable[[Any, Callable[..., None], fr.Frame], None]) -> None:
     """Change how frames outside a session are handled."""
 
     def spoil(greeter: Any) -> None:
-        wrap(greeter, "receive", lambda real, frame: take(greeter, real, frame))
+        wrap(greeter, "receive", lambda real, frame: handle_frame(greeter, real, frame))
 
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-13")
-def no_word_without_session(machine: Machine) -> None:
+@GROUP.mutant("HS-13")
+def no_word_without_session(machine: SimulatedMachine) -> None:
     """Without a session it does not answer sealed frames."""
 
     def handle(_: Any, real: Callable[..., None], frame: fr.Frame) -> None:
@@ -217,8 +217,8 @@ def no_word_without_session(machine: Machine) -> None:
     each_sealed(machine, handle)
 
 
-@WORKSHOP.mutant("HS-14")
-def refuses_proof_out_of_nowhere(machine: Machine) -> None:
+@GROUP.mutant("HS-14")
+def refuses_proof_out_of_nowhere(machine: SimulatedMachine) -> None:
     """A proof that it did not ask for is refused."""
 
     def spoil(greeter: Any) -> None:
@@ -233,18 +233,18 @@ def refuses_proof_out_of_nowhere(machine: Machine) -> None:
     each_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("HS-15")
-def pings_without_session(machine: Machine) -> None:
+@GROUP.mutant("HS-15")
+def pings_without_session(machine: SimulatedMachine) -> None:
     """Its heartbeat goes on after its session has ended."""
 
     def spoil(greeter: Any) -> None:
         def beat() -> None:
             if greeter._link is None:
-                head = fr.head(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER)
+                head = fr.pack_header(fr.SEALED, fr.PING, 0, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER)
                 greeter._wire.send(head, bytes(fr.MAC_SIZE))
-            machine.clock.after(HEARTBEAT, beat)
+            machine.clock.after(HEARTBEAT_S, beat)
 
-        machine.clock.after(HEARTBEAT, beat)
+        machine.clock.after(HEARTBEAT_S, beat)
 
     each_boot(machine, spoil)
 
@@ -258,8 +258,8 @@ def _loosely(frame: fr.Frame) -> list[Any]:
     return fields if is_hello else []
 
 
-@WORKSHOP.mutant("HS-16")
-def any_role(machine: Machine) -> None:
+@GROUP.mutant("HS-16")
+def any_role(machine: SimulatedMachine) -> None:
     """It answers hosts in any role."""
 
     def handle(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
@@ -272,8 +272,8 @@ def any_role(machine: Machine) -> None:
     each_sealed(machine, handle)
 
 
-@WORKSHOP.mutant("HS-17")
-def hello_with_more_fields(machine: Machine) -> None:
+@GROUP.mutant("HS-17")
+def hello_with_more_fields(machine: SimulatedMachine) -> None:
     """It answers hellos with a field too many."""
 
     def handle(greeter: Any, real: Callable[..., None], frame: fr.Frame) -> None:
@@ -286,8 +286,8 @@ def hello_with_more_fields(machine: Machine) -> None:
     each_sealed(machine, handle)
 
 
-@WORKSHOP.mutant("HS-18")
-def another_boot_in_no_session(machine: Machine) -> None:
+@GROUP.mutant("HS-18")
+def another_boot_in_no_session(machine: SimulatedMachine) -> None:
     """NoSession names another boot."""
 
     def spoil(greeter: Any) -> None:

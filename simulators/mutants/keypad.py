@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.keypad import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, each_event, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replace_all_events, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.keypad import SimulatedKeypad
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
 
 
 # --- at rest ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12")
+@GROUP.mutant("PL-12")
 def status_is_a_press(machine: SimulatedKeypad) -> None:
     """Asked for its status it reports a press."""
-    answers(machine, m.GetStatus, lambda _: m.Pressed(1, 0, 0, m.Key.START_GAME, m.Switch.DEALER))
+    replace_reply(machine, m.GetStatus, lambda _: m.Pressed(1, 0, 0, m.Key.START_GAME, m.Switch.DEALER))
 
 
-@WORKSHOP.mutant("KP-01", also="CM-08")
+@GROUP.mutant("KP-01", also="CM-08")
 def attention_stays_dark(machine: SimulatedKeypad) -> None:
     """It does not switch the lamp ATTENTION."""
     firmware: Any = machine.firmware
@@ -38,7 +38,7 @@ def attention_stays_dark(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_begin", begin)
 
 
-@WORKSHOP.mutant("KP-02")
+@GROUP.mutant("KP-02")
 def test_in_an_entry(machine: SimulatedKeypad) -> None:
     """While a question is open it refuses a test because a key is held."""
     firmware: Any = machine.firmware
@@ -49,13 +49,13 @@ def test_in_an_entry(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("KP-03")
+@GROUP.mutant("KP-03")
 def lamps_while_testing(machine: SimulatedKeypad) -> None:
     """Its lamps can be switched while it tests them."""
-    allows(machine, m.SetLamps, R.BUSY)
+    replace_refusal(machine, m.SetLamps, R.BUSY)
 
 
-@WORKSHOP.mutant("KP-04")
+@GROUP.mutant("KP-04")
 def lamps_survive(machine: SimulatedKeypad) -> None:
     """Its lamps stay on after a restart."""
     firmware: Any = machine.firmware
@@ -71,13 +71,13 @@ def lamps_survive(machine: SimulatedKeypad) -> None:
 # --- presses ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("KP-10")
+@GROUP.mutant("KP-10")
 def presses_twice(machine: SimulatedKeypad) -> None:
     """Every press is reported twice."""
-    tells(machine, m.Pressed, lambda event: [event, event])
+    replace_event(machine, m.Pressed, lambda event: [event, event])
 
 
-@WORKSHOP.mutant("KP-10")
+@GROUP.mutant("KP-10")
 def numbers_with_gaps(machine: SimulatedKeypad) -> None:
     """It leaves a number out after each press."""
     firmware: Any = machine.firmware
@@ -89,27 +89,27 @@ def numbers_with_gaps(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_report_press", report)
 
 
-@WORKSHOP.mutant("KP-11")
+@GROUP.mutant("KP-11")
 def forgets_with_the_link(machine: SimulatedKeypad) -> None:
     """A new session gets no presses from before it."""
-    machine.board.on_host = lambda: None
+    machine.board.on_session_start = lambda: None
 
 
-@WORKSHOP.mutant("KP-11")
+@GROUP.mutant("KP-11")
 def always_fresh(machine: SimulatedKeypad) -> None:
     """An old press is reported as if it had just been made."""
-    each_event(machine, lambda event: [replaced(event, age_ms=0)] if hasattr(event, "age_ms") else [event])
+    replace_all_events(machine, lambda event: [replaced(event, age_ms=0)] if hasattr(event, "age_ms") else [event])
 
 
-@WORKSHOP.mutant("KP-12")
+@GROUP.mutant("KP-12")
 def clock_of_its_own(machine: SimulatedKeypad) -> None:
     """It timestamps presses with another clock than its status."""
-    each_event(
+    replace_all_events(
         machine, lambda event: [replaced(event, at_ms=event.at_ms + 60_000)] if hasattr(event, "at_ms") else [event]
     )
 
 
-@WORKSHOP.mutant("KP-13")
+@GROUP.mutant("KP-13")
 def counts_every_bounce(machine: SimulatedKeypad) -> None:
     """It does not debounce contacts."""
     firmware: Any = machine.firmware
@@ -121,13 +121,13 @@ def counts_every_bounce(machine: SimulatedKeypad) -> None:
     machine.mechanics.on_edge = lambda key, down: edge(firmware._edge, key, down)
 
 
-@WORKSHOP.mutant("KP-14")
+@GROUP.mutant("KP-14")
 def silent_about_stuck_keys(machine: SimulatedKeypad) -> None:
     """It does not report that a key is stuck."""
-    tells(machine, m.Fault, lambda _: [])
+    replace_event(machine, m.Fault, lambda _: [])
 
 
-@WORKSHOP.mutant("KP-15")
+@GROUP.mutant("KP-15")
 def takes_stuck_keys(machine: SimulatedKeypad) -> None:
     """A stuck key is accepted again as soon as it comes up."""
     firmware: Any = machine.firmware
@@ -140,7 +140,7 @@ def takes_stuck_keys(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_unwatch", unwatch)
 
 
-@WORKSHOP.mutant("KP-16")
+@GROUP.mutant("KP-16")
 def numbers_begin_again(machine: SimulatedKeypad) -> None:
     """After a restart its presses have the old numbers again."""
     firmware: Any = machine.firmware
@@ -152,7 +152,7 @@ def numbers_begin_again(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_forget", forget)
 
 
-@WORKSHOP.mutant("KP-16")
+@GROUP.mutant("KP-16")
 def presses_survive(machine: SimulatedKeypad) -> None:
     """After a restart it sends the presses from before again."""
     firmware: Any = machine.firmware
@@ -168,13 +168,13 @@ def presses_survive(machine: SimulatedKeypad) -> None:
 # --- the key switch ---------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("KP-20")
+@GROUP.mutant("KP-20")
 def silent_switch(machine: SimulatedKeypad) -> None:
     """It does not report that its switch was turned."""
-    tells(machine, m.Turned, lambda _: [])
+    replace_event(machine, m.Turned, lambda _: [])
 
 
-@WORKSHOP.mutant("KP-21")
+@GROUP.mutant("KP-21")
 def starts_in_every_position(machine: SimulatedKeypad) -> None:
     """A game can be started with the switch off."""
     firmware: Any = machine.firmware
@@ -189,7 +189,7 @@ def starts_in_every_position(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_pressed", pressed)
 
 
-@WORKSHOP.mutant("KP-21")
+@GROUP.mutant("KP-21")
 def no_lock_out_when_off(machine: SimulatedKeypad) -> None:
     """With the switch off the lock-out is not taken."""
 
@@ -200,16 +200,16 @@ def no_lock_out_when_off(machine: SimulatedKeypad) -> None:
     wrap(machine.firmware, "_pressed", pressed)
 
 
-@WORKSHOP.mutant("KP-21")
+@GROUP.mutant("KP-21")
 def asks_when_off(machine: SimulatedKeypad) -> None:
     """It accepts a question that nobody can answer."""
-    allows(machine, m.Show, R.SWITCHED_OFF)
+    replace_refusal(machine, m.Show, R.SWITCHED_OFF)
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("KP-30")
+@GROUP.mutant("KP-30")
 def enters_for_ever(machine: SimulatedKeypad) -> None:
     """CONFIRM enters again though nothing is asked any more."""
     firmware: Any = machine.firmware
@@ -217,13 +217,13 @@ def enters_for_ever(machine: SimulatedKeypad) -> None:
     def seat_key(real: Callable[[m.Key], None], key: m.Key) -> None:
         real(key)
         if key is m.Key.CONFIRM:
-            firmware._prompt = m.Prompt.SEATS
+            firmware._prompt = m.KeypadPrompt.SEATS
 
     wrap(firmware, "_seat_key", seat_key)
 
 
-@WORKSHOP.mutant("KP-30")
-def tells_seat_by_seat(machine: SimulatedKeypad) -> None:
+@GROUP.mutant("KP-30")
+def reports_seat_by_seat(machine: SimulatedKeypad) -> None:
     """Every seat key is reported as an entry."""
     firmware: Any = machine.firmware
 
@@ -236,7 +236,7 @@ def tells_seat_by_seat(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_seat_key", seat_key)
 
 
-@WORKSHOP.mutant("KP-31")
+@GROUP.mutant("KP-31")
 def four_digits(machine: SimulatedKeypad) -> None:
     """The fourth digit replaces the third."""
     firmware: Any = machine.firmware
@@ -249,7 +249,7 @@ def four_digits(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_digit_key", digit_key)
 
 
-@WORKSHOP.mutant("KP-32")
+@GROUP.mutant("KP-32")
 def keeps_half_an_entry(machine: SimulatedKeypad) -> None:
     """A new question begins with the digits that were typed for the old one."""
     firmware: Any = machine.firmware
@@ -262,7 +262,7 @@ def keeps_half_an_entry(machine: SimulatedKeypad) -> None:
     wrap(firmware, "_ask", ask)
 
 
-@WORKSHOP.mutant("KP-33")
+@GROUP.mutant("KP-33")
 def no_lock_out_in_an_entry(machine: SimulatedKeypad) -> None:
     """While it asks the lock-out is not taken."""
     firmware: Any = machine.firmware

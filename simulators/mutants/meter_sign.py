@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.meter_sign import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.meter_sign import SimulatedMeterSign
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
 S: Final = m.State
 
@@ -25,25 +25,25 @@ def _shows(machine: SimulatedMeterSign, change: Callable[[m.Show], Any]) -> None
 # --- what it shows ----------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12", also="MS-01 MS-05")
+@GROUP.mutant("PL-12", also="MS-01 MS-05")
 def glass_is_status(machine: SimulatedMeterSign) -> None:
     """Asked for the shown digits it reports its state."""
-    answers(machine, m.GetShown, lambda shown: m.Status(shown.state, shown.sequence, 0, 5000, R.NONE))
+    replace_reply(machine, m.GetShown, lambda shown: m.Status(shown.state, shown.sequence, 0, 5000, R.NONE))
 
 
-@WORKSHOP.mutant("MS-01")
+@GROUP.mutant("MS-01")
 def rows_change_places(machine: SimulatedMeterSign) -> None:
     """It shows what is pending as won."""
     _shows(machine, lambda message: replaced(message, pending=message.won, won=message.pending))
 
 
-@WORKSHOP.mutant("MS-01")
+@GROUP.mutant("MS-01")
 def cents_are_cut(machine: SimulatedMeterSign) -> None:
     """It shows whole dollars."""
     _shows(machine, lambda message: replaced(message, value=message.value // 100 * 100))
 
 
-@WORKSHOP.mutant("MS-02")
+@GROUP.mutant("MS-02")
 def never_falls(machine: SimulatedMeterSign) -> None:
     """A value that is lower than what it shows is refused."""
     firmware: Any = machine.firmware
@@ -59,35 +59,35 @@ def never_falls(machine: SimulatedMeterSign) -> None:
     wrap(firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("MS-03", also="MS-05 MS-13")
+@GROUP.mutant("MS-03", also="MS-05 MS-13")
 def takes_late_shows(machine: SimulatedMeterSign) -> None:
     """A late Show replaces a newer one."""
-    allows(machine, m.Show, R.OLD_SEQUENCE)
+    replace_refusal(machine, m.Show, R.OLD_SEQUENCE)
 
 
-@WORKSHOP.mutant("MS-04")
+@GROUP.mutant("MS-04")
 def too_large_is_cut(machine: SimulatedMeterSign) -> None:
     """Of an amount that is too large it shows the last ten digits."""
-    allows(machine, m.Show, R.TOO_LARGE)
+    replace_refusal(machine, m.Show, R.TOO_LARGE)
 
     def cut(message: m.Show) -> Any:
-        value, pending, won = (cents % (m.MOST_CENTS + 1) for cents in (message.value, message.pending, message.won))
+        value, pending, won = (cents % (m.MAX_CENTS + 1) for cents in (message.value, message.pending, message.won))
         return replaced(message, value=value, pending=pending, won=won)
 
     _shows(machine, cut)
 
 
-@WORKSHOP.mutant("MS-05", also="MS-06")
+@GROUP.mutant("MS-05", also="MS-06")
 def blank_is_zero(machine: SimulatedMeterSign) -> None:
     """With nothing to show it shows nothing won, nothing pending, no value: 0.00."""
 
     def zero(shown: m.Shown) -> m.Shown:
         return replaced(shown, value=0, pending=0, won=0) if shown.state is S.BLANK else shown
 
-    answers(machine, m.GetShown, zero)
+    replace_reply(machine, m.GetShown, zero)
 
 
-@WORKSHOP.mutant("MS-06")
+@GROUP.mutant("MS-06")
 def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
     """After a restart it shows what it showed before."""
     firmware: Any = machine.firmware
@@ -104,31 +104,31 @@ def remembers_its_amounts(machine: SimulatedMeterSign) -> None:
 # --- how old it is ----------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("MS-10")
+@GROUP.mutant("MS-10")
 def age_of_the_last_question(machine: SimulatedMeterSign) -> None:
     """It reports no age until it is stale."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, age_ms=0) if status.state is S.SHOWING else status)
 
 
-@WORKSHOP.mutant("MS-11", also="CM-06")
+@GROUP.mutant("MS-11", also="CM-06")
 def never_is_a_limit(machine: SimulatedMeterSign) -> None:
     """A limit of 0 is taken."""
-    allows(machine, m.SetLimit, R.NO_LIMIT)
+    replace_refusal(machine, m.SetLimit, R.NO_LIMIT)
 
 
-@WORKSHOP.mutant("MS-12")
+@GROUP.mutant("MS-12")
 def never_grows_stale(machine: SimulatedMeterSign) -> None:
     """It shows its last amounts forever, as if they were new."""
     setattr(machine.firmware, "_grow_old", lambda: None)  # noqa: B010 - a method of this one machine
 
 
-@WORKSHOP.mutant("MS-12")
+@GROUP.mutant("MS-12")
 def stale_without_a_mark(machine: SimulatedMeterSign) -> None:
     """It reports that it is stale, but its display shows no mark."""
-    answers(machine, m.GetShown, lambda shown: replaced(shown, stale=False))
+    replace_reply(machine, m.GetShown, lambda shown: replaced(shown, stale=False))
 
 
-@WORKSHOP.mutant("MS-12")
+@GROUP.mutant("MS-12")
 def stale_too_soon(machine: SimulatedMeterSign) -> None:
     """It is stale after a third of its limit."""
     firmware: Any = machine.firmware
@@ -149,13 +149,13 @@ def stale_too_soon(machine: SimulatedMeterSign) -> None:
     wrap(firmware, "_expect", expect)
 
 
-@WORKSHOP.mutant("MS-12")
+@GROUP.mutant("MS-12")
 def stale_again_and_again(machine: SimulatedMeterSign) -> None:
     """It reports twice that it is stale."""
-    tells(machine, m.Stale, lambda event: [event, event])
+    replace_event(machine, m.Stale, lambda event: [event, event])
 
 
-@WORKSHOP.mutant("MS-13")
+@GROUP.mutant("MS-13")
 def refused_is_fresh(machine: SimulatedMeterSign) -> None:
     """Any Show takes the mark off, refused or not."""
     firmware: Any = machine.firmware
@@ -170,7 +170,7 @@ def refused_is_fresh(machine: SimulatedMeterSign) -> None:
     wrap(firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("MS-14")
+@GROUP.mutant("MS-14")
 def limit_for_the_next(machine: SimulatedMeterSign) -> None:
     """A new limit holds from the next Show on."""
     firmware: Any = machine.firmware
@@ -187,7 +187,7 @@ def limit_for_the_next(machine: SimulatedMeterSign) -> None:
 # --- the test, and a broken glass -------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("MS-20")
+@GROUP.mutant("MS-20")
 def pattern_stays(machine: SimulatedMeterSign) -> None:
     """After a self-test the pattern is still shown."""
     firmware: Any = machine.firmware
@@ -200,20 +200,20 @@ def pattern_stays(machine: SimulatedMeterSign) -> None:
     wrap(firmware, "_tested", tested)
 
 
-@WORKSHOP.mutant("MS-21")
+@GROUP.mutant("MS-21")
 def limit_while_testing(machine: SimulatedMeterSign) -> None:
     """Its limit can be changed while it tests itself."""
-    allows(machine, m.SetLimit, R.BUSY)
+    replace_refusal(machine, m.SetLimit, R.BUSY)
 
 
-@WORKSHOP.mutant("MS-30", also="MS-31")
-def believes_its_glass(machine: SimulatedMeterSign) -> None:
+@GROUP.mutant("MS-30", also="MS-31")
+def never_measures_its_display(machine: SimulatedMeterSign) -> None:
     """It never measures its display."""
     wrap(machine.firmware, "_wrong", lambda *_: [0, 0, 0])
 
 
-@WORKSHOP.mutant("MS-30")
-def reads_what_it_was_told(machine: SimulatedMeterSign) -> None:
+@GROUP.mutant("MS-30")
+def reads_back_the_command(machine: SimulatedMeterSign) -> None:
     """Asked for the shown digits it reports the commanded ones."""
     commands: list[m.Show] = []
 
@@ -225,13 +225,13 @@ def reads_what_it_was_told(machine: SimulatedMeterSign) -> None:
         return replaced(shown, value=commands[0].value) if commands and shown.state is S.SHOWING else shown
 
     _shows(machine, change)
-    answers(machine, m.GetShown, read)
+    replace_reply(machine, m.GetShown, read)
 
 
-@WORKSHOP.mutant("MS-31")
+@GROUP.mutant("MS-31")
 def forgives_itself(machine: SimulatedMeterSign) -> None:
     """A self-test that failed is forgotten at once."""
-    answers(
+    replace_reply(
         machine,
         m.GetStatus,
         lambda status: replaced(status, reason=R.NONE) if status.reason is R.SELF_TEST_FAILED else status,

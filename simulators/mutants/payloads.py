@@ -9,14 +9,14 @@ import msgspec
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Report
 from firmware_bridge.messages import encode
-from simulators.mutants.workshop import Workshop, each_session, replaced, wrap
+from simulators.mutants.workshop import MutantGroup, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 # The tag of AskCommand, whose one field is an id, and those that only devices send.
 _ASK: Final = 18
 _OF_DEVICES: Final = (16, 17, 20)
@@ -29,7 +29,7 @@ def _fields(payload: bytes) -> Any:
         return None
 
 
-def _guess(machine: Machine, change: Callable[[bytes], bytes | None]) -> None:
+def _guess(machine: SimulatedMachine, change: Callable[[bytes], bytes | None]) -> None:
     """Change payloads before they are decoded; None ignores a message."""
 
     def spoil(link: Any) -> None:
@@ -54,8 +54,8 @@ def _asking(payload: bytes, change: Callable[[list[Any]], list[Any]]) -> bytes:
     return payload
 
 
-@WORKSHOP.mutant("PL-01")
-def ignores_unknown_tags(machine: Machine) -> None:
+@GROUP.mutant("PL-01")
+def ignores_unknown_tags(machine: SimulatedMachine) -> None:
     """Messages that it does not know are ignored."""
 
     def change(payload: bytes) -> bytes | None:
@@ -65,26 +65,26 @@ def ignores_unknown_tags(machine: Machine) -> None:
     _guess(machine, change)
 
 
-@WORKSHOP.mutant("PL-02", also="FR-14")
-def ignores_rubbish(machine: Machine) -> None:
+@GROUP.mutant("PL-02", also="FR-14")
+def ignores_rubbish(machine: SimulatedMachine) -> None:
     """Payloads that are no messages are ignored."""
     _guess(machine, lambda payload: payload if payload and 0x90 <= payload[0] <= 0xDD else None)
 
 
-@WORKSHOP.mutant("PL-03")
-def ignores_more_fields(machine: Machine) -> None:
+@GROUP.mutant("PL-03")
+def ignores_more_fields(machine: SimulatedMachine) -> None:
     """Fields that it does not know are ignored."""
     _guess(machine, lambda payload: _asking(payload, lambda fields: fields[:2]))
 
 
-@WORKSHOP.mutant("PL-04")
-def guesses_missing_fields(machine: Machine) -> None:
+@GROUP.mutant("PL-04")
+def guesses_missing_fields(machine: SimulatedMachine) -> None:
     """A missing field is 1."""
     _guess(machine, lambda payload: _asking(payload, lambda fields: [*fields, 1][: max(2, len(fields))]))
 
 
-@WORKSHOP.mutant("PL-05")
-def clamps_values(machine: Machine) -> None:
+@GROUP.mutant("PL-05")
+def clamps_values(machine: SimulatedMachine) -> None:
     """An id out of range is brought into it."""
 
     def change(fields: list[Any]) -> list[Any]:
@@ -94,8 +94,8 @@ def clamps_values(machine: Machine) -> None:
     _guess(machine, lambda payload: _asking(payload, change))
 
 
-@WORKSHOP.mutant("PL-06")
-def ignores_trailing_bytes(machine: Machine) -> None:
+@GROUP.mutant("PL-06")
+def ignores_trailing_bytes(machine: SimulatedMachine) -> None:
     """It reads a message and not what comes after it."""
 
     def change(payload: bytes) -> bytes:
@@ -107,8 +107,8 @@ def ignores_trailing_bytes(machine: Machine) -> None:
     _guess(machine, change)
 
 
-@WORKSHOP.mutant("PL-07")
-def converts_numbers(machine: Machine) -> None:
+@GROUP.mutant("PL-07")
+def converts_numbers(machine: SimulatedMachine) -> None:
     """7.0 is 7, and true is 1."""
 
     def change(fields: list[Any]) -> list[Any]:
@@ -117,8 +117,8 @@ def converts_numbers(machine: Machine) -> None:
     _guess(machine, lambda payload: _asking(payload, change))
 
 
-@WORKSHOP.mutant("PL-08")
-def takes_devices_messages(machine: Machine) -> None:
+@GROUP.mutant("PL-08")
+def takes_devices_messages(machine: SimulatedMachine) -> None:
     """It accepts messages that only devices send."""
 
     def change(payload: bytes) -> bytes | None:
@@ -128,8 +128,8 @@ def takes_devices_messages(machine: Machine) -> None:
     _guess(machine, change)
 
 
-@WORKSHOP.mutant("PL-09")
-def events_are_requests(machine: Machine) -> None:
+@GROUP.mutant("PL-09")
+def events_are_requests(machine: SimulatedMachine) -> None:
     """An event of the host is as good as a request."""
 
     def spoil(link: Any) -> None:
@@ -138,8 +138,8 @@ def events_are_requests(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("PL-10")
-def shortest_form_only(machine: Machine) -> None:
+@GROUP.mutant("PL-10")
+def shortest_form_only(machine: SimulatedMachine) -> None:
     """It reads only the shortest form."""
 
     def spoil(link: Any) -> None:
@@ -154,8 +154,8 @@ def shortest_form_only(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("PL-11")
-def long_form(machine: Machine) -> None:
+@GROUP.mutant("PL-11")
+def long_form(machine: SimulatedMachine) -> None:
     """Its reports are longer than they must be."""
 
     def spoil(link: Any) -> None:

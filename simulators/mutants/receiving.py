@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge import frame as fr
 from firmware_bridge.commands import Report
 from firmware_bridge.link import URGENT_WINDOW
-from simulators.mutants.workshop import Workshop, each_link, each_seal, each_session, wrap
+from simulators.mutants.workshop import MutantGroup, each_link, each_seal, each_session, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
-@WORKSHOP.mutant("LK-01")
-def answers_twice(machine: Machine) -> None:
+@GROUP.mutant("LK-01")
+def answers_twice(machine: SimulatedMachine) -> None:
     """A question about its state is answered twice."""
 
     def reply(_: Any, real: Callable[..., None], seq: int, message: Any) -> None:
@@ -29,8 +29,8 @@ def answers_twice(machine: Machine) -> None:
     each_link(machine, "reply", reply)
 
 
-@WORKSHOP.mutant("LK-02", also="RT-08 RT-09")
-def leaves_a_number_out(machine: Machine) -> None:
+@GROUP.mutant("LK-02", also="RT-08 RT-09")
+def leaves_a_number_out(machine: SimulatedMachine) -> None:
     """It leaves a number out before its fourth report."""
 
     def spoil(link: Any) -> None:
@@ -47,7 +47,7 @@ def leaves_a_number_out(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-def _late(machine: Machine, fits: Callable[[Any], bool], seconds: float) -> None:
+def _late(machine: SimulatedMachine, fits: Callable[[Any], bool], seconds: float) -> None:
     def reply(_: Any, real: Callable[..., None], seq: int, message: Any) -> None:
         if fits(message):
             machine.clock.after(seconds, lambda: real(seq, message))
@@ -57,14 +57,14 @@ def _late(machine: Machine, fits: Callable[[Any], bool], seconds: float) -> None
     each_link(machine, "reply", reply)
 
 
-@WORKSHOP.mutant("LK-03")
-def slow_answers(machine: Machine) -> None:
+@GROUP.mutant("LK-03")
+def slow_answers(machine: SimulatedMachine) -> None:
     """It waits for 0.7 s before it reports its state."""
     _late(machine, lambda message: not hasattr(message, "command") and not isinstance(message, Report), 0.7)
 
 
-@WORKSHOP.mutant("LK-04")
-def reply_acknowledges_too_little(machine: Machine) -> None:
+@GROUP.mutant("LK-04")
+def reply_acknowledges_too_little(machine: SimulatedMachine) -> None:
     """Its replies acknowledge everything but the request that they answer."""
 
     def change(fields: list[Any]) -> None:
@@ -74,8 +74,8 @@ def reply_acknowledges_too_little(machine: Machine) -> None:
     each_seal(machine, change)
 
 
-@WORKSHOP.mutant("LK-05", also="LK-10")
-def drops_marked_requests(machine: Machine) -> None:
+@GROUP.mutant("LK-05", also="LK-10")
+def drops_marked_requests(machine: SimulatedMachine) -> None:
     """It takes every marked frame for a duplicate."""
 
     def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
@@ -87,8 +87,8 @@ def drops_marked_requests(machine: Machine) -> None:
     each_link(machine, "_take_sequenced", handle)
 
 
-@WORKSHOP.mutant("LK-06")
-def carries_out_duplicates(machine: Machine) -> None:
+@GROUP.mutant("LK-06")
+def carries_out_duplicates(machine: SimulatedMachine) -> None:
     """A request that comes twice is answered twice."""
 
     def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
@@ -100,8 +100,8 @@ def carries_out_duplicates(machine: Machine) -> None:
     each_link(machine, "_take_sequenced", handle)
 
 
-@WORKSHOP.mutant("LK-07", also="LK-09 LK-12")
-def answers_out_of_order(machine: Machine) -> None:
+@GROUP.mutant("LK-07", also="LK-09 LK-12")
+def answers_out_of_order(machine: SimulatedMachine) -> None:
     """What comes early is answered early."""
 
     def spoil(link: Any) -> None:
@@ -129,8 +129,8 @@ def answers_out_of_order(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("LK-08", also="FR-14")
-def silent_about_gaps(machine: Machine) -> None:
+@GROUP.mutant("LK-08", also="FR-14")
+def silent_about_gaps(machine: SimulatedMachine) -> None:
     """It holds early frames and does not report the gap."""
 
     def acknowledge(_: Any, real: Callable[..., None], now: float, held: int = fr.NO_RE) -> None:
@@ -140,7 +140,7 @@ def silent_about_gaps(machine: Machine) -> None:
     each_link(machine, "_acknowledge", acknowledge)
 
 
-def _holds(machine: Machine, room: int) -> None:
+def _holds(machine: SimulatedMachine, room: int) -> None:
     def handle(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:
         ahead = (frame.seq - link._expected) & 0xFFFF
         if 0 < ahead < room:
@@ -154,20 +154,20 @@ def _holds(machine: Machine, room: int) -> None:
     each_link(machine, "_take_sequenced", handle)
 
 
-@WORKSHOP.mutant("LK-09")
-def holds_four(machine: Machine) -> None:
+@GROUP.mutant("LK-09")
+def holds_four(machine: SimulatedMachine) -> None:
     """It has room for four early frames."""
     _holds(machine, 5)
 
 
-@WORKSHOP.mutant("LK-10")
-def holds_anything(machine: Machine) -> None:
+@GROUP.mutant("LK-10")
+def holds_anything(machine: SimulatedMachine) -> None:
     """It holds any early frame, however far ahead."""
     _holds(machine, 1000)
 
 
-@WORKSHOP.mutant("LK-11")
-def numbered_pings(machine: Machine) -> None:
+@GROUP.mutant("LK-11")
+def numbered_pings(machine: SimulatedMachine) -> None:
     """Its pings have numbers."""
 
     def change(fields: list[Any]) -> None:
@@ -184,15 +184,15 @@ class _Kept(dict[int, fr.Frame]):
         """Keep them."""
 
 
-@WORKSHOP.mutant("LK-12")
-def holds_over_sessions(machine: Machine) -> None:
+@GROUP.mutant("LK-12")
+def holds_over_sessions(machine: SimulatedMachine) -> None:
     """What it held early in one session is carried out in the next."""
     early = _Kept()
     each_session(machine, lambda link: setattr(link, "_early", early))
 
 
-@WORKSHOP.mutant("LK-13")
-def no_lone_acknowledgement(machine: Machine) -> None:
+@GROUP.mutant("LK-13")
+def no_lone_acknowledgement(machine: SimulatedMachine) -> None:
     """It acknowledges only by what it sends anyway."""
 
     def deliver(link: Any, real: Callable[..., None], frame: fr.Frame, now: float) -> None:

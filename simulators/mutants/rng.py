@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.rng import SimulatedRng
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
 
@@ -63,46 +63,46 @@ def fails_as(machine: SimulatedRng, reason: m.Reason, instead: m.Reason) -> None
 # --- healthy ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12", also="RN-05 RN-07 RN-09 RN-12 RN-20 RN-22 RN-26")
+@GROUP.mutant("PL-12", also="RN-05 RN-07 RN-09 RN-12 RN-20 RN-22 RN-26")
 def draw_is_status(machine: SimulatedRng) -> None:
     """Asked for a draw it reports its state."""
-    answers(machine, m.GetDraw, lambda _: machine.firmware.handle(m.GetStatus()))
+    replace_reply(machine, m.GetDraw, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
-@WORKSHOP.mutant("RN-01")
+@GROUP.mutant("RN-01")
 def lenient_cutoff(machine: SimulatedRng) -> None:
     """Its noise may repeat itself far too often."""
-    answers(machine, m.GetHealth, lambda health: replaced(health, repetition_cutoff=40))
+    replace_reply(machine, m.GetHealth, lambda health: replaced(health, repetition_cutoff=40))
 
 
-@WORKSHOP.mutant("RN-02")
+@GROUP.mutant("RN-02")
 def draws_twice(machine: SimulatedRng) -> None:
     """A draw gives two numbers."""
-    tells(
+    replace_event(
         machine, m.Drawn,
         lambda event: [event, replaced(event, number=event.number % 7 + 1, segments=m.SEGMENTS[event.number % 7 + 1])],
     )  # fmt: skip
 
 
-@WORKSHOP.mutant("RN-02")
+@GROUP.mutant("RN-02")
 def draws_uncounted(machine: SimulatedRng) -> None:
     """It does not count its draws."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, draws=0))
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, draws=0))
 
 
-@WORKSHOP.mutant("RN-03")
+@GROUP.mutant("RN-03")
 def shown_before_it_is_drawn(machine: SimulatedRng) -> None:
     """While it draws it reports that a number is shown."""
     refuses(machine, m.Draw, S.DRAWING, R.NUMBER_SHOWN)
 
 
-@WORKSHOP.mutant("RN-04")
+@GROUP.mutant("RN-04")
 def draws_over_a_number(machine: SimulatedRng) -> None:
     """A number can take the place of one that people are looking at."""
-    allows(machine, m.Draw, R.NUMBER_SHOWN)
+    replace_refusal(machine, m.Draw, R.NUMBER_SHOWN)
 
 
-@WORKSHOP.mutant("RN-05", also="RN-12")
+@GROUP.mutant("RN-05", also="RN-12")
 def number_changes_when_cleared(machine: SimulatedRng) -> None:
     """A number that is no longer shown is reported as another one."""
 
@@ -110,10 +110,10 @@ def number_changes_when_cleared(machine: SimulatedRng) -> None:
         hidden = past.number is not None and machine.firmware.state is not S.SHOWING
         return replaced(past, number=(past.number or 0) % 7 + 1) if hidden else past
 
-    answers(machine, m.GetDraw, change)
+    replace_reply(machine, m.GetDraw, change)
 
 
-@WORKSHOP.mutant("RN-05")
+@GROUP.mutant("RN-05")
 def draws_again(machine: SimulatedRng) -> None:
     """A draw whose id comes back is drawn again."""
     memory: Any = machine.board.memory
@@ -127,13 +127,13 @@ def draws_again(machine: SimulatedRng) -> None:
     wrap(machine.board, "once", once)
 
 
-@WORKSHOP.mutant("RN-06")
+@GROUP.mutant("RN-06")
 def clears_silently(machine: SimulatedRng) -> None:
     """It does not report that its display is blank."""
-    tells(machine, m.Cleared, lambda _: [])
+    replace_event(machine, m.Cleared, lambda _: [])
 
 
-@WORKSHOP.mutant("RN-07")
+@GROUP.mutant("RN-07")
 def invents_numbers(machine: SimulatedRng) -> None:
     """A draw that it does not know drew a 1."""
 
@@ -141,10 +141,10 @@ def invents_numbers(machine: SimulatedRng) -> None:
         known = machine.board.memory.recall(past.command).outcome is not Outcome.UNKNOWN
         return past if known or past.number is not None else replaced(past, number=1)
 
-    answers(machine, m.GetDraw, change)
+    replace_reply(machine, m.GetDraw, change)
 
 
-@WORKSHOP.mutant("RN-08")
+@GROUP.mutant("RN-08")
 def blank_after_restart(machine: SimulatedRng) -> None:
     """A number is not shown any more after a restart."""
 
@@ -154,7 +154,7 @@ def blank_after_restart(machine: SimulatedRng) -> None:
     at_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("RN-09")
+@GROUP.mutant("RN-09")
 def interrupted_draw_counts(machine: SimulatedRng) -> None:
     """A draw that was interrupted has a number all the same."""
     memory: Any = machine.board.memory
@@ -167,19 +167,19 @@ def interrupted_draw_counts(machine: SimulatedRng) -> None:
     at_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("RN-10")
-def untold_health_test(machine: SimulatedRng) -> None:
+@GROUP.mutant("RN-10")
+def unreported_health_test(machine: SimulatedRng) -> None:
     """A self-test ends without reporting what passed."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("RN-11")
+@GROUP.mutant("RN-11")
 def unhealthy_while_testing(machine: SimulatedRng) -> None:
     """While it tests itself it reports that it is not healthy."""
     refuses(machine, m.Draw, S.TESTING, R.NOT_HEALTHY)
 
 
-@WORKSHOP.mutant("RN-12")
+@GROUP.mutant("RN-12")
 def remembers_eight_draws(machine: SimulatedRng) -> None:
     """It remembers eight draws."""
 
@@ -191,13 +191,13 @@ def remembers_eight_draws(machine: SimulatedRng) -> None:
     wrap(machine.firmware, "_draw", draw)
 
 
-@WORKSHOP.mutant("RN-12", also="RN-08 RN-23")
+@GROUP.mutant("RN-12", also="RN-08 RN-23")
 def draws_lost_with_the_power(machine: SimulatedRng) -> None:
     """Its numbers do not survive a restart."""
     at_boot(machine, lambda firmware: firmware._draws.clear())
 
 
-@WORKSHOP.mutant("RN-13", also="RN-20 RN-22")
+@GROUP.mutant("RN-13", also="RN-20 RN-22")
 def number_waits_in_memory(machine: SimulatedRng) -> None:
     """It draws a few numbers at a time and keeps the others for later."""
     stock: list[int] = []
@@ -210,7 +210,7 @@ def number_waits_in_memory(machine: SimulatedRng) -> None:
     numbers(machine, change)
 
 
-@WORKSHOP.mutant("RN-14")
+@GROUP.mutant("RN-14")
 def never_seven(machine: SimulatedRng) -> None:
     """It never draws a seven."""
     numbers(machine, lambda own: [number % 7 or 1 for number in own()])
@@ -219,13 +219,13 @@ def never_seven(machine: SimulatedRng) -> None:
 # --- failures ---------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("RN-20", also="RN-22 RN-25 RN-26")
+@GROUP.mutant("RN-20", also="RN-22 RN-25 RN-26")
 def fails_silently(machine: SimulatedRng) -> None:
     """It does not report that its health failed."""
-    tells(machine, m.HealthFailed, lambda _: [])
+    replace_event(machine, m.HealthFailed, lambda _: [])
 
 
-@WORKSHOP.mutant("RN-20", also="RN-21 RN-22 RN-26")
+@GROUP.mutant("RN-20", also="RN-21 RN-22 RN-26")
 def fails_with_a_number(machine: SimulatedRng) -> None:
     """A failed draw still reports a number."""
 
@@ -237,7 +237,7 @@ def fails_with_a_number(machine: SimulatedRng) -> None:
     wrap(machine.board, "settle", settle)
 
 
-@WORKSHOP.mutant("RN-21")
+@GROUP.mutant("RN-21")
 def biased_passes(machine: SimulatedRng) -> None:
     """Its self-test does not look for a sample that comes too often."""
 
@@ -248,19 +248,19 @@ def biased_passes(machine: SimulatedRng) -> None:
     wrap(machine.firmware, "_test_noise", test)
 
 
-@WORKSHOP.mutant("RN-22")
+@GROUP.mutant("RN-22")
 def dead_is_stuck(machine: SimulatedRng) -> None:
     """It calls a dead source stuck."""
     fails_as(machine, R.NOISE_DEAD, R.NOISE_STUCK)
 
 
-@WORKSHOP.mutant("RN-23", also="RN-24")
+@GROUP.mutant("RN-23", also="RN-24")
 def draws_in_failure(machine: SimulatedRng) -> None:
     """It draws though its health failed."""
-    allows(machine, m.Draw, R.NOT_HEALTHY)
+    replace_refusal(machine, m.Draw, R.NOT_HEALTHY)
 
 
-@WORKSHOP.mutant("RN-23")
+@GROUP.mutant("RN-23")
 def restart_heals(machine: SimulatedRng) -> None:
     """A power cycle clears its failure."""
 
@@ -270,7 +270,7 @@ def restart_heals(machine: SimulatedRng) -> None:
     at_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("RN-24")
+@GROUP.mutant("RN-24")
 def starts_untested(machine: SimulatedRng) -> None:
     """It starts without testing its noise."""
     firmware: Any = machine.firmware
@@ -284,13 +284,13 @@ def starts_untested(machine: SimulatedRng) -> None:
     wrap(machine.board, "_on_boot", boot)
 
 
-@WORKSHOP.mutant("RN-25")
+@GROUP.mutant("RN-25")
 def never_reads_back(machine: SimulatedRng) -> None:
     """It does not look at its display any more once a number is shown."""
     wrap(machine.firmware, "_read_back", lambda _: None)
 
 
-@WORKSHOP.mutant("RN-26")
+@GROUP.mutant("RN-26")
 def shows_it_anyway(machine: SimulatedRng) -> None:
     """A number counts though the display cannot show it."""
     firmware: Any = machine.firmware
@@ -303,7 +303,7 @@ def shows_it_anyway(machine: SimulatedRng) -> None:
     wrap(firmware, "_show", show)
 
 
-@WORKSHOP.mutant("RN-27")
+@GROUP.mutant("RN-27")
 def cleared_but_lit(machine: SimulatedRng) -> None:
     """It reports a blank display without checking it."""
     firmware: Any = machine.firmware

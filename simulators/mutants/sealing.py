@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
-from simulators.mutants.workshop import Workshop, each_boot, each_session, replaced, wrap
+from simulators.mutants.workshop import MutantGroup, each_boot, each_session, replaced, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
 class HoledOpener:
@@ -43,7 +43,7 @@ class HoledOpener:
         return True
 
 
-def _holed(machine: Machine, pierce: Callable[[HoledOpener], None]) -> None:
+def _holed(machine: SimulatedMachine, pierce: Callable[[HoledOpener], None]) -> None:
     def spoil(link: Any) -> None:
         opener = HoledOpener(link._opener)
         pierce(opener)
@@ -52,8 +52,8 @@ def _holed(machine: Machine, pierce: Callable[[HoledOpener], None]) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SE-01")
-def counter_by_two(machine: Machine) -> None:
+@GROUP.mutant("SE-01")
+def counter_by_two(machine: SimulatedMachine) -> None:
     """Its counter grows by two."""
 
     def spoil(link: Any) -> None:
@@ -67,8 +67,8 @@ def counter_by_two(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SE-02")
-def seven_bytes_of_mac(machine: Machine) -> None:
+@GROUP.mutant("SE-02")
+def seven_bytes_of_mac(machine: SimulatedMachine) -> None:
     """It compares only the first seven bytes of a MAC."""
 
     def pierce(opener: HoledOpener) -> None:
@@ -77,14 +77,14 @@ def seven_bytes_of_mac(machine: Machine) -> None:
     _holed(machine, pierce)
 
 
-@WORKSHOP.mutant("SE-02", also="HS-12 SE-03 SE-04 HB-06")
-def no_mac(machine: Machine) -> None:
+@GROUP.mutant("SE-02", also="HS-12 SE-03 SE-04 HB-06")
+def no_mac(machine: SimulatedMachine) -> None:
     """It does not look at the MAC at all."""
     _holed(machine, lambda opener: setattr(opener, "authentic", lambda _: True))
 
 
-@WORKSHOP.mutant("SE-03", also="HB-06")
-def no_mac_without_payload(machine: Machine) -> None:
+@GROUP.mutant("SE-03", also="HB-06")
+def no_mac_without_payload(machine: SimulatedMachine) -> None:
     """It does not look at the MAC of frames without a payload."""
 
     def pierce(opener: HoledOpener) -> None:
@@ -93,8 +93,8 @@ def no_mac_without_payload(machine: Machine) -> None:
     _holed(machine, pierce)
 
 
-@WORKSHOP.mutant("SE-04")
-def flag_outside_the_mac(machine: Machine) -> None:
+@GROUP.mutant("SE-04")
+def flag_outside_the_mac(machine: SimulatedMachine) -> None:
     """Its MAC leaves the RETRANSMIT flag out."""
 
     def pierce(opener: HoledOpener) -> None:
@@ -107,14 +107,14 @@ def flag_outside_the_mac(machine: Machine) -> None:
     _holed(machine, pierce)
 
 
-@WORKSHOP.mutant("SE-05", also="HB-06")
-def last_counter_again(machine: Machine) -> None:
+@GROUP.mutant("SE-05", also="HB-06")
+def last_counter_again(machine: SimulatedMachine) -> None:
     """A frame with the last counter again is taken."""
-    _holed(machine, lambda opener: setattr(opener, "new", lambda frame: frame.counter >= opener.last))
+    _holed(machine, lambda opener: setattr(opener, "new_transit_s", lambda frame: frame.counter >= opener.last))
 
 
-@WORKSHOP.mutant("SE-06")
-def counters_in_any_order(machine: Machine) -> None:
+@GROUP.mutant("SE-06")
+def counters_in_any_order(machine: SimulatedMachine) -> None:
     """It accepts every counter that it has not seen before."""
 
     def pierce(opener: HoledOpener) -> None:
@@ -130,8 +130,8 @@ def counters_in_any_order(machine: Machine) -> None:
     _holed(machine, pierce)
 
 
-@WORKSHOP.mutant("SE-07")
-def no_large_gaps(machine: Machine) -> None:
+@GROUP.mutant("SE-07")
+def no_large_gaps(machine: SimulatedMachine) -> None:
     """A counter that jumps by more than 255 is taken for an attack."""
 
     def pierce(opener: HoledOpener) -> None:
@@ -142,8 +142,8 @@ def no_large_gaps(machine: Machine) -> None:
     _holed(machine, pierce)
 
 
-@WORKSHOP.mutant("SE-08")
-def opens_its_own_frames(machine: Machine) -> None:
+@GROUP.mutant("SE-08")
+def opens_its_own_frames(machine: SimulatedMachine) -> None:
     """It takes frames that were sealed with its own key."""
 
     def spoil(link: Any) -> None:
@@ -156,8 +156,8 @@ def opens_its_own_frames(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SE-09")
-def unsealed_requests(machine: Machine) -> None:
+@GROUP.mutant("SE-09")
+def unsealed_requests(machine: SimulatedMachine) -> None:
     """A request need not be sealed."""
 
     def spoil(link: Any) -> None:
@@ -172,8 +172,8 @@ def unsealed_requests(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SE-10")
-def obeys_sealed_hellos(machine: Machine) -> None:
+@GROUP.mutant("SE-10")
+def obeys_sealed_hellos(machine: SimulatedMachine) -> None:
     """A HostHello under the session's own seal begins a new handshake."""
 
     def spoil(link: Any) -> None:
@@ -189,8 +189,8 @@ def obeys_sealed_hellos(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SE-10")
-def obeys_sealed_hellos_of_nobody(machine: Machine) -> None:
+@GROUP.mutant("SE-10")
+def obeys_sealed_hellos_of_nobody(machine: SimulatedMachine) -> None:
     """Without a session it answers a sealed HostHello as if it were not sealed."""
 
     def spoil(greeter: Any) -> None:

@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.errors import LinkSilent, QueueFull
-from firmware_bridge.link import ANXIOUS, HEARTBEAT, SILENCE
-from simulators.mutants.workshop import Workshop, each_link, each_seal, each_session, wrap
+from firmware_bridge.link import PROBE_AFTER_S, HEARTBEAT_S, SILENCE_LIMIT_S
+from simulators.mutants.workshop import MutantGroup, each_link, each_seal, each_session, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
-WORKSHOP: Final = Workshop()
+GROUP: Final = MutantGroup()
 
 
-@WORKSHOP.mutant("RT-01", also="RT-11")
-def never_again(machine: Machine) -> None:
+@GROUP.mutant("RT-01", also="RT-11")
+def never_again(machine: SimulatedMachine) -> None:
     """What is not acknowledged is never sent again."""
     each_link(machine, "_repeat_unacknowledged", lambda *_: None)
 
 
-@WORKSHOP.mutant("RT-02")
-def unmarked_copies(machine: Machine) -> None:
+@GROUP.mutant("RT-02")
+def unmarked_copies(machine: SimulatedMachine) -> None:
     """Its copies are not marked."""
     each_link(machine, "_transmit", lambda _link, real, out, _flags: real(out, 0))
 
 
-@WORKSHOP.mutant("RT-03")
-def repeats_everything(machine: Machine) -> None:
+@GROUP.mutant("RT-03")
+def repeats_everything(machine: SimulatedMachine) -> None:
     """It repeats everything that is on its way."""
 
     def repeat(link: Any, real: Callable[..., None], now: float) -> None:
@@ -43,8 +43,8 @@ def repeats_everything(machine: Machine) -> None:
     each_link(machine, "_repeat_unacknowledged", repeat)
 
 
-@WORKSHOP.mutant("RT-04", also="SE-10 HB-02")
-def copies_what_is_acknowledged(machine: Machine) -> None:
+@GROUP.mutant("RT-04", also="SE-10 HB-02")
+def copies_what_is_acknowledged(machine: SimulatedMachine) -> None:
     """It sends a copy of what has just been acknowledged."""
 
     def handle(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
@@ -57,8 +57,8 @@ def copies_what_is_acknowledged(machine: Machine) -> None:
     each_link(machine, "_take_ack", handle)
 
 
-@WORKSHOP.mutant("RT-05")
-def takes_any_acknowledgement(machine: Machine) -> None:
+@GROUP.mutant("RT-05")
+def takes_any_acknowledgement(machine: SimulatedMachine) -> None:
     """Any acknowledgment acknowledges everything."""
 
     def handle(link: Any, real: Callable[..., None], ack: int, now: float) -> None:
@@ -69,14 +69,14 @@ def takes_any_acknowledgement(machine: Machine) -> None:
     each_link(machine, "_take_ack", handle)
 
 
-@WORKSHOP.mutant("RT-06")
-def ignores_gaps(machine: Machine) -> None:
+@GROUP.mutant("RT-06")
+def ignores_gaps(machine: SimulatedMachine) -> None:
     """It does not understand reports of a gap."""
     each_link(machine, "_fill_gap", lambda *_: None)
 
 
-@WORKSHOP.mutant("RT-07")
-def steady_copies(machine: Machine) -> None:
+@GROUP.mutant("RT-07")
+def steady_copies(machine: SimulatedMachine) -> None:
     """It retransmits at a constant interval forever."""
 
     def repeat(link: Any, real: Callable[..., None], now: float) -> None:
@@ -86,8 +86,8 @@ def steady_copies(machine: Machine) -> None:
     each_link(machine, "_repeat_unacknowledged", repeat)
 
 
-@WORKSHOP.mutant("RT-08")
-def hasty_copies(machine: Machine) -> None:
+@GROUP.mutant("RT-08")
+def hasty_copies(machine: SimulatedMachine) -> None:
     """On a quick line its copies come after 20 ms."""
 
     def spoil(link: Any) -> None:
@@ -100,8 +100,8 @@ def hasty_copies(machine: Machine) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("RT-09", also="LK-13 RT-10")
-def wide_window(machine: Machine) -> None:
+@GROUP.mutant("RT-09", also="LK-13 RT-10")
+def wide_window(machine: SimulatedMachine) -> None:
     """32 frames are on their way before it waits."""
 
     def post(link: Any, real: Callable[..., None], out: Any, urgent: bool) -> None:
@@ -113,8 +113,8 @@ def wide_window(machine: Machine) -> None:
     each_link(machine, "_post", post)
 
 
-@WORKSHOP.mutant("RT-10")
-def endless_queue(machine: Machine) -> None:
+@GROUP.mutant("RT-10")
+def endless_queue(machine: SimulatedMachine) -> None:
     """Its queue has no end."""
 
     def post(link: Any, real: Callable[..., None], out: Any, urgent: bool) -> None:
@@ -126,8 +126,8 @@ def endless_queue(machine: Machine) -> None:
     each_link(machine, "_post", post)
 
 
-@WORKSHOP.mutant("RT-11")
-def never_gives_up(machine: Machine) -> None:
+@GROUP.mutant("RT-11")
+def never_gives_up(machine: SimulatedMachine) -> None:
     """It never gives a frame up."""
 
     def repeat(link: Any, real: Callable[..., None], now: float) -> None:
@@ -138,8 +138,8 @@ def never_gives_up(machine: Machine) -> None:
     each_link(machine, "_repeat_unacknowledged", repeat)
 
 
-@WORKSHOP.mutant("RT-12")
-def copy_for_every_report(machine: Machine) -> None:
+@GROUP.mutant("RT-12")
+def copy_for_every_report(machine: SimulatedMachine) -> None:
     """Every report of a gap gets a copy of the missing frame, however many come."""
 
     def fill(link: Any, _: Callable[..., None], missing: int, __: float) -> None:
@@ -152,8 +152,8 @@ def copy_for_every_report(machine: Machine) -> None:
 # --- heartbeat and silence --------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("HB-01", also="SE-05")
-def ignores_pings(machine: Machine) -> None:
+@GROUP.mutant("HB-01", also="SE-05")
+def ignores_pings(machine: SimulatedMachine) -> None:
     """It does not answer pings."""
 
     def receive(link: Any, real: Callable[..., None], frame: fr.Frame) -> None:
@@ -165,8 +165,8 @@ def ignores_pings(machine: Machine) -> None:
     each_link(machine, "receive", receive)
 
 
-@WORKSHOP.mutant("HB-01")
-def echoes_another_frame(machine: Machine) -> None:
+@GROUP.mutant("HB-01")
+def echoes_another_frame(machine: SimulatedMachine) -> None:
     """Its ACK names another frame than the ping."""
 
     def change(fields: list[Any]) -> None:
@@ -176,19 +176,19 @@ def echoes_another_frame(machine: Machine) -> None:
     each_seal(machine, change)
 
 
-@WORKSHOP.mutant("HB-02")
-def no_heartbeat(machine: Machine) -> None:
+@GROUP.mutant("HB-02")
+def no_heartbeat(machine: SimulatedMachine) -> None:
     """It has no heartbeat."""
-    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + ANXIOUS))
+    each_link(machine, "_next_ping", lambda link, real, now: max(real(now), link._last_heard + PROBE_AFTER_S))
 
 
-@WORKSHOP.mutant("HB-03")
-def never_knocks(machine: Machine) -> None:
+@GROUP.mutant("HB-03")
+def never_knocks(machine: SimulatedMachine) -> None:
     """It sends no early pings when its host is silent."""
-    each_link(machine, "_next_ping", lambda link, *_: link._last_sent + HEARTBEAT)
+    each_link(machine, "_next_ping", lambda link, *_: link._last_sent + HEARTBEAT_S)
 
 
-def _silent_after(machine: Machine, seconds: float) -> None:
+def _silent_after(machine: SimulatedMachine, seconds: float) -> None:
     def tick(link: Any, real: Callable[[], None]) -> None:
         if link._loop.time() >= link._last_heard + seconds:
             link.fail(LinkSilent("impatient"))
@@ -198,26 +198,26 @@ def _silent_after(machine: Machine, seconds: float) -> None:
     each_link(machine, "_tick", tick)
 
 
-@WORKSHOP.mutant("HB-04", also="HB-03")
-def impatient(machine: Machine) -> None:
+@GROUP.mutant("HB-04", also="HB-03")
+def impatient(machine: SimulatedMachine) -> None:
     """It takes its host for gone after 2.5 s."""
     _silent_after(machine, 2.5)
 
 
-@WORKSHOP.mutant("HB-05", also="HB-06")
-def waits_for_ever(machine: Machine) -> None:
+@GROUP.mutant("HB-05", also="HB-06")
+def waits_for_ever(machine: SimulatedMachine) -> None:
     """It waits for its host forever."""
 
     def tick(link: Any, real: Callable[[], None]) -> None:
         last_received = link._last_heard
-        link._last_heard = max(last_received, link._loop.time() - SILENCE + 0.001)
+        link._last_heard = max(last_received, link._loop.time() - SILENCE_LIMIT_S + 0.001)
         real()
 
     each_link(machine, "_tick", tick)
 
 
-@WORKSHOP.mutant("HB-06")
-def any_frame_is_life(machine: Machine) -> None:
+@GROUP.mutant("HB-06")
+def any_frame_is_life(machine: SimulatedMachine) -> None:
     """Any frame counts as a sign of life."""
 
     def receive(link: Any, real: Callable[..., None], frame: fr.Frame) -> None:

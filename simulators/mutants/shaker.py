@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shaker import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.shaker import SimulatedShaker
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
 
@@ -68,37 +68,37 @@ def wrong_reason(machine: SimulatedShaker, reason: m.Reason, instead: m.Reason) 
 # --- under the lid ----------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12", also="DS-03 DS-08")
+@GROUP.mutant("PL-12", also="DS-03 DS-08")
 def roll_is_status(machine: SimulatedShaker) -> None:
     """Asked for a roll it reports its state."""
-    answers(machine, m.GetRoll, lambda _: machine.firmware.handle(m.GetStatus()))
+    replace_reply(machine, m.GetRoll, lambda _: machine.firmware.handle(m.GetStatus()))
 
 
-@WORKSHOP.mutant("DS-01")
+@GROUP.mutant("DS-01")
 def lid_below_its_threshold(machine: SimulatedShaker) -> None:
     """Its lid is on, but the level of its lid sensor means off."""
-    answers(machine, m.GetSensors, lambda sensors: replaced(sensors, lid=replaced(sensors.lid, level=0)))
+    replace_reply(machine, m.GetSensors, lambda sensors: replaced(sensors, lid=replaced(sensors.lid, level=0)))
 
 
-@WORKSHOP.mutant("DS-02")
+@GROUP.mutant("DS-02")
 def looks_under_the_lid(machine: SimulatedShaker) -> None:
     """It reports the dice under the lid."""
-    answers(machine, m.GetSensors, lambda sensors: replaced(sensors, dice=machine.mechanics.look()))
+    replace_reply(machine, m.GetSensors, lambda sensors: replaced(sensors, dice=machine.mechanics.look()))
 
 
-@WORKSHOP.mutant("DS-03")
+@GROUP.mutant("DS-03")
 def arms_silently(machine: SimulatedShaker) -> None:
     """It does not report that a roll is open."""
-    tells(machine, m.Shaken, lambda event: [event] if event.shakes else [])
+    replace_event(machine, m.Shaken, lambda event: [event] if event.shakes else [])
 
 
-@WORKSHOP.mutant("DS-03")
+@GROUP.mutant("DS-03")
 def rolls_uncounted(machine: SimulatedShaker) -> None:
     """It does not count its rolls."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, rolls=0))
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, rolls=0))
 
 
-@WORKSHOP.mutant("DS-04")
+@GROUP.mutant("DS-04")
 def arms_twice(machine: SimulatedShaker) -> None:
     """A second roll can be opened before the first one has ended."""
 
@@ -109,14 +109,14 @@ def arms_twice(machine: SimulatedShaker) -> None:
     wrap(machine.firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("DS-05")
+@GROUP.mutant("DS-05")
 def stopped_twice(machine: SimulatedShaker) -> None:
     """A roll that is disarmed ends twice."""
-    tells(machine, m.NoRoll, lambda event: [event, event] if event.reason is R.STOPPED else [event])
+    replace_event(machine, m.NoRoll, lambda event: [event, event] if event.reason is R.STOPPED else [event])
 
 
-@WORKSHOP.mutant("DS-05")
-def disarm_at_rest_is_told(machine: SimulatedShaker) -> None:
+@GROUP.mutant("DS-05")
+def reports_disarm_when_idle(machine: SimulatedShaker) -> None:
     """Disarm ends the last roll once more, when none is open."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
@@ -128,13 +128,13 @@ def disarm_at_rest_is_told(machine: SimulatedShaker) -> None:
     wrap(machine.firmware, "_begin", begin)
 
 
-@WORKSHOP.mutant("DS-06")
-def untold_sensors(machine: SimulatedShaker) -> None:
+@GROUP.mutant("DS-06")
+def unreported_sensors(machine: SimulatedShaker) -> None:
     """A self-test ends without reporting which sensors passed."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("DS-07")
+@GROUP.mutant("DS-07")
 def lid_off_while_testing(machine: SimulatedShaker) -> None:
     """While it tests itself it reports that its lid is off."""
 
@@ -145,17 +145,17 @@ def lid_off_while_testing(machine: SimulatedShaker) -> None:
     wrap(machine.firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("DS-08")
+@GROUP.mutant("DS-08")
 def unknown_is_no_roll(machine: SimulatedShaker) -> None:
     """A roll that it does not know was no roll."""
 
     def change(roll: m.Roll) -> m.Roll:
         return replaced(roll, ending=m.Ending.NO_ROLL) if roll.ending is m.Ending.UNKNOWN else roll
 
-    answers(machine, m.GetRoll, change)
+    replace_reply(machine, m.GetRoll, change)
 
 
-@WORKSHOP.mutant("DS-09")
+@GROUP.mutant("DS-09")
 def roll_without_an_end(machine: SimulatedShaker) -> None:
     """A roll that a restart interrupted never ends."""
 
@@ -165,7 +165,7 @@ def roll_without_an_end(machine: SimulatedShaker) -> None:
     at_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("DS-10")
+@GROUP.mutant("DS-10")
 def remembers_eight_rolls(machine: SimulatedShaker) -> None:
     """It remembers eight rolls."""
 
@@ -177,7 +177,7 @@ def remembers_eight_rolls(machine: SimulatedShaker) -> None:
     wrap(machine.firmware, "_arm", arm)
 
 
-@WORKSHOP.mutant("DS-10", also="DS-22")
+@GROUP.mutant("DS-10", also="DS-22")
 def rolls_lost_with_the_power(machine: SimulatedShaker) -> None:
     """Its rolls do not survive a restart."""
     at_boot(machine, lambda firmware: firmware._rolls.clear())
@@ -186,19 +186,19 @@ def rolls_lost_with_the_power(machine: SimulatedShaker) -> None:
 # --- rolls ------------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("DS-20")
+@GROUP.mutant("DS-20")
 def reads_twice(machine: SimulatedShaker) -> None:
     """Every reading is reported twice."""
-    tells(machine, m.Reading, lambda event: [event, event])
+    replace_event(machine, m.Reading, lambda event: [event, event])
 
 
-@WORKSHOP.mutant("DS-20")
+@GROUP.mutant("DS-20")
 def status_without_values(machine: SimulatedShaker) -> None:
     """Its status does not report the reading."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, values=None))
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, values=None))
 
 
-@WORKSHOP.mutant("DS-21")
+@GROUP.mutant("DS-21")
 def reads_other_faces(machine: SimulatedShaker) -> None:
     """What it reads is not what it sees."""
 
@@ -208,7 +208,7 @@ def reads_other_faces(machine: SimulatedShaker) -> None:
     wrap(machine.firmware, "_end", end)
 
 
-@WORKSHOP.mutant("DS-22")
+@GROUP.mutant("DS-22")
 def reading_changes_under_the_lid(machine: SimulatedShaker) -> None:
     """A reading is another one when the dice are covered again."""
 
@@ -216,10 +216,10 @@ def reading_changes_under_the_lid(machine: SimulatedShaker) -> None:
         covered = roll.values is not None and machine.mechanics.lid_on
         return replaced(roll, values=others(roll.values or [])) if covered else roll
 
-    answers(machine, m.GetRoll, change)
+    replace_reply(machine, m.GetRoll, change)
 
 
-@WORKSHOP.mutant("DS-23")
+@GROUP.mutant("DS-23")
 def two_shakes_do(machine: SimulatedShaker) -> None:
     """Two shakes are enough."""
 
@@ -229,7 +229,7 @@ def two_shakes_do(machine: SimulatedShaker) -> None:
     at_uncovering(machine, spoil)
 
 
-@WORKSHOP.mutant("DS-24", also="DS-29")
+@GROUP.mutant("DS-24", also="DS-29")
 def counts_earlier_shakes(machine: SimulatedShaker) -> None:
     """Shakes before Arm count."""
     firmware: Any = machine.firmware
@@ -242,7 +242,7 @@ def counts_earlier_shakes(machine: SimulatedShaker) -> None:
     wrap(firmware, "_arm", arm)
 
 
-@WORKSHOP.mutant("DS-25")
+@GROUP.mutant("DS-25")
 def lid_at_any_time(machine: SimulatedShaker) -> None:
     """The lid may come off while it is shaken."""
 
@@ -252,25 +252,25 @@ def lid_at_any_time(machine: SimulatedShaker) -> None:
     at_uncovering(machine, spoil)
 
 
-@WORKSHOP.mutant("DS-26")
+@GROUP.mutant("DS-26")
 def leaning_is_flat(machine: SimulatedShaker) -> None:
     """A die that leans is flat."""
     sees(machine, tilt=0)
 
 
-@WORKSHOP.mutant("DS-26")
+@GROUP.mutant("DS-26")
 def stacked_is_unreadable(machine: SimulatedShaker) -> None:
     """Dice that are not flat are called unreadable."""
     wrong_reason(machine, R.DIE_NOT_FLAT, R.UNREADABLE)
 
 
-@WORKSHOP.mutant("DS-27")
+@GROUP.mutant("DS-27")
 def outside_is_not_flat(machine: SimulatedShaker) -> None:
     """A die that fell out is called not flat."""
     wrong_reason(machine, R.DIE_OUTSIDE, R.DIE_NOT_FLAT)
 
 
-@WORKSHOP.mutant("DS-28")
+@GROUP.mutant("DS-28")
 def reads_under_the_lid(machine: SimulatedShaker) -> None:
     """It goes on reading when the lid is put on again."""
 
@@ -281,13 +281,13 @@ def reads_under_the_lid(machine: SimulatedShaker) -> None:
     wrap(machine.mechanics, "on_lid", on_lid)
 
 
-@WORKSHOP.mutant("DS-29", also="DS-32")
+@GROUP.mutant("DS-29", also="DS-32")
 def hides_disturbance(machine: SimulatedShaker) -> None:
     """It does not report that the dice were disturbed."""
-    tells(machine, m.Dice, lambda event: [] if event.disturbed else [event])
+    replace_event(machine, m.Dice, lambda event: [] if event.disturbed else [event])
 
 
-@WORKSHOP.mutant("DS-29", also="DS-30")
+@GROUP.mutant("DS-29", also="DS-30")
 def disturbed_dice_count(machine: SimulatedShaker) -> None:
     """A reading follows the dice when they are disturbed."""
 
@@ -300,7 +300,7 @@ def disturbed_dice_count(machine: SimulatedShaker) -> None:
     wrap(machine.mechanics, "on_stir", on_stir)
 
 
-@WORKSHOP.mutant("DS-30")
+@GROUP.mutant("DS-30")
 def reads_without_arm(machine: SimulatedShaker) -> None:
     """Uncovered again, the dice are read again for the roll that was read already."""
 
@@ -313,31 +313,31 @@ def reads_without_arm(machine: SimulatedShaker) -> None:
     wrap(machine.mechanics, "on_lid", on_lid)
 
 
-@WORKSHOP.mutant("DS-31")
+@GROUP.mutant("DS-31")
 def arms_without_a_lid(machine: SimulatedShaker) -> None:
     """A roll can be opened without the lid."""
-    allows(machine, m.Arm, R.LID_OFF)
+    replace_refusal(machine, m.Arm, R.LID_OFF)
 
 
-@WORKSHOP.mutant("DS-32")
+@GROUP.mutant("DS-32")
 def arms_with_two_dice(machine: SimulatedShaker) -> None:
     """A roll can be opened with two dice."""
-    allows(machine, m.Arm, R.NOT_THREE_DICE)
+    replace_refusal(machine, m.Arm, R.NOT_THREE_DICE)
 
 
-@WORKSHOP.mutant("DS-33")
+@GROUP.mutant("DS-33")
 def openings_uncounted(machine: SimulatedShaker) -> None:
     """It does not count how often the dice door was opened."""
-    answers(machine, m.GetStatus, lambda status: replaced(status, openings=0))
+    replace_reply(machine, m.GetStatus, lambda status: replaced(status, openings=0))
 
 
-@WORKSHOP.mutant("DS-33")
+@GROUP.mutant("DS-33")
 def arms_with_the_door_open(machine: SimulatedShaker) -> None:
     """A roll can be opened while the dice door is open."""
-    allows(machine, m.Arm, R.DOOR_OPEN)
+    replace_refusal(machine, m.Arm, R.DOOR_OPEN)
 
 
-@WORKSHOP.mutant("DS-34")
+@GROUP.mutant("DS-34")
 def restart_mends_sensors(machine: SimulatedShaker) -> None:
     """A restart makes it forget that its self-test failed."""
 
@@ -347,13 +347,13 @@ def restart_mends_sensors(machine: SimulatedShaker) -> None:
     at_boot(machine, spoil)
 
 
-@WORKSHOP.mutant("DS-34")
+@GROUP.mutant("DS-34")
 def arms_when_faulty(machine: SimulatedShaker) -> None:
     """A roll can be opened though the self-test failed."""
-    allows(machine, m.Arm, R.SELF_TEST_FAILED)
+    replace_refusal(machine, m.Arm, R.SELF_TEST_FAILED)
 
 
-@WORKSHOP.mutant("DS-35")
+@GROUP.mutant("DS-35")
 def reads_what_is_unclear(machine: SimulatedShaker) -> None:
     """It guesses faces that are not clear."""
     sees(machine, clearness=255)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.shoe import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.shoe import SimulatedShoe
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
 
 
-def says(machine: SimulatedShoe, change: Callable[[m.Status], m.Status]) -> None:
+def replace_status(machine: SimulatedShoe, change: Callable[[m.Status], m.Status]) -> None:
     """Change the reported status, not the behavior."""
-    answers(machine, m.GetStatus, change)
+    replace_reply(machine, m.GetStatus, change)
 
 
 def refuses(machine: SimulatedShoe, command: type[Any], state: m.State, reason: m.Reason) -> None:
@@ -37,55 +37,55 @@ def refuses(machine: SimulatedShoe, command: type[Any], state: m.State, reason: 
 # --- at rest ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12")
+@GROUP.mutant("PL-12")
 def transits_are_sensors(machine: SimulatedShoe) -> None:
     """Asked for its transit times it reports its sensors."""
     mechanics = machine.mechanics
-    answers(machine, m.GetTransits, lambda _: m.Sensors(mechanics.levels(), mechanics.currents()))
+    replace_reply(machine, m.GetTransits, lambda _: m.Sensors(mechanics.levels(), mechanics.currents()))
 
 
-@WORKSHOP.mutant("SO-01", also="SO-41")
+@GROUP.mutant("SO-01", also="SO-41")
 def shoe_level_without_threshold(machine: SimulatedShoe) -> None:
     """A level below the threshold is not called blocked."""
 
     def change(sensors: m.Sensors) -> m.Sensors:
         levels = list(sensors.levels)
-        levels[m.Sensor.DRAW] = SensorLevel(False, 400, 500)
+        levels[m.Sensor.DRAW] = OpticalLevel(False, 400, 500)
         return m.Sensors(levels, sensors.currents)
 
-    answers(machine, m.GetSensors, change)
+    replace_reply(machine, m.GetSensors, change)
 
 
-@WORKSHOP.mutant("SO-01", model="shoe-manual")
+@GROUP.mutant("SO-01", model="shoe-manual")
 def shoe_invents_a_sensor(machine: SimulatedShoe) -> None:
     """A manual shoe reports an intake that it does not have."""
 
     def change(sensors: m.Sensors) -> m.Sensors:
-        return m.Sensors([SensorLevel(False, 900, 500), *sensors.levels[1:]], sensors.currents)
+        return m.Sensors([OpticalLevel(False, 900, 500), *sensors.levels[1:]], sensors.currents)
 
-    answers(machine, m.GetSensors, change)
+    replace_reply(machine, m.GetSensors, change)
 
 
-@WORKSHOP.mutant("SO-02")
+@GROUP.mutant("SO-02")
 def rounds_are_busy(machine: SimulatedShoe) -> None:
     """An automated shoe reports that it is busy when it is asked for a round."""
-    allows(machine, m.StartRound, R.NOT_CAPABLE, R.BUSY)
+    replace_refusal(machine, m.StartRound, R.NOT_CAPABLE, R.BUSY)
 
 
-@WORKSHOP.mutant("SO-02", model="shoe-manual")
+@GROUP.mutant("SO-02", model="shoe-manual")
 def stacks_are_too_large(machine: SimulatedShoe) -> None:
     """A manual shoe finds a stack too large that it could not deal at all."""
-    allows(machine, m.Dispense, R.NOT_CAPABLE, R.STACK_SIZE)
+    replace_refusal(machine, m.Dispense, R.NOT_CAPABLE, R.STACK_SIZE)
 
 
-@WORKSHOP.mutant("SO-03")
+@GROUP.mutant("SO-03")
 def too_large_is_too_few(machine: SimulatedShoe) -> None:
     """A stack of more cards than it ever deals is called too few cards."""
-    allows(machine, m.Dispense, R.STACK_SIZE, R.TOO_FEW_CARDS)
+    replace_refusal(machine, m.Dispense, R.STACK_SIZE, R.TOO_FEW_CARDS)
 
 
-@WORKSHOP.mutant("SO-04")
-def shoe_stop_at_rest_is_told(machine: SimulatedShoe) -> None:
+@GROUP.mutant("SO-04")
+def shoe_reports_stop_when_idle(machine: SimulatedShoe) -> None:
     """A stop at rest is reported as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
@@ -96,19 +96,19 @@ def shoe_stop_at_rest_is_told(machine: SimulatedShoe) -> None:
     wrap(machine.firmware, "_begin", begin)
 
 
-@WORKSHOP.mutant("SO-05")
+@GROUP.mutant("SO-05")
 def shoe_no_test_result(machine: SimulatedShoe) -> None:
     """A self-test ends without its result."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("SO-08")
+@GROUP.mutant("SO-08")
 def shoe_jogs_one_way(machine: SimulatedShoe) -> None:
     """A motor always turns forward."""
-    tells(machine, m.Jogged, lambda event: [replaced(event, reverse=False)])
+    replace_event(machine, m.Jogged, lambda event: [replaced(event, reverse=False)])
 
 
-@WORKSHOP.mutant("SO-06")
+@GROUP.mutant("SO-06")
 def shoe_testing_needs_clearing(machine: SimulatedShoe) -> None:
     """While it tests itself it reports that it has to be cleared."""
     refuses(machine, m.Load, S.TESTING, R.NEEDS_CLEARING)
@@ -122,7 +122,7 @@ def _deaf_to_stop(machine: SimulatedShoe, state: m.State) -> None:
     wrap(machine.firmware, "_stop", stop)
 
 
-@WORKSHOP.mutant("SO-07")
+@GROUP.mutant("SO-07")
 def shoe_test_cannot_be_stopped(machine: SimulatedShoe) -> None:
     """A self-test cannot be stopped."""
     _deaf_to_stop(machine, S.TESTING)
@@ -131,48 +131,48 @@ def shoe_test_cannot_be_stopped(machine: SimulatedShoe) -> None:
 # --- a block ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SO-10")
+@GROUP.mutant("SO-10")
 def loads_twice(machine: SimulatedShoe) -> None:
     """One block is reported as loaded twice."""
-    tells(machine, m.Loaded, lambda event: [event, event])
+    replace_event(machine, m.Loaded, lambda event: [event, event])
 
 
-@WORKSHOP.mutant("SO-11", also="SO-27")
+@GROUP.mutant("SO-11", also="SO-27")
 def loads_one_too_many(machine: SimulatedShoe) -> None:
     """It counts one card more than the well holds."""
-    tells(machine, m.Loaded, lambda event: [replaced(event, count=event.count + 1)])
+    replace_event(machine, m.Loaded, lambda event: [replaced(event, count=event.count + 1)])
 
 
-@WORKSHOP.mutant("SO-11")
-def last_cards_of_a_block_untold(machine: SimulatedShoe) -> None:
+@GROUP.mutant("SO-11")
+def last_cards_of_a_block_unreported(machine: SimulatedShoe) -> None:
     """While it loads a block it stops reporting progress before the end."""
-    tells(machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event])
+    replace_event(machine, m.Progress, lambda event: [] if event.phase is m.Phase.LOADING and event.moved > 45 else [event])
 
 
-@WORKSHOP.mutant("SO-12")
+@GROUP.mutant("SO-12")
 def loading_is_empty(machine: SimulatedShoe) -> None:
     """While it loads a block it reports that it is empty."""
     refuses(machine, m.Dispense, S.LOADING, R.SHOE_EMPTY)
 
 
-@WORKSHOP.mutant("SO-13")
+@GROUP.mutant("SO-13")
 def loaded_is_nothing_loaded(machine: SimulatedShoe) -> None:
     """With a block in its well it asks for one in its intake."""
-    allows(machine, m.Load, R.ALREADY_LOADED, R.NOTHING_LOADED)
+    replace_refusal(machine, m.Load, R.ALREADY_LOADED, R.NOTHING_LOADED)
 
 
 # --- stacks -----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SO-14")
+@GROUP.mutant("SO-14")
 def stack_counted_too_far(machine: SimulatedShoe) -> None:
     """Its last Progress of a stack has a card more than the stack."""
     phase = m.Phase.DISPENSING
-    tells(machine, m.Progress,
+    replace_event(machine, m.Progress,
           lambda event: [replaced(event, moved=8) if event.phase is phase and event.moved == 7 else event])  # fmt: skip
 
 
-@WORKSHOP.mutant("SO-14")
+@GROUP.mutant("SO-14")
 def one_card_too_many(machine: SimulatedShoe) -> None:
     """Every stack has a card more than was ordered."""
     firmware: Any = machine.firmware
@@ -185,73 +185,73 @@ def one_card_too_many(machine: SimulatedShoe) -> None:
     wrap(firmware, "_begin", begin)
 
 
-@WORKSHOP.mutant("SO-15")
+@GROUP.mutant("SO-15")
 def stacks_uncounted(machine: SimulatedShoe) -> None:
     """It does not count its stacks."""
-    says(machine, lambda status: replaced(status, stacks=0))
+    replace_status(machine, lambda status: replaced(status, stacks=0))
 
 
-@WORKSHOP.mutant("SO-16")
+@GROUP.mutant("SO-16")
 def dispensing_is_occupied(machine: SimulatedShoe) -> None:
     """While it deals a stack it reports that the slot is occupied."""
     refuses(machine, m.Dispense, S.DISPENSING, R.SLOT_OCCUPIED)
 
 
-@WORKSHOP.mutant("SO-17")
+@GROUP.mutant("SO-17")
 def stack_on_a_stack(machine: SimulatedShoe) -> None:
     """It deals a stack onto one in the slot."""
-    allows(machine, m.Dispense, R.SLOT_OCCUPIED)
+    replace_refusal(machine, m.Dispense, R.SLOT_OCCUPIED)
 
 
-@WORKSHOP.mutant("SO-20")
+@GROUP.mutant("SO-20")
 def silent_slot(machine: SimulatedShoe) -> None:
     """It does not report that a stack was taken."""
-    tells(machine, m.Pile, lambda event: [] if event.place is m.Place.SLOT else [event])
+    replace_event(machine, m.Pile, lambda event: [] if event.place is m.Place.SLOT else [event])
 
 
-@WORKSHOP.mutant("SO-21")
+@GROUP.mutant("SO-21")
 def too_few_is_empty(machine: SimulatedShoe) -> None:
     """With too few cards it reports that it has none."""
-    allows(machine, m.Dispense, R.TOO_FEW_CARDS, R.SHOE_EMPTY)
+    replace_refusal(machine, m.Dispense, R.TOO_FEW_CARDS, R.SHOE_EMPTY)
 
 
-@WORKSHOP.mutant("SO-22", also="SO-23")
+@GROUP.mutant("SO-22", also="SO-23")
 def stub_one_short(machine: SimulatedShoe) -> None:
     """Its stub is a card too small."""
-    tells(machine, m.Stub, lambda event: [replaced(event, count=max(0, event.count - 1))])
+    replace_event(machine, m.Stub, lambda event: [replaced(event, count=max(0, event.count - 1))])
 
 
-@WORKSHOP.mutant("SO-23")
+@GROUP.mutant("SO-23")
 def forgets_its_stacks(machine: SimulatedShoe) -> None:
     """At the stub it has forgotten what it dealt before."""
-    tells(machine, m.Stub, lambda event: [replaced(event, drawn=event.count)])
+    replace_event(machine, m.Stub, lambda event: [replaced(event, drawn=event.count)])
 
 
-@WORKSHOP.mutant("SO-24")
+@GROUP.mutant("SO-24")
 def empty_is_too_few(machine: SimulatedShoe) -> None:
     """Empty, it reports that it has too few cards."""
-    allows(machine, m.Dispense, R.SHOE_EMPTY, R.TOO_FEW_CARDS)
+    replace_refusal(machine, m.Dispense, R.SHOE_EMPTY, R.TOO_FEW_CARDS)
 
 
-@WORKSHOP.mutant("SO-25")
+@GROUP.mutant("SO-25")
 def short_stack_is_a_stack(machine: SimulatedShoe) -> None:
     """A stack that came short is reported as dealt."""
-    tells(machine, m.ShortStack, lambda event: [m.Dispensed(event.command, event.got, 0, event.left)])
+    replace_event(machine, m.ShortStack, lambda event: [m.Dispensed(event.command, event.got, 0, event.left)])
 
 
-@WORKSHOP.mutant("SO-26")
+@GROUP.mutant("SO-26")
 def silent_about_faces(machine: SimulatedShoe) -> None:
     """It does not report a face-up card."""
-    tells(machine, m.FaceUp, lambda _: [])
+    replace_event(machine, m.FaceUp, lambda _: [])
 
 
-@WORKSHOP.mutant("SO-27")
+@GROUP.mutant("SO-27")
 def cover_is_a_card(machine: SimulatedShoe) -> None:
     """A cover card counts as a card of the block and of the stack."""
     wrap(machine.firmware, "_arrived", lambda real, *, cover: real(cover=False))  # noqa: ARG005
 
 
-@WORKSHOP.mutant("SO-28")
+@GROUP.mutant("SO-28")
 def every_hand_is_ordered(machine: SimulatedShoe) -> None:
     """A card that a hand draws is reported as ordered."""
-    tells(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])
+    replace_event(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])

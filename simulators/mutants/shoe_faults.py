@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe import messages as m
 from simulators.mutants.shoe import R, S, refuses
-from simulators.mutants.workshop import Workshop, allows, replaced, tells, wrap
-from simulators.twins.watch import Pulse
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replaced, replace_event, wrap
+from simulators.twins.watch import SensorPulse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 
-WORKSHOP: Final = Workshop(m.KIND)
-mutant = WORKSHOP.mutant
-by_hand = partial(WORKSHOP.mutant, model="shoe-manual")
+GROUP: Final = MutantGroup(m.KIND)
+mutant = GROUP.mutant
+by_hand = partial(GROUP.mutant, model="shoe-manual")
 
 
 # --- the door, and a stop in mid-stack ------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ by_hand = partial(WORKSHOP.mutant, model="shoe-manual")
 @mutant("SO-30")
 def shoe_door_is_busy(machine: SimulatedShoe) -> None:
     """With the door open it reports that it is busy."""
-    allows(machine, m.CountStub, R.DOOR_OPEN, R.BUSY)
+    replace_refusal(machine, m.CountStub, R.DOOR_OPEN, R.BUSY)
 
 
 @mutant("SO-31", also="SO-25")
@@ -61,7 +61,7 @@ def stop_loses_a_card(machine: SimulatedShoe) -> None:
     def change(event: m.Stopped) -> list[Any]:
         return [replaced(event, in_path=0, moved=event.moved - 1)]
 
-    tells(machine, m.Stopped, change)
+    replace_event(machine, m.Stopped, change)
 
 
 @mutant("SO-32", also="SO-41")
@@ -106,25 +106,25 @@ def door_is_called_stop(machine: SimulatedShoe) -> None:
 @mutant("SO-40")
 def shoe_jams_twice(machine: SimulatedShoe) -> None:
     """One card that sticks is reported twice."""
-    tells(machine, m.Jam, lambda event: [event, event])
+    replace_event(machine, m.Jam, lambda event: [event, event])
 
 
 @mutant("SO-41")
 def jam_a_segment_early(machine: SimulatedShoe) -> None:
     """It names the segment before the one in which the card sticks."""
-    tells(machine, m.Jam, lambda event: [replaced(event, segment=m.Segment(event.segment - 1))])
+    replace_event(machine, m.Jam, lambda event: [replaced(event, segment=m.Segment(event.segment - 1))])
 
 
 @mutant("SO-41")
 def jam_still_in_the_well(machine: SimulatedShoe) -> None:
     """The card that sticks still counts as left in the well."""
-    tells(machine, m.Jam, lambda event: [replaced(event, left=event.left + 1)])
+    replace_event(machine, m.Jam, lambda event: [replaced(event, left=event.left + 1)])
 
 
 @mutant("SO-42")
 def shoe_blocked_needs_clearing(machine: SimulatedShoe) -> None:
     """While the path is dark it reports that it has to be cleared."""
-    allows(machine, m.ClearJam, R.PATH_BLOCKED, R.NEEDS_CLEARING)
+    replace_refusal(machine, m.ClearJam, R.PATH_BLOCKED, R.NEEDS_CLEARING)
 
 
 @mutant("SO-43")
@@ -132,8 +132,8 @@ def two_cards_without_doubt(machine: SimulatedShoe) -> None:
     """After two cards at once it still knows its counts."""
     firmware: Any = machine.firmware
 
-    def fault(real: Callable[..., None], pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
-        if pulse is Pulse.TWO:
+    def fault(real: Callable[..., None], pulse: SensorPulse, segment: m.Segment, phase: m.Phase) -> None:
+        if pulse is SensorPulse.TWO:
             firmware._halt_with(R.DOUBLE_FEED, segment, phase)
         else:
             real(pulse, segment, phase)
@@ -156,7 +156,7 @@ def shoe_power_is_called_stop(machine: SimulatedShoe) -> None:
 @mutant("SO-50")
 def shoe_silent_about_power(machine: SimulatedShoe) -> None:
     """It does not report that power was lost."""
-    tells(machine, m.Power, lambda _: [])
+    replace_event(machine, m.Power, lambda _: [])
 
 
 # --- a manual shoe ----------------------------------------------------------------------------------------------------
@@ -165,13 +165,13 @@ def shoe_silent_about_power(machine: SimulatedShoe) -> None:
 @by_hand("SO-60")
 def claims_a_count(machine: SimulatedManualShoe) -> None:
     """It reports a count for an uncounted block."""
-    tells(machine, m.Loaded, lambda event: [replaced(event, count=53)])
+    replace_event(machine, m.Loaded, lambda event: [replaced(event, count=53)])
 
 
 @by_hand("SO-61")
 def round_one_short(machine: SimulatedManualShoe) -> None:
     """A round ends with a card fewer than were drawn."""
-    tells(machine, m.RoundEnded, lambda event: [replaced(event, count=event.count - 1)])
+    replace_event(machine, m.RoundEnded, lambda event: [replaced(event, count=event.count - 1)])
 
 
 @by_hand("SO-62")
@@ -190,19 +190,19 @@ def rounds_without_end(machine: SimulatedManualShoe) -> None:
 @by_hand("SO-63")
 def always_ordered(machine: SimulatedManualShoe) -> None:
     """A card that is drawn out of turn is reported as ordered."""
-    tells(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])
+    replace_event(machine, m.Drawn, lambda event: [replaced(event, ordered=True)])
 
 
 @by_hand("SO-64")
 def stub_without_rounds(machine: SimulatedManualShoe) -> None:
     """At the stub it has forgotten what was drawn before."""
-    tells(machine, m.Stub, lambda event: [replaced(event, drawn=event.count)])
+    replace_event(machine, m.Stub, lambda event: [replaced(event, drawn=event.count)])
 
 
 @by_hand("SO-65")
 def lifted_is_a_stub(machine: SimulatedManualShoe) -> None:
     """Cards that were lifted out are reported as a counted stub."""
-    tells(machine, m.Fault, lambda event: [event, m.Stub(event.command, 0, 0, 0)] if event.command else [event])
+    replace_event(machine, m.Fault, lambda event: [event, m.Stub(event.command, 0, 0, 0)] if event.command else [event])
 
 
 @by_hand("SO-66")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.shuffler import messages as m
-from simulators.mutants.workshop import Workshop, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.shuffler import SimulatedShuffler
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 S: Final = m.State
 R: Final = m.Reason
 
 
-def says(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
+def replace_status(machine: SimulatedShuffler, change: Callable[[m.Status], m.Status]) -> None:
     """Change the reported status, not the behavior."""
-    answers(machine, m.GetStatus, change)
+    replace_reply(machine, m.GetStatus, change)
 
 
 def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reason: m.Reason) -> None:
@@ -38,33 +38,33 @@ def refuses(machine: SimulatedShuffler, command: type[Any], state: m.State, reas
 # --- at rest ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("PL-12", also="SH-18")
+@GROUP.mutant("PL-12", also="SH-18")
 def findings_are_status(machine: SimulatedShuffler) -> None:
     """Asked for findings it reports its state."""
     firmware: Any = machine.firmware
-    answers(machine, m.GetFindings, lambda _: firmware._status())
+    replace_reply(machine, m.GetFindings, lambda _: firmware._status())
 
 
-@WORKSHOP.mutant("SH-01", also="SH-20 SH-24 SH-51")
+@GROUP.mutant("SH-01", also="SH-20 SH-24 SH-51")
 def level_without_threshold(machine: SimulatedShuffler) -> None:
     """A level below the threshold is not called blocked."""
 
     def change(sensors: m.Sensors) -> m.Sensors:
         levels = list(sensors.levels)
-        levels[m.Sensor.EXIT] = SensorLevel(False, 400, 500)
+        levels[m.Sensor.EXIT] = OpticalLevel(False, 400, 500)
         return m.Sensors(levels, sensors.currents)
 
-    answers(machine, m.GetSensors, change)
+    replace_reply(machine, m.GetSensors, change)
 
 
-@WORKSHOP.mutant("SH-02")
+@GROUP.mutant("SH-02")
 def nothing_to_eject_is_nothing_loaded(machine: SimulatedShuffler) -> None:
     """With nothing behind the gate it reports that nothing is loaded."""
     refuses(machine, m.Eject, S.IDLE, R.NOTHING_LOADED)
 
 
-@WORKSHOP.mutant("SH-03")
-def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
+@GROUP.mutant("SH-03")
+def reports_stop_when_idle(machine: SimulatedShuffler) -> None:
     """A stop at rest is reported as if something had moved."""
 
     def begin(real: Callable[[Any], bool], message: Any) -> bool:
@@ -75,19 +75,19 @@ def stop_at_rest_is_told(machine: SimulatedShuffler) -> None:
     wrap(machine.firmware, "_begin", begin)
 
 
-@WORKSHOP.mutant("SH-04")
+@GROUP.mutant("SH-04")
 def no_test_result(machine: SimulatedShuffler) -> None:
     """A self-test ends without its result."""
-    tells(machine, m.SelfTested, lambda _: [])
+    replace_event(machine, m.SelfTested, lambda _: [])
 
 
-@WORKSHOP.mutant("SH-08")
+@GROUP.mutant("SH-08")
 def stalled_is_done(machine: SimulatedShuffler) -> None:
     """It reports a motor that did not turn, and its jog as done."""
-    tells(machine, m.Jogged, lambda event: [replaced(event, turned=False)])
+    replace_event(machine, m.Jogged, lambda event: [replaced(event, turned=False)])
 
 
-@WORKSHOP.mutant("SH-09")
+@GROUP.mutant("SH-09")
 def jogs_into_cards(machine: SimulatedShuffler) -> None:
     """The motor that draws cards in is jogged while cards lie there."""
 
@@ -98,7 +98,7 @@ def jogs_into_cards(machine: SimulatedShuffler) -> None:
     wrap(machine.firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("SH-05")
+@GROUP.mutant("SH-05")
 def mode_while_testing(machine: SimulatedShuffler) -> None:
     """The mode can be changed while it tests itself."""
     refuses(machine, m.SetMode, S.TESTING, R.NONE)
@@ -112,13 +112,13 @@ def _deaf_to_stop(machine: SimulatedShuffler, state: m.State) -> None:
     wrap(machine.firmware, "_stop", stop)
 
 
-@WORKSHOP.mutant("SH-06")
+@GROUP.mutant("SH-06")
 def test_cannot_be_stopped(machine: SimulatedShuffler) -> None:
     """A self-test cannot be stopped."""
     _deaf_to_stop(machine, S.TESTING)
 
 
-@WORKSHOP.mutant("SH-07")
+@GROUP.mutant("SH-07")
 def mode_survives(machine: SimulatedShuffler) -> None:
     """It starts in the mode in which it ended."""
     firmware: Any = machine.firmware
@@ -134,25 +134,25 @@ def mode_survives(machine: SimulatedShuffler) -> None:
 # --- a cycle ----------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SH-10")
+@GROUP.mutant("SH-10")
 def always_unloading(machine: SimulatedShuffler) -> None:
     """It always reports UNLOADING."""
-    says(machine, lambda status: replaced(status, state=S.UNLOADING) if status.state is S.FEEDING else status)
+    replace_status(machine, lambda status: replaced(status, state=S.UNLOADING) if status.state is S.FEEDING else status)
 
 
-@WORKSHOP.mutant("SH-11")
+@GROUP.mutant("SH-11")
 def completes_twice(machine: SimulatedShuffler) -> None:
     """A cycle is completed twice."""
-    tells(machine, m.Completed, lambda event: [event, event])
+    replace_event(machine, m.Completed, lambda event: [event, event])
 
 
-@WORKSHOP.mutant("SH-12")
+@GROUP.mutant("SH-12")
 def cycles_uncounted(machine: SimulatedShuffler) -> None:
     """It does not count its cycles."""
-    says(machine, lambda status: replaced(status, cycles=0))
+    replace_status(machine, lambda status: replaced(status, cycles=0))
 
 
-@WORKSHOP.mutant("SH-12", also="SH-46")
+@GROUP.mutant("SH-12", also="SH-46")
 def one_card_short(machine: SimulatedShuffler) -> None:
     """It forgets the last card behind the gate."""
 
@@ -160,71 +160,71 @@ def one_card_short(machine: SimulatedShuffler) -> None:
         behind = status.behind_gate
         return replaced(status, behind_gate=behind - 1) if status.state is S.READY and behind else status
 
-    says(machine, change)
+    replace_status(machine, change)
 
 
-@WORKSHOP.mutant("SH-13")
+@GROUP.mutant("SH-13")
 def progress_runs_ahead(machine: SimulatedShuffler) -> None:
     """Cards come out before the last one is in."""
-    tells(machine, m.Progress, lambda event: [replaced(event, left=event.entered + 1) if event.left else event])
+    replace_event(machine, m.Progress, lambda event: [replaced(event, left=event.entered + 1) if event.left else event])
 
 
-@WORKSHOP.mutant("SH-13")
-def last_cards_untold(machine: SimulatedShuffler) -> None:
+@GROUP.mutant("SH-13")
+def last_cards_unreported(machine: SimulatedShuffler) -> None:
     """Its last report of a phase is not that of its end."""
-    tells(machine, m.Progress, lambda event: [] if event.left == event.entered else [event])
+    replace_event(machine, m.Progress, lambda event: [] if event.left == event.entered else [event])
 
 
-@WORKSHOP.mutant("SH-13")
-def says_nothing_of_its_work(machine: SimulatedShuffler) -> None:
+@GROUP.mutant("SH-13")
+def reports_no_progress(machine: SimulatedShuffler) -> None:
     """It never reports its progress."""
-    tells(machine, m.Progress, lambda _: [])
+    replace_event(machine, m.Progress, lambda _: [])
 
 
-@WORKSHOP.mutant("SH-14")
+@GROUP.mutant("SH-14")
 def mode_while_feeding(machine: SimulatedShuffler) -> None:
     """The mode can be changed while it feeds."""
     refuses(machine, m.SetMode, S.FEEDING, R.NONE)
 
 
-@WORKSHOP.mutant("SH-15")
+@GROUP.mutant("SH-15")
 def nothing_to_eject_while_unloading(machine: SimulatedShuffler) -> None:
     """While it unloads it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.UNLOADING, R.NOTHING_TO_EJECT)
 
 
-@WORKSHOP.mutant("SH-16")
+@GROUP.mutant("SH-16")
 def silent_intake(machine: SimulatedShuffler) -> None:
     """It does not report that its intake ran empty."""
-    tells(machine, m.Intake, lambda event: [event] if event.cards else [])
+    replace_event(machine, m.Intake, lambda event: [event] if event.cards else [])
 
 
-@WORKSHOP.mutant("SH-17")
+@GROUP.mutant("SH-17")
 def counts_transits_twice(machine: SimulatedShuffler) -> None:
     """A card counts twice in the statistics."""
 
     def change(transits: m.Transits) -> m.Transits:
         return m.Transits([replaced(transit, cards=transit.cards * 2) for transit in transits.segments])
 
-    answers(machine, m.GetTransits, change)
+    replace_reply(machine, m.GetTransits, change)
 
 
-@WORKSHOP.mutant("SH-18")
+@GROUP.mutant("SH-18")
 def findings_about_a_good_deck(machine: SimulatedShuffler) -> None:
     """It has findings about a good deck."""
-    answers(machine, m.GetFindings, lambda _: m.Findings(1, b"", b""))
+    replace_reply(machine, m.GetFindings, lambda _: m.Findings(1, b"", b""))
 
 
 # --- a deck behind the gate -------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SH-20")
+@GROUP.mutant("SH-20")
 def occupied_is_busy(machine: SimulatedShuffler) -> None:
     """With cards behind the gate it reports that it is busy."""
     refuses(machine, m.StartCycle, S.READY, R.BUSY)
 
 
-@WORKSHOP.mutant("SH-21")
+@GROUP.mutant("SH-21")
 def test_forgets_the_gate(machine: SimulatedShuffler) -> None:
     """A self-test makes it forget how many cards lie behind the gate."""
     firmware: Any = machine.firmware
@@ -237,7 +237,7 @@ def test_forgets_the_gate(machine: SimulatedShuffler) -> None:
     wrap(firmware, "_tested", tested)
 
 
-@WORKSHOP.mutant("SH-22")
+@GROUP.mutant("SH-22")
 def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
     """The gate opens to its end, stopped or not."""
     firmware: Any = machine.firmware
@@ -249,13 +249,13 @@ def gate_cannot_be_stopped(machine: SimulatedShuffler) -> None:
     wrap(firmware, "_stop", stop)
 
 
-@WORKSHOP.mutant("SH-23")
+@GROUP.mutant("SH-23")
 def remembers_the_gate(machine: SimulatedShuffler) -> None:
     """After a restart it reports a count behind the gate that it cannot know."""
-    says(machine, lambda status: replaced(status, behind_gate=53) if status.behind_gate is None else status)
+    replace_status(machine, lambda status: replaced(status, behind_gate=53) if status.behind_gate is None else status)
 
 
-@WORKSHOP.mutant("SH-24")
+@GROUP.mutant("SH-24")
 def gate_never_empty(machine: SimulatedShuffler) -> None:
     """Cards that it gave out still count as behind its gate."""
     firmware: Any = machine.firmware
@@ -268,7 +268,7 @@ def gate_never_empty(machine: SimulatedShuffler) -> None:
     wrap(firmware, "_ejected", ejected)
 
 
-@WORKSHOP.mutant("SH-25")
+@GROUP.mutant("SH-25")
 def empty_is_busy(machine: SimulatedShuffler) -> None:
     """With an empty intake it reports that it is busy."""
     firmware: Any = machine.firmware

@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
-from devices.trail import GetTrail
+from devices.trail import GetEdgeLog
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import LinkSilent
-from simulators.mutants.shuffler import R, S, refuses, says
-from simulators.mutants.workshop import Workshop, answers, each_event, each_session, replaced, tells, wrap
+from simulators.mutants.shuffler import R, S, refuses, replace_status
+from simulators.mutants.workshop import MutantGroup, replace_reply, replace_all_events, each_session, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simulators.machines.shuffler import SimulatedShuffler
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 
 
-@WORKSHOP.mutant("SH-30")
+@GROUP.mutant("SH-30")
 def silent_load(machine: SimulatedShuffler) -> None:
     """It does not report that cards were put in."""
-    tells(machine, m.Intake, lambda event: [] if event.cards else [event])
+    replace_event(machine, m.Intake, lambda event: [] if event.cards else [event])
 
 
-@WORKSHOP.mutant("SH-31")
+@GROUP.mutant("SH-31")
 def sort_is_called_shuffle(machine: SimulatedShuffler) -> None:
     """Every cycle is called a shuffle."""
-    tells(machine, m.Completed, lambda event: [replaced(event, mode=m.Mode.SHUFFLE)])
+    replace_event(machine, m.Completed, lambda event: [replaced(event, mode=m.Mode.SHUFFLE)])
 
 
-@WORKSHOP.mutant("SH-32")
+@GROUP.mutant("SH-32")
 def stops_when_alone(machine: SimulatedShuffler) -> None:
     """A cycle ends when its host falls silent."""
     firmware: Any = machine.firmware
@@ -47,13 +47,13 @@ def stops_when_alone(machine: SimulatedShuffler) -> None:
     each_session(machine, spoil)
 
 
-@WORKSHOP.mutant("SH-40")
+@GROUP.mutant("SH-40")
 def silent_door(machine: SimulatedShuffler) -> None:
     """It does not report that its door was closed."""
-    tells(machine, m.Door, lambda event: [event] if event.open else [])
+    replace_event(machine, m.Door, lambda event: [event] if event.open else [])
 
 
-@WORKSHOP.mutant("SH-41", also="SH-47")
+@GROUP.mutant("SH-41", also="SH-47")
 def mode_with_open_door(machine: SimulatedShuffler) -> None:
     """The mode can be changed with the door open."""
 
@@ -76,44 +76,44 @@ def _settled_first(machine: SimulatedShuffler, kind: type[Any]) -> None:
             return [event, held.pop()]
         return [event]
 
-    each_event(machine, change)
+    replace_all_events(machine, change)
 
 
-@WORKSHOP.mutant("SH-42", also="SH-47")
+@GROUP.mutant("SH-42", also="SH-47")
 def settled_before_stopped(machine: SimulatedShuffler) -> None:
     """Settled comes before Stopped."""
     _settled_first(machine, m.Stopped)
 
 
 def _no_reason(machine: SimulatedShuffler, reason: m.Reason) -> None:
-    says(machine, lambda status: replaced(status, reason=R.NONE) if status.reason is reason else status)
+    replace_status(machine, lambda status: replaced(status, reason=R.NONE) if status.reason is reason else status)
 
 
-@WORKSHOP.mutant("SH-43")
+@GROUP.mutant("SH-43")
 def halted_without_reason(machine: SimulatedShuffler) -> None:
     """Halted, it does not report that it was stopped."""
     _no_reason(machine, R.STOPPED)
 
 
-@WORKSHOP.mutant("SH-44")
+@GROUP.mutant("SH-44")
 def nothing_to_eject_when_halted(machine: SimulatedShuffler) -> None:
     """Halted, it reports that there is nothing to eject."""
     refuses(machine, m.Eject, S.HALTED, R.NOTHING_TO_EJECT)
 
 
-@WORKSHOP.mutant("SH-45")
+@GROUP.mutant("SH-45")
 def empty_while_clearing(machine: SimulatedShuffler) -> None:
     """It claims to be empty while it is emptied."""
-    says(machine, lambda status: replaced(status, inside=0) if status.state is S.CLEARING else status)
+    replace_status(machine, lambda status: replaced(status, inside=0) if status.state is S.CLEARING else status)
 
 
-@WORKSHOP.mutant("SH-46")
+@GROUP.mutant("SH-46")
 def clears_too_many(machine: SimulatedShuffler) -> None:
     """More cards come out than went in."""
-    tells(machine, m.Cleared, lambda event: [replaced(event, emptied=event.emptied + 60)])
+    replace_event(machine, m.Cleared, lambda event: [replaced(event, emptied=event.emptied + 60)])
 
 
-@WORKSHOP.mutant("SH-47")
+@GROUP.mutant("SH-47")
 def door_does_not_stop(machine: SimulatedShuffler) -> None:
     """An open door does not stop it."""
     firmware: Any = machine.firmware
@@ -125,7 +125,7 @@ def door_does_not_stop(machine: SimulatedShuffler) -> None:
     wrap(firmware, "_stop", stop)
 
 
-@WORKSHOP.mutant("SH-48")
+@GROUP.mutant("SH-48")
 def test_ends_doubt(machine: SimulatedShuffler) -> None:
     """A self-test ends every doubt without an inspection."""
     counts: Any = machine.firmware._counts
@@ -136,25 +136,25 @@ def test_ends_doubt(machine: SimulatedShuffler) -> None:
     wrap(counts, "tested", tested)
 
 
-@WORKSHOP.mutant("SH-50")
+@GROUP.mutant("SH-50")
 def settled_before_jam(machine: SimulatedShuffler) -> None:
     """Settled comes before Jam."""
     _settled_first(machine, m.Jam)
 
 
-@WORKSHOP.mutant("SH-51")
+@GROUP.mutant("SH-51")
 def counts_cards_from_zero(machine: SimulatedShuffler) -> None:
     """It counts jammed cards from 0."""
-    tells(machine, m.Jam, lambda event: [replaced(event, card=event.card - 1)])
+    replace_event(machine, m.Jam, lambda event: [replaced(event, card=event.card - 1)])
 
 
-@WORKSHOP.mutant("SH-52")
+@GROUP.mutant("SH-52")
 def jammed_without_reason(machine: SimulatedShuffler) -> None:
     """Jammed, it does not report why it is halted."""
     _no_reason(machine, R.JAM)
 
 
-@WORKSHOP.mutant("SH-53")
+@GROUP.mutant("SH-53")
 def dark_needs_clearing(machine: SimulatedShuffler) -> None:
     """With a dark path it reports that it needs clearing."""
 
@@ -165,7 +165,7 @@ def dark_needs_clearing(machine: SimulatedShuffler) -> None:
     wrap(machine.firmware, "_refusal", refusal)
 
 
-@WORKSHOP.mutant("SH-54")
+@GROUP.mutant("SH-54")
 def double_feed_counts_as_one(machine: SimulatedShuffler) -> None:
     """Two cards at once count as one, without a doubt."""
     firmware: Any = machine.firmware
@@ -177,7 +177,7 @@ def double_feed_counts_as_one(machine: SimulatedShuffler) -> None:
     wrap(firmware, "_halt_with", halt_with)
 
 
-@WORKSHOP.mutant("SH-55")
+@GROUP.mutant("SH-55")
 def short_is_called_double(machine: SimulatedShuffler) -> None:
     """Part of a card is called a double feed."""
 
@@ -190,31 +190,31 @@ def short_is_called_double(machine: SimulatedShuffler) -> None:
 # --- power ------------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SH-60", also="CM-17 CM-18")
+@GROUP.mutant("SH-60", also="CM-17 CM-18")
 def power_is_called_stop(machine: SimulatedShuffler) -> None:
     """What power interrupted is called stopped."""
     wrap(machine.board.memory, "interrupted", lambda real, _: real(R.STOPPED))
 
 
-@WORKSHOP.mutant("SH-61")
+@GROUP.mutant("SH-61")
 def silent_about_power(machine: SimulatedShuffler) -> None:
     """It does not report that power was lost."""
-    tells(machine, m.Power, lambda _: [])
+    replace_event(machine, m.Power, lambda _: [])
 
 
-@WORKSHOP.mutant("SH-62")
+@GROUP.mutant("SH-62")
 def doubtful_is_busy(machine: SimulatedShuffler) -> None:
     """In doubt, it reports that it is busy."""
     refuses(machine, m.SelfTest, S.DOUBTFUL, R.BUSY)
 
 
-@WORKSHOP.mutant("SH-49")
+@GROUP.mutant("SH-49")
 def edges_backwards(machine: SimulatedShuffler) -> None:
     """It reports its last edges in reverse order."""
-    answers(machine, GetTrail, lambda trail: replaced(trail, edges=trail.edges[::-1]))
+    replace_reply(machine, GetEdgeLog, lambda trail: replaced(trail, edges=trail.edges[::-1]))
 
 
-@WORKSHOP.mutant("SH-63", also="SH-48")
+@GROUP.mutant("SH-63", also="SH-48")
 def emptying_ends_doubt(machine: SimulatedShuffler) -> None:
     """Emptying ends every doubt."""
     counts: Any = machine.firmware._counts
@@ -227,13 +227,13 @@ def emptying_ends_doubt(machine: SimulatedShuffler) -> None:
     wrap(counts, "emptied", emptied)
 
 
-@WORKSHOP.mutant("SH-80", model="shuffler-identifying")
+@GROUP.mutant("SH-80", model="shuffler-identifying")
 def never_looks(machine: SimulatedShuffler) -> None:
     """It never looks at the faces."""
     setattr(machine.firmware, "_judge_faces", lambda _: False)  # noqa: B010 - a method of this one machine
 
 
-@WORKSHOP.mutant("SH-80", model="shuffler-identifying")
+@GROUP.mutant("SH-80", model="shuffler-identifying")
 def findings_outlive_the_deck(machine: SimulatedShuffler) -> None:
     """Its findings are still reported when the deck has been given out."""
     firmware: Any = machine.firmware

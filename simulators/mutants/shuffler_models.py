@@ -5,39 +5,39 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.shuffler import messages as m
-from simulators.mutants.workshop import Workshop, allows, answers, replaced, tells, wrap
+from simulators.mutants.workshop import MutantGroup, replace_refusal, replace_reply, replaced, replace_event, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machines.continuous import SimulatedContinuous
+    from simulators.machines.continuous import SimulatedContinuousShuffler
     from simulators.machines.shuffler import SimulatedShuffler
 
-WORKSHOP: Final = Workshop(m.KIND)
+GROUP: Final = MutantGroup(m.KIND)
 R: Final = m.Reason
-batch = partial(WORKSHOP.mutant, model="shuffler-batch")
-continuous = partial(WORKSHOP.mutant, model="shuffler-continuous")
+batch = partial(GROUP.mutant, model="shuffler-batch")
+continuous = partial(GROUP.mutant, model="shuffler-continuous")
 
 
 # --- for a batch ------------------------------------------------------------------------------------------------------
 
 
-@WORKSHOP.mutant("SH-80", model="shuffler-batch-identifying")
+@GROUP.mutant("SH-80", model="shuffler-batch-identifying")
 def findings_of_one_deck(machine: SimulatedShuffler) -> None:
     """It reports the findings of a batch as if it were one deck."""
 
     def change(findings: Any) -> Any:
         return m.Findings(findings.command, b"\x01", b"\x02") if isinstance(findings, m.BatchFindings) else findings
 
-    answers(machine, m.GetFindings, change)
+    replace_reply(machine, m.GetFindings, change)
 
 
 @batch("SH-81")
 def hides_what_stayed(machine: SimulatedShuffler) -> None:
     """It reports cards that stayed inside as delivered."""
-    tells(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
+    replace_event(machine, m.Incomplete, lambda event: [replaced(event, cards_out=event.cards_in)])
 
 
 @batch("SH-82")
@@ -57,19 +57,19 @@ def mixes_batches(machine: SimulatedShuffler) -> None:
 
 
 @continuous("SH-84")
-def continuous_level_without_threshold(machine: SimulatedContinuous) -> None:
+def continuous_level_without_threshold(machine: SimulatedContinuousShuffler) -> None:
     """A level below the threshold is not called blocked."""
 
     def change(sensors: m.Sensors) -> m.Sensors:
         levels = list(sensors.levels)
-        levels[m.Sensor.EXIT] = SensorLevel(False, 400, 500)
+        levels[m.Sensor.EXIT] = OpticalLevel(False, 400, 500)
         return m.Sensors(levels, sensors.currents)
 
-    answers(machine, m.GetSensors, change)
+    replace_reply(machine, m.GetSensors, change)
 
 
 @continuous("SH-85")
-def takes_cycles_for_its_own(machine: SimulatedContinuous) -> None:
+def takes_cycles_for_its_own(machine: SimulatedContinuousShuffler) -> None:
     """It accepts cycles that it cannot run."""
     board: Any = machine.board
     board._messages = m.ToDevice
@@ -78,25 +78,25 @@ def takes_cycles_for_its_own(machine: SimulatedContinuous) -> None:
 
 
 @continuous("SH-86")
-def takes_in_one_more(machine: SimulatedContinuous) -> None:
+def takes_in_one_more(machine: SimulatedContinuousShuffler) -> None:
     """It counts one card more than it took in."""
-    tells(machine, m.TakenIn, lambda event: [replaced(event, count=event.count + 1)])
+    replace_event(machine, m.TakenIn, lambda event: [replaced(event, count=event.count + 1)])
 
 
 @continuous("SH-87", also="SH-96")
-def uncounted_is_too_few(machine: SimulatedContinuous) -> None:
+def uncounted_is_too_few(machine: SimulatedContinuousShuffler) -> None:
     """It refuses a delivery from an uncounted set with a wrong reason: too few cards."""
-    allows(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
+    replace_refusal(machine, m.Deliver, R.NOT_COUNTED, R.TOO_FEW_CARDS)
 
 
 @continuous("SH-88")
-def counts_one_short(machine: SimulatedContinuous) -> None:
+def counts_one_short(machine: SimulatedContinuousShuffler) -> None:
     """It counts one card fewer than it holds."""
-    tells(machine, m.Counted, lambda event: [replaced(event, count=event.count - 1)])
+    replace_event(machine, m.Counted, lambda event: [replaced(event, count=event.count - 1)])
 
 
 @continuous("SH-89")
-def delivers_one_more(machine: SimulatedContinuous) -> None:
+def delivers_one_more(machine: SimulatedContinuousShuffler) -> None:
     """It delivers a card more than was ordered."""
     firmware: Any = machine.firmware
 
@@ -109,13 +109,13 @@ def delivers_one_more(machine: SimulatedContinuous) -> None:
 
 
 @continuous("SH-90")
-def chute_is_busy(machine: SimulatedContinuous) -> None:
+def chute_is_busy(machine: SimulatedContinuousShuffler) -> None:
     """With cards in the chute it reports that it is busy."""
-    allows(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
+    replace_refusal(machine, m.CountAll, R.CHUTE_OCCUPIED, R.BUSY)
 
 
 @continuous("SH-91")
-def restart_forgets_what_is_outside(machine: SimulatedContinuous) -> None:
+def restart_forgets_what_is_outside(machine: SimulatedContinuousShuffler) -> None:
     """After a restart it does not know any more what it gave out."""
     firmware: Any = machine.firmware
 
@@ -127,13 +127,13 @@ def restart_forgets_what_is_outside(machine: SimulatedContinuous) -> None:
 
 
 @continuous("SH-92")
-def silent_draws(machine: SimulatedContinuous) -> None:
+def silent_draws(machine: SimulatedContinuousShuffler) -> None:
     """It does not report that a card was drawn."""
-    tells(machine, m.Holds, lambda event: [event] if event.reason else [])
+    replace_event(machine, m.StoreChanged, lambda event: [event] if event.reason else [])
 
 
 @continuous("SH-93", also="SH-95")
-def outside_for_ever(machine: SimulatedContinuous) -> None:
+def outside_for_ever(machine: SimulatedContinuousShuffler) -> None:
     """Cards that came back still count as outside."""
     counted: Any = machine.firmware._set  # type: ignore[attr-defined]
 
@@ -147,17 +147,17 @@ def outside_for_ever(machine: SimulatedContinuous) -> None:
 
 
 @continuous("SH-94")
-def trusts_its_chute(machine: SimulatedContinuous) -> None:
+def trusts_its_chute(machine: SimulatedContinuousShuffler) -> None:
     """It does not report that its chute ran empty too soon."""
-    tells(
+    replace_event(
         machine,
-        m.Holds,
+        m.StoreChanged,
         lambda event: [replaced(event, reason=R.NONE)] if event.reason is R.COUNTS_DISAGREE else [event],
     )
 
 
 @continuous("SH-95")
-def takes_strangers_in(machine: SimulatedContinuous) -> None:
+def takes_strangers_in(machine: SimulatedContinuousShuffler) -> None:
     """All cards in its intake join its set, foreign ones too."""
     counted: Any = machine.firmware._set  # type: ignore[attr-defined]
 
@@ -170,18 +170,18 @@ def takes_strangers_in(machine: SimulatedContinuous) -> None:
 
 
 @continuous("SH-96")
-def delivers_after_the_door(machine: SimulatedContinuous) -> None:
+def delivers_after_the_door(machine: SimulatedContinuousShuffler) -> None:
     """A hand in its store does not disturb it."""
     wrap(machine.firmware._set, "disturb", lambda _: None)  # type: ignore[attr-defined]
 
 
 @continuous("SH-97")
-def stop_is_called_door(machine: SimulatedContinuous) -> None:
+def stop_is_called_door(machine: SimulatedContinuousShuffler) -> None:
     """A delivery that was stopped is reported as ended by the door."""
     wrap(machine.firmware, "_stop", lambda real, _: real(R.DOOR_OPEN))
 
 
 @continuous("SH-98")
-def continuous_silent_about_power(machine: SimulatedContinuous) -> None:
+def continuous_silent_about_power(machine: SimulatedContinuousShuffler) -> None:
     """It does not report that power was lost."""
-    tells(machine, m.Power, lambda _: [])
+    replace_event(machine, m.Power, lambda _: [])

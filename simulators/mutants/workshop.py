@@ -11,27 +11,27 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
 
 
 @dataclass(frozen=True)
-class Mutant:
+class DeviceMutant:
     """One mistake. `breaks` is the requirement that it proves, `also` what else must fail because of it."""
 
     name: str
     breaks: str
     also: tuple[str, ...]
     mistake: str
-    spoil: Callable[[Any], None]
+    apply: Callable[[Any], None]
     kind: str = ""  # of machine; empty: any
     model: str = ""  # of that kind, if only that model can make the mistake
 
 
-class Workshop:
+class MutantGroup:
     """A group of mutants, in the order of their requirements."""
 
     def __init__(self, kind: str = "") -> None:
-        self.mutants: list[Mutant] = []
+        self.mutants: list[DeviceMutant] = []
         self._kind = kind
 
     def mutant(
@@ -42,18 +42,18 @@ class Workshop:
         def register(spoil: Callable[[Any], None]) -> Callable[[Any], None]:
             name, mistake = spoil.__name__.replace("_", "-"), spoil.__doc__
             assert mistake, f"{name} has no docstring"
-            self.mutants.append(Mutant(name, breaks, tuple(also.split()), mistake, spoil, self._kind, model))
+            self.mutants.append(DeviceMutant(name, breaks, tuple(also.split()), mistake, spoil, self._kind, model))
             return spoil
 
         return register
 
 
-def wrap(thing: Any, method: str, around: Callable[..., Any]) -> None:
+def wrap(target: Any, method: str, around: Callable[..., Any]) -> None:
     """Replace a method of one object; `around` is called with the real one first."""
-    setattr(thing, method, partial(around, getattr(thing, method)))
+    setattr(target, method, partial(around, getattr(target, method)))
 
 
-def each_boot(machine: Machine, spoil: Callable[[Any], None]) -> None:
+def each_boot(machine: SimulatedMachine, spoil: Callable[[Any], None]) -> None:
     """Spoil the board's half of the handshake (its greeter), now and after every boot."""
     board: Any = machine.board
 
@@ -69,7 +69,7 @@ def each_boot(machine: Machine, spoil: Callable[[Any], None]) -> None:
     board._greeter._wire.on_frame = board._greeter.receive
 
 
-def each_session(machine: Machine, spoil: Callable[[Any], None]) -> None:
+def each_session(machine: SimulatedMachine, spoil: Callable[[Any], None]) -> None:
     """Spoil the link of every session."""
     board: Any = machine.board
 
@@ -82,12 +82,12 @@ def each_session(machine: Machine, spoil: Callable[[Any], None]) -> None:
     board._greeter._on_session = board._session
 
 
-def each_link(machine: Machine, method: str, around: Callable[..., Any]) -> None:
+def each_link(machine: SimulatedMachine, method: str, around: Callable[..., Any]) -> None:
     """Replace a method of every session's link; `around` gets link, real method, arguments."""
     each_session(machine, lambda link: wrap(link, method, lambda real, *given: around(link, real, *given)))
 
 
-def each_seal(machine: Machine, change: Callable[[list[Any]], None]) -> None:
+def each_seal(machine: SimulatedMachine, change: Callable[[list[Any]], None]) -> None:
     """Change the fields of a frame before it is sealed: flags, type, seq, ack, re, payload."""
 
     def spoil(link: Any) -> None:
@@ -101,7 +101,7 @@ def each_seal(machine: Machine, change: Callable[[list[Any]], None]) -> None:
     each_session(machine, spoil)
 
 
-def each_reply(machine: Machine, change: Callable[[Any], Any]) -> None:
+def replace_all_replies(machine: SimulatedMachine, change: Callable[[Any], Any]) -> None:
     """Change the replies of the device; None drops a reply."""
 
     def spoil(link: Any) -> None:
@@ -115,7 +115,7 @@ def each_reply(machine: Machine, change: Callable[[Any], Any]) -> None:
     each_session(machine, spoil)
 
 
-def each_event(machine: Machine, change: Callable[[Any], list[Any]]) -> None:
+def replace_all_events(machine: SimulatedMachine, change: Callable[[Any], list[Any]]) -> None:
     """Change the events that the device sends."""
     board: Any = machine.board
 
@@ -126,12 +126,12 @@ def each_event(machine: Machine, change: Callable[[Any], list[Any]]) -> None:
     wrap(board, "emit", emit)
 
 
-def tells(machine: Machine, kind: type[Any], change: Callable[[Any], list[Any]]) -> None:
+def replace_event(machine: SimulatedMachine, kind: type[Any], change: Callable[[Any], list[Any]]) -> None:
     """Change one kind of event."""
-    each_event(machine, lambda event: change(event) if isinstance(event, kind) else [event])
+    replace_all_events(machine, lambda event: change(event) if isinstance(event, kind) else [event])
 
 
-def answers(machine: Machine, question: type[Any], change: Callable[[Any], Any]) -> None:
+def replace_reply(machine: SimulatedMachine, question: type[Any], change: Callable[[Any], Any]) -> None:
     """Change the answer to one question."""
 
     def handle(real: Callable[[Any], Any], message: Any) -> Any:
@@ -141,7 +141,7 @@ def answers(machine: Machine, question: type[Any], change: Callable[[Any], Any])
     wrap(machine.board, "_handle", handle)
 
 
-def allows(machine: Any, command: type[Any], reason: int, instead: int = 0) -> None:
+def replace_refusal(machine: Any, command: type[Any], reason: int, instead: int = 0) -> None:
     """Replace one refusal reason of a command by another; 0 accepts the command."""
 
     def refusal(real: Callable[[Any], int], message: Any) -> int:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
     from simulators.world.bet_sensor import BetSpot
 
@@ -38,31 +38,31 @@ TEST_TIME: Final = 0.6
 RESET_TIME: Final = 0.3
 
 
-def judge(level: int, noise: int, likeness: int) -> m.Lies:
+def judge_reading(level: int, noise: int, likeness: int) -> m.SpotContent:
     """Return the content of the spot by one reading."""
     if not 0 < noise <= MOST_NOISE:
-        return m.Lies.UNREAD
+        return m.SpotContent.UNREAD
     if level < NOTHING_BELOW:
-        return m.Lies.EMPTY
+        return m.SpotContent.EMPTY
     if likeness < LEAST_LIKENESS:
-        return m.Lies.FOREIGN
+        return m.SpotContent.FOREIGN
     if level < CHIP_FROM:
-        return m.Lies.EDGE
-    return m.Lies.CHIP if level < SEVERAL_FROM else m.Lies.SEVERAL
+        return m.SpotContent.EDGE
+    return m.SpotContent.CHIP if level < SEVERAL_FROM else m.SpotContent.SEVERAL
 
 
 def _ignore(_: m.Latch) -> None:
     """Ignore a latch."""
 
 
-class BetSensorTwin:
+class BetSensorFirmware:
     """The program of one bet sensor's controller board."""
 
     def __init__(self, spot: BetSpot, clock: DeviceClock) -> None:
         self.board: Board  # set by Machine.assemble
         self.on_latch: Callable[[m.Latch], None] = _ignore  # at the instant of every new latch
         self.stalled = False
-        self.memory = latch.Spot()  # kept over power cuts, all but the light
+        self.memory = latch.SpotMemory()  # kept over power cuts, all but the light
         self._coil = spot
         self._clock = clock
         self._testing: Any = None
@@ -75,18 +75,18 @@ class BetSensorTwin:
 
     def boot(self) -> None:
         """Start after power-up: keep the latch, close an open spot, read the content again."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled, self._testing = False, None
         self.memory = latch.rebooted(self.memory)
-        self._coil.burn(m.Light.OFF)
+        self._coil.switch_light(m.Light.OFF)
         self._coil_changed()
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: the status holds everything that a host needs."""
 
     def power_lost(self) -> None:
         """The lamps go out; the spot is not read."""
-        self._coil.burn(m.Light.OFF)
+        self._coil.switch_light(m.Light.OFF)
 
     # --- messages --------------------------------------------------------------------------------------------
 
@@ -112,7 +112,7 @@ class BetSensorTwin:
         self.memory, answer = latch.lock(self.memory, message.round, message.lock_id)
         if self.memory.latch is not None and self.memory.latch is not before:
             self.on_latch(self.memory.latch)
-        self._coil.burn(self.memory.light)
+        self._coil.switch_light(self.memory.light)
         if self.board.memory.begin(message.lock_id, tag_of(m.Lock)) is None:
             if isinstance(answer, m.LockRefused):
                 self.board.memory.settle(message.lock_id, Outcome.REFUSED, answer.reason)
@@ -136,7 +136,7 @@ class BetSensorTwin:
             case m.SelfTest():
                 if spot.state is not m.State.NONE:
                     return m.Reason.BUSY
-                chips = spot.lies in (m.Lies.CHIP, m.Lies.SEVERAL, m.Lies.EDGE)
+                chips = spot.lies in (m.SpotContent.CHIP, m.SpotContent.SEVERAL, m.SpotContent.EDGE)
                 return m.Reason.SPOT_OCCUPIED if chips else m.Reason.NONE  # a drifted coil reads as a foreign object
         raise AssertionError(message)
 
@@ -148,7 +148,7 @@ class BetSensorTwin:
             case m.Unlock():
                 self.memory = latch.unlocked(self.memory)
             case m.SetLight():
-                self.memory = latch.lit(self.memory, message.light)
+                self.memory = latch.with_light(self.memory, message.light)
             case m.Reset():
                 self._clock.after(0.05, lambda: self.board.restart(RESET_TIME))  # after the reply has left
             case m.SelfTest():
@@ -156,7 +156,7 @@ class BetSensorTwin:
                 if not self.stalled:
                     self._clock.after(TEST_TIME, lambda: self._tested(message.command))
                 return False
-        self._coil.burn(self.memory.light)
+        self._coil.switch_light(self.memory.light)
         return True
 
     def _tested(self, command: int) -> None:
@@ -181,14 +181,14 @@ class BetSensorTwin:
             return
         level, noise, likeness = self._coil.read()
         was_sound = self.memory.sound
-        self.memory, changed = latch.look(self.memory, judge(level, noise, likeness), level)
-        self._coil.burn(self.memory.light)
+        self.memory, changed = latch.update_content(self.memory, judge_reading(level, noise, likeness), level)
+        self._coil.switch_light(self.memory.light)
         if changed is not None:
             self.board.emit(changed)
         if was_sound and not self.memory.sound:
             self.board.emit(m.Fault(m.Reason.SENSING_FAILED, level, noise))
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the bet sensor's firmware")

@@ -11,10 +11,10 @@ import msgspec
 
 from firmware_bridge.commands import Accepted, AskCommand, CommandMemory, GetReport, Outcome, Report
 from firmware_bridge.errors import BadFault, BadMessage, LinkError, PortFailed
-from firmware_bridge.handshake import Greeter
+from firmware_bridge.handshake import DeviceHandshake
 from firmware_bridge.messages import decoder, tag_of
 from firmware_bridge.wire import Wire
-from simulators.twins.line import Line
+from simulators.twins.line import FaultyLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import DeviceHello, Message
     from firmware_bridge.wire import Transport
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 # Time from power-up to the first byte (device seconds).
 BOOT_TIME: Final = 0.3
@@ -50,16 +50,16 @@ class Board:
         self.memory = CommandMemory()  # survives power cuts
         self.clock = clock
         self.alive = False
-        self.line = Line(rng)
-        self.on_halt: Callable[[], None] = _nothing  # power is gone: motors stop
-        self.on_host: Callable[[], None] = _nothing  # a session began
+        self.line = FaultyLine(rng)
+        self.on_power_off: Callable[[], None] = _nothing  # power is gone: motors stop
+        self.on_session_start: Callable[[], None] = _nothing  # a session began
         self._messages = messages
         self._handle = handle
         self._on_boot = on_boot
         self._rng = rng
         self._entropy = entropy
         self._link: Link | None = None
-        self._greeter: Greeter | None = None
+        self._greeter: DeviceHandshake | None = None
         self._bench_visits = 0  # survives power cuts
         self._booted_at = 0.0
         self._withheld: list[str] = []
@@ -75,7 +75,7 @@ class Board:
         self.identity = msgspec.structs.replace(
             self.identity, boot_id=self._rng.getrandbits(32), challenge=_UNSET_CHALLENGE
         )
-        self._greeter = Greeter(
+        self._greeter = DeviceHandshake(
             Wire(self.line), self.key, self.identity, decoder(self._messages), self._session, self._entropy
         )
         self.line.on_lost = self._cable_gone
@@ -85,7 +85,7 @@ class Board:
         """Lose everything volatile."""
         self.alive = False
         self.clock.stop()
-        self.on_halt()
+        self.on_power_off()
         self._end_session(LinkError("power is off"))
         self._greeter = None
         self.line.on_bytes = _nothing_of
@@ -127,10 +127,10 @@ class Board:
     def emit(self, event: Message, *, droppable: bool = False) -> None:
         """Send an event to the host, if there is one; a droppable event is dropped on a busy line."""
         link = self._link
-        if link is None or link.down is not None or (droppable and link.congested):
+        if link is None or link.down is not None or (droppable and link.is_congested):
             return
         try:
-            link.event(event)
+            link.send_event(event)
         except LinkError as full:
             link.fail(full)
 
@@ -139,7 +139,7 @@ class Board:
         self._bench_visits += role == "bench"
         link.on_request = self._request
         link.on_event = lambda event: link.fail(BadMessage(f"a host sends no events, but sent {event!r}"))
-        self.on_host()
+        self.on_session_start()
 
     def _request(self, message: Any, seq: int) -> None:
         link = self._link
@@ -147,16 +147,16 @@ class Board:
             return
         if isinstance(message, GetReport):
             uptime = int(self.clock.now - self._booted_at)
-            reply: Message = Report(self.identity.boot_id, uptime, self._bench_visits, self.memory.last())
+            reply: Message = Report(self.identity.boot_id, uptime, self._bench_visits, self.memory.recent())
         elif isinstance(message, AskCommand):
             reply = self.memory.recall(message.command)
         else:
-            reply = self.clock.at_once(self._handle, message)
+            reply = self.clock.run_at_one_instant(self._handle, message)
         name = type(message).__name__
         if name in self._withheld:
             self._withheld.remove(name)
         elif self._link is link:  # the session may have ended meanwhile
-            link.reply(seq, reply)
+            link.send_reply(seq, reply)
 
     def _cable_gone(self, cause: LinkError) -> None:
         self._end_session(cause)
@@ -168,7 +168,7 @@ class Board:
 
     # --- faults --------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the board."""
         match fault.kind.name:
             case "withhold":
@@ -186,7 +186,7 @@ class Board:
                 self.key = bytes(byte ^ 0x5A for byte in self.key)
                 self.restart(BOOT_TIME)
             case "rogue_firmware":
-                self.identity = msgspec.structs.replace(self.identity, digest=self._rng.randbytes(32))
+                self.identity = msgspec.structs.replace(self.identity, snapshot_digest=self._rng.randbytes(32))
                 self.restart(BOOT_TIME)
             case name:
                 raise BadFault(f"{name} does not act on the board")

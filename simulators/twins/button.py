@@ -14,7 +14,7 @@ from firmware_bridge.errors import BadFault
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
     from simulators.world.button import ButtonMat
 
@@ -31,7 +31,7 @@ TEST_TIME: Final = 0.5
 _LIES: Final = ("eight", "unclear", "nowhere")
 
 
-class ButtonTwin:
+class ButtonFirmware:
     """The program of one mat's controller board."""
 
     def __init__(self, mat: ButtonMat, clock: DeviceClock) -> None:
@@ -55,10 +55,10 @@ class ButtonTwin:
 
     def boot(self) -> None:
         """Start after power-up."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self._forget()
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
@@ -143,13 +143,13 @@ class ButtonTwin:
 
     # --- faults ------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
             case "lie":
-                how = _LIES[fault.one_of("how", _LIES)]
+                how = _LIES[fault.choice_index("how", _LIES)]
                 self.board.emit(
                     {
                         "eight": m.Moved(1, 8, m.Reason.NONE),

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.twins.counts import Counts
-from simulators.twins.pace import Pace
-from simulators.twins.trail import EdgeTrail
-from simulators.twins.watch import PathWatch, Pulse, blind
+from simulators.twins.counts import ShufflerCounts
+from simulators.twins.pace import ProgressThrottle
+from simulators.twins.trail import EdgeRecorder
+from simulators.twins.watch import CardTracker, SensorPulse, is_sensor_blind
 
 if TYPE_CHECKING:
     from random import Random
 
     from firmware_bridge.messages import Message
     from simulators.twins.board import Board
-    from simulators.world.shuffler import ShufflerMechanics, Size
+    from simulators.world.shuffler import ShufflerMechanics, ShufflerSize
 
 # A motor that draws more is strained (mA): between running free and stalled, outside the noise of both.
 STRAINED: Final = 600
@@ -35,7 +35,7 @@ _MOTOR: Final = {
 class CardMover(ABC):
     """Cards in transit through one machine. The abstract methods define what a model does with them."""
 
-    def __init__(self, mechanics: ShufflerMechanics, rng: Random, size: Size) -> None:
+    def __init__(self, mechanics: ShufflerMechanics, rng: Random, size: ShufflerSize) -> None:
         self.board: Board  # set by Machine.assemble
         self.state = m.State.IDLE
         self.mode = m.Mode.SHUFFLE
@@ -45,7 +45,7 @@ class CardMover(ABC):
         self._rng = rng
         self._size = size
         self._at_rest: m.State | None = m.State.IDLE  # persistent; None while cards may be anywhere
-        self._counts = Counts(size)
+        self._counts = ShufflerCounts(size)
         self._empty_path()
         mechanics.on_edge = self._edge
 
@@ -58,9 +58,9 @@ class CardMover(ABC):
         self._behind_gate: int | None = 0 if self.state is m.State.IDLE else None
         self._order: deque[int] = deque()
         self._shelf = 0
-        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
-        self._trail = EdgeTrail(self._clock)
-        self._pace = Pace(self._clock)
+        self._watch = CardTracker(self._mechanics.layout, self._clock, self._late)
+        self._trail = EdgeRecorder(self._clock)
+        self._pace = ProgressThrottle(self._clock)
         self._latest = (0, 0)  # entered and left, when the last card arrived
         self._phase = m.Phase.FEEDING
         self._had_cards = self._mechanics.blocked(m.Sensor.INTAKE)
@@ -90,7 +90,7 @@ class CardMover(ABC):
 
     def _nothing_came(self) -> None:
         """The compartment is empty, even if its count is not zero."""
-        self._counts.found_empty(self._order.popleft())
+        self._counts.mark_empty(self._order.popleft())
         self._unload_next()
 
     # --- cards on their way ----------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class CardMover(ABC):
             self._report_last_progress()
             self._note_intake()
             self._fed()
-        elif self._counts.entered >= self._size.most:
+        elif self._counts.entered >= self._size.max_cards:
             self._halt_with(m.Reason.TOO_MANY_CARDS, m.Segment.FEED)
         else:
             self._shelf = self._rng.choice(self._counts.room())
@@ -158,7 +158,7 @@ class CardMover(ABC):
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
         if self.stalled or self.state not in MOVING:
             return
-        self._trail.edge(sensor, blocked)
+        self._trail.record_edge(sensor, blocked)
         if blocked:
             self._front(sensor)
         else:
@@ -170,16 +170,16 @@ class CardMover(ABC):
             self._lost_sight(self._watch.awaited)
             self._jam(self._watch.awaited)
             return
-        self._watch.front(sensor)
+        self._watch.leading_edge(sensor)
         if sensor is m.Sensor.FEED:
             self._counts.enter()
             self._seen()
 
     def _back(self, sensor: m.Sensor) -> None:
         """A trailing edge: check that one whole card passed."""
-        pulse = self._watch.back(sensor)
-        if pulse is not Pulse.CARD:
-            reason = m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD
+        pulse = self._watch.trailing_edge(sensor)
+        if pulse is not SensorPulse.CARD:
+            reason = m.Reason.DOUBLE_FEED if pulse is SensorPulse.TWO else m.Reason.SHORT_CARD
             segment = m.Segment(self._watch.ended_at(sensor))
             if (
                 self._watch.awaited is not None and self._watch.awaited > segment + 1
@@ -197,7 +197,7 @@ class CardMover(ABC):
     def _late(self, segment: m.Segment) -> None:
         if self.stalled:
             return
-        if blind(self._mechanics.layout, self._mechanics.levels(), segment):
+        if is_sensor_blind(self._mechanics.layout, self._mechanics.levels(), segment):
             self._lost_sight(segment)
         strained = self._mechanics.currents()[_MOTOR.get(segment, m.Motor.TRANSPORT)] >= STRAINED
         if segment is m.Segment.UNLOAD and not strained:  # no card came and the motor ran free
@@ -207,7 +207,7 @@ class CardMover(ABC):
 
     def _lost_sight(self, segment: m.Segment) -> None:
         """A sensor is blind: the card may be past it, so the counts inside and outside are unknown."""
-        self._counts.doubt()
+        self._counts.lose_certainty()
         if self._mechanics.layout.leg(segment):
             self._behind_gate = None
 
@@ -225,14 +225,14 @@ class CardMover(ABC):
 
     def _halt_with(self, reason: m.Reason, segment: m.Segment) -> None:
         if reason is m.Reason.DOUBLE_FEED:
-            self._counts.doubt()
+            self._counts.lose_certainty()
         entered, left = self._counts.drawn_in, self._counts.left
         self._break_off(reason, m.Fault(self._command, reason, segment, self._card(), entered, left))
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
         """Stop all motion; report the reason and that the command failed."""
         self._report_last_progress()
-        self._trail.halt(self._watch.waited, self._mechanics.currents())
+        self._trail.record_halt(self._watch.waited_s, self._mechanics.currents())
         self._stop_motion()
         self._halted_in = self.state
         self.state, self._reason = m.State.HALTED, reason
@@ -249,17 +249,17 @@ class CardMover(ABC):
     def _arrived(self) -> None:
         """A card is stored, or has come out: report progress if it is due."""
         self._latest = self._counts.entered, self._counts.left
-        if self._pace.arrived():
+        if self._pace.is_report_due():
             self._progress()
 
     def _report_last_progress(self) -> None:
         """A phase ends, with or without a fault: report the counts of the last card that arrived."""
-        if self._pace.settled():
+        if self._pace.end_phase():
             self._progress()
 
     def _progress(self) -> None:
         entered, left = self._latest
-        bits = self._mechanics.pattern()
+        bits = self._mechanics.blocked_bits()
         self.board.emit(m.Progress(self._command, self._phase, entered, left, bits), droppable=True)
 
     def _note_intake(self) -> None:

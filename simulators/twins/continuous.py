@@ -12,7 +12,7 @@ import msgspec
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from simulators.twins.counts import CountedSet
-from simulators.twins.every_shuffler import EveryShufflerTwin
+from simulators.twins.every_shuffler import ShufflerFirmwareBase
 from simulators.world.continuous import LIFTING
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.messages import Message
     from simulators.world.continuous import ContinuousMechanics
-    from simulators.world.shuffler import Size
+    from simulators.world.shuffler import ShufflerSize
 
 # Cards that fit into the chute.
 CHUTE_ROOM: Final = 30
@@ -28,12 +28,12 @@ CHUTE_ROOM: Final = 30
 LOW_STORE: Final = 104
 
 
-class ContinuousTwin(EveryShufflerTwin):
+class ContinuousFirmware(ShufflerFirmwareBase):
     """The program of a shuffler without cycles."""
 
     _mechanics: ContinuousMechanics
 
-    def __init__(self, mechanics: ContinuousMechanics, rng: Random, size: Size) -> None:
+    def __init__(self, mechanics: ContinuousMechanics, rng: Random, size: ShufflerSize) -> None:
         super().__init__(mechanics, rng, size)
         self._set = CountedSet()
         self._look_at_chute()
@@ -111,7 +111,7 @@ class ContinuousTwin(EveryShufflerTwin):
             self._end_count(self._came_out)
             return
         if not self._set.take_back(counts.fed):
-            counts.doubt()
+            counts.lose_certainty()
             self._break_off(m.Reason.COUNTS_DISAGREE, m.Incomplete(command, counts.fed, self._set.outside or 0))
         elif self._counting:
             self._unload_all()
@@ -124,7 +124,7 @@ class ContinuousTwin(EveryShufflerTwin):
         """In a count all cards are out now: if the numbers agree, feed them all again."""
         counts = self._counts
         if not counts.agree:
-            counts.doubt()
+            counts.lose_certainty()
             self._break_off(m.Reason.COUNTS_DISAGREE, m.Incomplete(self._command, counts.entered, counts.left))
             return
         self._came_out = counts.left
@@ -146,7 +146,7 @@ class ContinuousTwin(EveryShufflerTwin):
         command, counts = self._command, self._counts
         self._cycles += 1
         if counts.entered != came_out:
-            counts.doubt()
+            counts.lose_certainty()
             self._break_off(m.Reason.COUNTS_DISAGREE, m.Incomplete(command, counts.entered, came_out))
             return
         counts.recounted()
@@ -193,7 +193,7 @@ class ContinuousTwin(EveryShufflerTwin):
         if self.state is not m.State.DELIVERING:
             super()._nothing_came()
             return
-        self._counts.found_empty(self._shelf)  # a stored card is missing
+        self._counts.mark_empty(self._shelf)  # a stored card is missing
         self._halt_with(m.Reason.COUNTS_DISAGREE, m.Segment.UNLOAD)
 
     def _break_off(self, reason: m.Reason, event: Message) -> None:
@@ -201,7 +201,7 @@ class ContinuousTwin(EveryShufflerTwin):
         self._set.open()
         if delivering:
             self._report_last_progress()
-            self.board.emit(m.Holds(self._counts.inside, self._in_chute, m.Reason.NONE))
+            self.board.emit(m.StoreChanged(self._counts.inside, self._in_chute, m.Reason.NONE))
         super()._break_off(reason, event)
 
     def _start_clearing(self, command: int) -> None:
@@ -221,7 +221,7 @@ class ContinuousTwin(EveryShufflerTwin):
                 self._reason = reason = m.Reason.COUNTS_DISAGREE
         if reason or not dark:
             self._look_at_chute()
-        self.board.emit(m.Holds(self._counts.inside, self._in_chute, reason))
+        self.board.emit(m.StoreChanged(self._counts.inside, self._in_chute, reason))
 
     def door(self, *, is_open: bool) -> None:
         """The door switch changed; hands may have taken stored cards even while nothing moved."""
@@ -232,4 +232,4 @@ class ContinuousTwin(EveryShufflerTwin):
             self._set.disturb()
             self._reason = m.Reason.DOOR_OPEN
             if self.board.alive:
-                self.board.emit(m.Holds(None, self._in_chute, m.Reason.DOOR_OPEN))
+                self.board.emit(m.StoreChanged(None, self._in_chute, m.Reason.DOOR_OPEN))

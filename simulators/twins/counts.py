@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simulators.twins.doubt import Doubt
+from simulators.twins.doubt import Certainty
 
 if TYPE_CHECKING:
-    from simulators.world.shuffler import Size
+    from simulators.world.shuffler import ShufflerSize
 
 
-class Counts(Doubt):
+class ShufflerCounts(Certainty):
     """Cards drawn in, stored and given out in this command. Stored cards may stay from one command to the next."""
 
-    def __init__(self, size: Size) -> None:
+    def __init__(self, size: ShufflerSize) -> None:
         super().__init__()
         self._size = size
         self.forget()
@@ -81,19 +81,19 @@ class Counts(Doubt):
             self.stored[compartment] -= 1
         elif not self._emptying:
             self._amiss = True  # two went in as one
-            self.doubt()
+            self.lose_certainty()
 
-    def found_empty(self, compartment: int) -> None:
+    def mark_empty(self, compartment: int) -> None:
         """A compartment gives no more cards, even if its count is not zero."""
         if self.stored[compartment] and not self._emptying:
             self._amiss = True  # a card is not where it was put
-            self.doubt()
+            self.lose_certainty()
         self.stored[compartment] = 0
 
     def door_opened(self, *, at_rest: bool) -> None:
         """Hands can reach in: an inspection if the machine is idle; counts of cards inside become unknown."""
         if at_rest:
-            self.look()
+            self.note_inspection()
         self._touched |= not at_rest or any(self.stored)
 
     def recounted(self) -> None:
@@ -114,7 +114,7 @@ class Counts(Doubt):
         """The compartments are empty: certainty is lost unless all stored cards came out. Return how many did."""
         brought = self.left
         if brought != self._owed:
-            self.doubt()
+            self.lose_certainty()
         self.forget()
         self._looked = False
         return brought

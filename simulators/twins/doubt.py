@@ -7,18 +7,18 @@ person opened the idle machine, looked inside, and then ran a self-test that pas
 from __future__ import annotations
 
 
-class Doubt:
+class Certainty:
     """`sure`: every card that went in is accounted for. Persistent."""
 
     def __init__(self) -> None:
         self.sure = True
         self._looked = False
 
-    def doubt(self) -> None:
+    def lose_certainty(self) -> None:
         """The cards inside are no longer certain."""
         self.sure = self._looked = False
 
-    def look(self) -> None:
+    def note_inspection(self) -> None:
         """A person opened the idle machine and can see inside."""
         self._looked = True
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.shuffler import messages as m
-from devices.trail import GetTrail
+from devices.trail import GetEdgeLog
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.twins.card_mover import MOVING, CardMover
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from firmware_bridge.messages import Message
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 # Time to open the gate, and of a self-test (s).
 GATE_TIME: Final = 0.4
@@ -32,7 +32,7 @@ PATH_SENSORS: Final = (m.Sensor.FEED, m.Sensor.BRIDGE, m.Sensor.LIFT, m.Sensor.E
 _BUSY: Final = (*MOVING, m.State.TESTING)
 
 
-class EveryShufflerTwin(CardMover):
+class ShufflerFirmwareBase(CardMover):
     """The program of a shuffler's controller board, without the cycle of its model."""
 
     _cycles = 0
@@ -46,19 +46,19 @@ class EveryShufflerTwin(CardMover):
     def boot(self) -> None:
         """Start after power-up; record that a running command did not finish."""
         interrupted = self._at_rest is None
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled = False
         self._forget()
         if interrupted:
             self._reason = m.Reason.POWER_LOST
             self._counts.forget()
-            self._counts.doubt()
+            self._counts.lose_certainty()
         else:
             self._counts.begin()
         # No host is connected yet; a host that connects reads it in the status.
         self.board.emit(m.Power(interrupted))
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: report a power loss at once."""
         if self._reason is m.Reason.POWER_LOST:
             self.board.emit(m.Power(interrupted=True))
@@ -78,7 +78,7 @@ class EveryShufflerTwin(CardMover):
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
-            case GetTrail():
+            case GetEdgeLog():
                 return self._trail.message()
             case m.GetFindings():
                 return self._findings_reply()
@@ -237,18 +237,18 @@ class EveryShufflerTwin(CardMover):
         if is_open:
             self._stop(m.Reason.DOOR_OPEN)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware or of its switches."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
                 self._stop_motion()
             case "hasty":
-                segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
+                segment = m.Segment(fault.choice_index("segment", self._mechanics.layout.words(m.Segment)))
                 if segment is m.Segment.UNLOAD:
                     raise BadFault("hasty: where nothing comes from unload, the compartment counts as empty")
-                self._watch.hurry(segment, fault.number("percent") / 100)
+                self._watch.shorten_wait(segment, fault.number("percent") / 100)
             case "door":
-                self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
+                self.door(is_open=fault.choice_index("to", ("closed", "open")) == 1)
             case name:
                 raise BadFault(f"{name} does not act on this shuffler's firmware")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
     from simulators.world.keypad import KeypadMechanics
 
@@ -36,7 +36,7 @@ _DIGITS: Final = range(m.Key.DIGIT_0, m.Key.DIGIT_9 + 1)
 _WRAP: Final = 0xFFFF_FFFF
 
 
-class KeypadTwin:
+class KeypadFirmware:
     """The program of the keypad's controller board."""
 
     def __init__(self, mechanics: KeypadMechanics, clock: DeviceClock) -> None:
@@ -55,8 +55,8 @@ class KeypadTwin:
     def _forget(self) -> None:
         """Set the state after a boot."""
         self._booted_at = self._clock.now
-        self._remembered: deque[tuple[float, Callable[[int, int, int], m.Act]]] = deque(maxlen=REMEMBERED)
-        self._prompt = m.Prompt.NOTHING
+        self._remembered: deque[tuple[float, Callable[[int, int, int], m.KeypadAction]]] = deque(maxlen=REMEMBERED)
+        self._prompt = m.KeypadPrompt.NOTHING
         self._asked = 0
         self._lines: list[str] = []
         self._seats = 0
@@ -75,20 +75,20 @@ class KeypadTwin:
 
     def boot(self) -> None:
         """Start after power-up: no question, no stored presses; the press count continues."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled = False
         self._forget()
-        self._mechanics.burn(0)
+        self._mechanics.switch_lamps(0)
         self._mechanics.write([])
         for key in self._mechanics.down:
             self._watch(key)
 
     def power_lost(self) -> None:
         """Lamps and display are dark."""
-        self._mechanics.burn(0)
+        self._mechanics.switch_lamps(0)
         self._mechanics.write([])
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: send the last presses again, with their ages."""
         first = self._press - len(self._remembered) + 1
         for press, (at, make) in enumerate(self._remembered, first):
@@ -135,7 +135,7 @@ class KeypadTwin:
                 self._ask(message)
             case m.SetLamps():
                 self._lamps = message.lamps
-                self._mechanics.burn(self._lamps)
+                self._mechanics.switch_lamps(self._lamps)
             case m.Reset():
                 self._clock.after(0.05, lambda: self.board.restart(RESET_TIME))  # after the reply has left
             case m.SelfTest():
@@ -206,7 +206,7 @@ class KeypadTwin:
             return
         elif key is m.Key.START_GAME:
             self._report_press(lambda press, age, at: m.Pressed(press, age, at, key, switch))
-        elif self._prompt is m.Prompt.SEATS:
+        elif self._prompt is m.KeypadPrompt.SEATS:
             self._seat_key(key)
         elif self._prompt:
             self._digit_key(key)
@@ -237,13 +237,13 @@ class KeypadTwin:
         """Show the entry so far in the last line."""
         self._mechanics.write([*self._lines[:3], *[""] * (3 - len(self._lines)), entry])
 
-    def _done(self, make: Callable[[int, int, int], m.Act]) -> None:
+    def _done(self, make: Callable[[int, int, int], m.KeypadAction]) -> None:
         """An entry is complete: close the question, so that it is entered once."""
-        self._prompt, self._lines, self._asked_last = m.Prompt.NOTHING, [], False
+        self._prompt, self._lines, self._asked_last = m.KeypadPrompt.NOTHING, [], False
         self._mechanics.write([])
         self._report_press(make)
 
-    def _report_press(self, make: Callable[[int, int, int], m.Act]) -> None:
+    def _report_press(self, make: Callable[[int, int, int], m.KeypadAction]) -> None:
         """Number an act of a person, store it, and report it to the host if there is one."""
         now = self._clock.now
         self._press += 1
@@ -256,7 +256,7 @@ class KeypadTwin:
     def _ms(self, at: float) -> int:
         return round((at - self._booted_at) * 1000) & _WRAP
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the keypad's firmware")

@@ -10,12 +10,12 @@ import msgspec
 from devices.bet_sensor import messages as m
 
 
-class Spot(msgspec.Struct, frozen=True):
+class SpotMemory(msgspec.Struct, frozen=True):
     """Persistent, except the light."""
 
     open: bool = False
     round: int = 0
-    lies: m.Lies = m.Lies.EMPTY
+    lies: m.SpotContent = m.SpotContent.EMPTY
     sequence: int = 0
     latch: m.Latch | None = None
     ended: int = 0  # the last round that was latched
@@ -35,52 +35,52 @@ class Spot(msgspec.Struct, frozen=True):
             return m.State.LOCKED
         if not self.open:
             return m.State.NONE
-        return m.State.PLACED if self.lies is m.Lies.CHIP else m.State.AWAITING
+        return m.State.PLACED if self.lies is m.SpotContent.CHIP else m.State.AWAITING
 
 
 _replace = msgspec.structs.replace
 
 
-def look(spot: Spot, lies: m.Lies, level: int) -> tuple[Spot, m.Changed | None]:
+def update_content(spot: SpotMemory, lies: m.SpotContent, level: int) -> tuple[SpotMemory, m.Changed | None]:
     """Update the content of the spot; a change gets the next number, and the light of a moved bet goes out."""
     if lies is spot.lies:
         return spot, None
     change = _meaning(spot, lies)
     sequence = spot.sequence + 1
     light = m.Light.OFF if spot.open else spot.light
-    sound = spot.sound and lies is not m.Lies.UNREAD
+    sound = spot.sound and lies is not m.SpotContent.UNREAD
     changed = m.Changed(sequence, spot.round, change, lies, level)
     return _replace(spot, lies=lies, sequence=sequence, light=light, sound=sound), changed
 
 
-def _meaning(spot: Spot, lies: m.Lies) -> m.Change:
+def _meaning(spot: SpotMemory, lies: m.SpotContent) -> m.Change:
     if spot.open:
-        if lies is m.Lies.CHIP:
+        if lies is m.SpotContent.CHIP:
             return m.Change.PLACED
-        return m.Change.WITHDRAWN if lies is m.Lies.EMPTY else m.Change.UNCLEAR
-    if m.Lies.UNREAD in (spot.lies, lies):
+        return m.Change.WITHDRAWN if lies is m.SpotContent.EMPTY else m.Change.UNCLEAR
+    if m.SpotContent.UNREAD in (spot.lies, lies):
         return m.Change.UNCLEAR
-    if lies is m.Lies.EMPTY or (spot.lies, lies) == (m.Lies.SEVERAL, m.Lies.CHIP):
+    if lies is m.SpotContent.EMPTY or (spot.lies, lies) == (m.SpotContent.SEVERAL, m.SpotContent.CHIP):
         return m.Change.TAKEN
-    more = spot.lies is m.Lies.EMPTY or lies in (m.Lies.SEVERAL, m.Lies.FOREIGN)
+    more = spot.lies is m.SpotContent.EMPTY or lies in (m.SpotContent.SEVERAL, m.SpotContent.FOREIGN)
     return m.Change.LATE if more else m.Change.UNCLEAR
 
 
-def opening_refused(spot: Spot, number: int) -> m.Reason:
+def opening_refused(spot: SpotMemory, number: int) -> m.Reason:
     """Return why a round cannot be opened; a latched round never opens again."""
     if number in (0, spot.ended):
         return m.Reason.WRONG_ROUND
     if not spot.sound:
         return m.Reason.SENSING_FAILED
-    return m.Reason.NONE if spot.lies is m.Lies.EMPTY else m.Reason.SPOT_OCCUPIED
+    return m.Reason.NONE if spot.lies is m.SpotContent.EMPTY else m.Reason.SPOT_OCCUPIED
 
 
-def opened(spot: Spot, number: int) -> Spot:
+def opened(spot: SpotMemory, number: int) -> SpotMemory:
     """Open bets for a round."""
     return _replace(spot, open=True, round=number, latch=None, light=m.Light.OFF, interrupted=m.Reason.NONE)
 
 
-def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.LockRefused]:
+def lock(spot: SpotMemory, number: int, lock_id: int) -> tuple[SpotMemory, m.Locked | m.LockRefused]:
     """Latch: bets are closed afterwards in every case."""
     latch = spot.latch
     if latch is not None:
@@ -97,39 +97,39 @@ def lock(spot: Spot, number: int, lock_id: int) -> tuple[Spot, m.Locked | m.Lock
     return _replace(spot, open=False, latch=latch, ended=number), m.Locked(latch)
 
 
-def unlocking_refused(spot: Spot, lock_id: int) -> m.Reason:
+def unlocking_refused(spot: SpotMemory, lock_id: int) -> m.Reason:
     """Return why a latch cannot be ended: the command must name its lock."""
     matches = spot.latch is not None and spot.latch.lock_id == lock_id
     return m.Reason.NONE if matches else m.Reason.OTHER_LOCK
 
 
-def unlocked(spot: Spot) -> Spot:
+def unlocked(spot: SpotMemory) -> SpotMemory:
     """End the latch; bets stay closed."""
     return _replace(spot, latch=None, light=m.Light.OFF)
 
 
-def light_refused(spot: Spot, light: m.Light, sequence: int) -> m.Reason:
+def light_refused(spot: SpotMemory, light: m.Light, sequence: int) -> m.Reason:
     """Return why a light may not go on: acknowledged needs the present bet, accepted needs the latched bet."""
     if light is m.Light.OFF:
         return m.Reason.NONE
     if light is m.Light.ACKNOWLEDGED:
         right = spot.state is m.State.PLACED and sequence == spot.sequence
     else:
-        right = spot.latch is not None and spot.latch.lies is m.Lies.CHIP and sequence == spot.latch.last
+        right = spot.latch is not None and spot.latch.content is m.SpotContent.CHIP and sequence == spot.latch.last_change
     return m.Reason.NONE if right else m.Reason.NO_SUCH_BET
 
 
-def lit(spot: Spot, light: m.Light) -> Spot:
+def with_light(spot: SpotMemory, light: m.Light) -> SpotMemory:
     """Switch a light on, or off."""
     return _replace(spot, light=light)
 
 
-def rebooted(spot: Spot) -> Spot:
+def rebooted(spot: SpotMemory) -> SpotMemory:
     """Power is back: keep the latch, close an open spot, switch the lamps off."""
     interrupted = m.Reason.POWER_LOST if spot.open else spot.interrupted
     return _replace(spot, open=False, light=m.Light.OFF, interrupted=interrupted)
 
 
-def tested(spot: Spot, *, passed: bool) -> Spot:
+def tested(spot: SpotMemory, *, passed: bool) -> SpotMemory:
     """A self-test ended: bets can open again only if it passed."""
     return _replace(spot, sound=passed)

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 
 def _ignore(_: Any) -> None:
     """Ignore data without a listener."""
 
 
-class Line:
+class FaultyLine:
     """A transport around another one. Faults act on whole frames in both directions."""
 
     def __init__(self, rng: Random) -> None:
@@ -65,16 +65,16 @@ class Line:
         if inner is not None:
             inner.close()
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the line, or end all faults."""
         name = fault.kind.name
         if name in ("drop", "duplicate", "corrupt"):
-            if fault.whole("frames"):
-                self._next[name] = fault.whole("frames")
+            if fault.integer("frames"):
+                self._next[name] = fault.integer("frames")
             else:
                 self._rates[name] = _share(fault)
         elif name == "junk":
-            self._rates[name], self._junk_bytes = _share(fault), fault.whole("bytes")
+            self._rates[name], self._junk_bytes = _share(fault), fault.integer("bytes")
         elif name == "split":
             self._split = True
         elif name == "slow":
@@ -84,7 +84,7 @@ class Line:
             self._next.clear()
             self._split, self._byte_time = False, 0.0
         elif name == "garbage":
-            self._to_box(self._rng.randbytes(fault.whole("bytes")))
+            self._to_box(self._rng.randbytes(fault.integer("bytes")))
         else:  # faults of some kinds of port only
             breakable = getattr(self._inner, "inject", None)
             if breakable is None:
@@ -144,7 +144,7 @@ class Line:
             self.on_bytes(data)
 
 
-def _share(fault: Fault) -> float:
+def _share(fault: InjectedFault) -> float:
     rate = fault.number("rate")
     if rate >= 1:
         raise BadFault(f"{fault.kind.name}: rate is a share below 1, not {rate:g}")

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Final
 from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
-from simulators.twins.shoe_counts import UncountedBlock
+from simulators.twins.shoe_counts import UncountedShoe
 from simulators.twins.shoe_firmware import ShoeFirmwareBase
 
 if TYPE_CHECKING:
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.shoe import ManualShoeMechanics
 
 # In these states the cards that hands draw were ordered.
 _ORDERED: Final = (m.State.DEALING, m.State.COUNTING)
 
 
-class ManualShoeTwin(ShoeFirmwareBase):
+class ManualShoeFirmware(ShoeFirmwareBase):
     """The program of one manual shoe's counter."""
 
     _beyond = (m.Dispense, m.Jog)
 
     def __init__(self, mechanics: ManualShoeMechanics, *, sees_faces: bool) -> None:
         self._opened: int | None = None  # the command that opened the round or the stub count
-        super().__init__(mechanics, UncountedBlock(), sees_faces=sees_faces)
+        super().__init__(mechanics, UncountedShoe(), sees_faces=sees_faces)
 
     def _left(self) -> int | None:
         """The block was not counted in: the rest is known only once the well is empty."""
@@ -49,7 +49,7 @@ class ManualShoeTwin(ShoeFirmwareBase):
                 self._end_round()
                 self._open(m.State.COUNTING, message.command, m.Phase.STUB)
             case m.ClearJam():
-                self._counts.look()  # well and throat are visible, and both are empty
+                self._counts.note_inspection()  # well and throat are visible, and both are empty
                 self._counts.tested()
                 self._reason = m.Reason.NONE
                 self._change(m.State.IDLE)
@@ -143,12 +143,12 @@ class ManualShoeTwin(ShoeFirmwareBase):
 
     def _reach_in(self) -> None:
         """Hands can take a stuck card at any moment, and there is no door switch."""
-        self._counts.doubt()
+        self._counts.lose_certainty()
         self._opened = None
 
     def hands_moved(self) -> None:
         """Hands put cards into the well, or lifted them out without passing the counter."""
-        if not self.board.alive or self._throat.under_way:  # the counter detects a drawn card
+        if not self.board.alive or self._throat.is_drawing:  # the counter detects a drawn card
             return
         if not self._lies_in(m.Place.WELL):
             if self.state is m.State.COUNTING:
@@ -159,6 +159,6 @@ class ManualShoeTwin(ShoeFirmwareBase):
             self._emptied()
         self._note_piles()
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Refuse: a manual shoe has no such fault."""
         raise BadFault(f"{fault.kind.name}: a manual shoe has neither motors nor a door")

@@ -12,9 +12,9 @@ from simulators.world.meter_sign import DASH
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
-    from simulators.world.meter_sign import Glass
+    from simulators.world.meter_sign import SignDisplay
 
 # Default limit (ms): after this time without an update the sign is stale.
 FIRST_LIMIT_MS: Final = 5000
@@ -25,10 +25,10 @@ NOTHING: Final = DASH * m.DIGITS
 PATTERN: Final = "8" * m.DIGITS
 
 
-class MeterSignTwin:
+class MeterSignFirmware:
     """The program of the sign's controller board. Amounts do not survive a power cut."""
 
-    def __init__(self, glass: Glass, clock: DeviceClock) -> None:
+    def __init__(self, glass: SignDisplay, clock: DeviceClock) -> None:
         self.board: Board  # set by Machine.assemble
         self.stalled = False
         self._glass = glass
@@ -48,7 +48,7 @@ class MeterSignTwin:
 
     def boot(self) -> None:
         """Start after power-up: dashes, never an old value."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled = False
         self._forget()
         self._drive()
@@ -57,7 +57,7 @@ class MeterSignTwin:
         """The display is dark."""
         self._glass.write(dict.fromkeys(m.Row, " " * m.DIGITS), stale=False)
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: the status holds everything that a host needs."""
 
     # --- messages --------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ class MeterSignTwin:
         if self.state is m.State.TESTING:
             return m.Reason.BUSY
         match message:
-            case m.Show() if max(message.value, message.pending, message.won) > m.MOST_CENTS:
+            case m.Show() if max(message.value, message.pending, message.won) > m.MAX_CENTS:
                 return m.Reason.TOO_LARGE
             case m.Show() if message.sequence <= self._sequence:
                 return m.Reason.OLD_SEQUENCE
@@ -173,7 +173,7 @@ class MeterSignTwin:
             self._drive()
             self.board.emit(m.Stale(self._sequence, self._age_ms()))
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         if fault.kind.name != "stall":
             raise BadFault(f"{fault.kind.name} does not act on the sign's firmware")

@@ -8,31 +8,31 @@ if TYPE_CHECKING:
     from simulators.device_clock import DeviceClock
 
 # Interval between progress reports (device seconds): as often as a person can read.
-PACE: Final = 0.5
+REPORT_INTERVAL_S: Final = 0.5
 
 
-class Pace:
+class ProgressThrottle:
     """Called at every card. `owed`: a card has arrived without a report; it is reported before the phase ends."""
 
     def __init__(self, clock: DeviceClock) -> None:
-        self.owed = False
+        self.has_unreported_card = False
         self._clock = clock
         self._due = 0.0
 
     def begin(self) -> None:
         """A phase begins: its first card is reported at once."""
-        self.owed, self._due = False, 0.0
+        self.has_unreported_card, self._due = False, 0.0
 
-    def arrived(self) -> bool:
+    def is_report_due(self) -> bool:
         """A card arrived; return whether a report is due."""
         now = self._clock.now
         if now < self._due:
-            self.owed = True
+            self.has_unreported_card = True
             return False
-        self.owed, self._due = False, now + PACE
+        self.has_unreported_card, self._due = False, now + REPORT_INTERVAL_S
         return True
 
-    def settled(self) -> bool:
+    def end_phase(self) -> bool:
         """End the phase; return whether a last report is due."""
-        owed, self.owed = self.owed, False
+        owed, self.has_unreported_card = self.has_unreported_card, False
         return owed

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
-from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, WINDOW, Failure, Generator
+from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, WINDOW, NoiseFailure, NumberGenerator
 from devices.rng import messages as m
 from firmware_bridge.commands import REMEMBERED, Outcome
 from firmware_bridge.errors import BadFault
@@ -17,9 +17,9 @@ from firmware_bridge.errors import BadFault
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
-    from simulators.world.rng import Display, Noise
+    from simulators.world.rng import Display, NoiseSource
 
 # Time that the display rolls, so that people see a draw (s).
 DRAW_TIME: Final = 0.4
@@ -29,17 +29,17 @@ NOTICE_TIME: Final = 0.2
 
 _BUSY: Final = (m.State.DRAWING, m.State.TESTING)
 _REASON: Final = {
-    Failure.STUCK: m.Reason.NOISE_STUCK,
-    Failure.BIASED: m.Reason.NOISE_BIASED,
-    Failure.DEAD: m.Reason.NOISE_DEAD,
+    NoiseFailure.STUCK: m.Reason.NOISE_STUCK,
+    NoiseFailure.BIASED: m.Reason.NOISE_BIASED,
+    NoiseFailure.DEAD: m.Reason.NOISE_DEAD,
 }
 _LIES: Final = ("zero", "eight", "display", "second")
 
 
-class RngTwin:
+class RngFirmware:
     """The program of one generator's controller board."""
 
-    def __init__(self, noise: Noise, display: Display, clock: DeviceClock) -> None:
+    def __init__(self, noise: NoiseSource, display: Display, clock: DeviceClock) -> None:
         self.board: Board  # set by Machine.assemble
         self.state = m.State.IDLE
         self.stalled = False
@@ -50,12 +50,12 @@ class RngTwin:
         self._draws: OrderedDict[int, int] = OrderedDict()
         self._shown: int | None = None
         self._drawn_ever = 0
-        self._generator = Generator(noise.read)
+        self._generator = NumberGenerator(noise.read)
         display.on_change = self._display_changed
 
     def boot(self) -> None:
         """Start after power-up: test the noise, and show the last number again."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled = False
         self.state = m.State.IDLE
         wrong = self._test_noise() or self._latched
@@ -64,7 +64,7 @@ class RngTwin:
         elif self._shown is not None:
             self._show(self._shown)
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
@@ -129,7 +129,7 @@ class RngTwin:
         """Draw, store, show and report in one step, so that power cannot fail in between."""
         if self.stalled:
             return
-        numbers = self._generator.numbers()
+        numbers = self._generator.draw_numbers()
         failure = self._generator.health.failure
         if failure is not None:
             self._fail(_REASON[failure])
@@ -185,8 +185,8 @@ class RngTwin:
 
     def _test_noise(self) -> m.Reason:
         """Run the start-up tests on a fresh record."""
-        self._generator = Generator(self._noise.read)
-        failure = self._generator.start_up()
+        self._generator = NumberGenerator(self._noise.read)
+        failure = self._generator.run_startup_test()
         return m.Reason.NONE if failure is None else _REASON[failure]
 
     def _fail(self, reason: m.Reason) -> None:
@@ -217,13 +217,13 @@ class RngTwin:
 
     # --- faults ------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
             case "lie":
-                self._lie(_LIES[fault.one_of("how", _LIES)])
+                self._lie(_LIES[fault.choice_index("how", _LIES)])
             case name:
                 raise BadFault(f"{name} does not act on the generator's firmware")
 

@@ -16,7 +16,7 @@ from simulators.world.shaker import DIE_WEIGHT, SHAKE_THRESHOLD
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.twins.board import Board
     from simulators.world.shaker import ShakerMechanics
 
@@ -43,7 +43,7 @@ _BUSY: Final = (*_OPEN, m.State.TESTING)
 _LIES: Final = ("seven", "no_shake", "not_flat", "second", "under_lid")
 
 
-class ShakerTwin:
+class ShakerFirmware:
     """The program of one shaker's controller board."""
 
     def __init__(self, mechanics: ShakerMechanics, clock: DeviceClock) -> None:
@@ -77,12 +77,12 @@ class ShakerTwin:
 
     def boot(self) -> None:
         """Start after power-up: a running command did not finish, and an open roll is void."""
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self._forget()
         if self._armed is not None:
             self._end(None, m.Reason.POWER_LOST)
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: the report holds everything that a host needs."""
 
     def power_lost(self) -> None:
@@ -278,7 +278,7 @@ class ShakerTwin:
         unclear = any(die.clearness < LEAST_CLEARNESS for die in mechanics.look())
         failed = {
             m.Sensor.LID: mechanics.lid_sensor().margin < LEAST_MARGIN,
-            m.Sensor.MOTION: not mechanics.motion_answers(),
+            m.Sensor.MOTION: not mechanics.accelerometer_responds(),
             m.Sensor.WEIGHT: self._count_dice() is None,
             m.Sensor.READER: unclear,
         }
@@ -291,14 +291,14 @@ class ShakerTwin:
         else:
             self.board.settle(command, Outcome.DONE)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware."""
         match fault.kind.name:
             case "stall":
                 self.stalled = True
                 self._unwatch()
             case "lie":
-                self._lie(_LIES[fault.one_of("how", _LIES)])
+                self._lie(_LIES[fault.choice_index("how", _LIES)])
             case name:
                 raise BadFault(f"{name} does not act on the shaker's firmware")
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from devices.shoe import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
-from simulators.twins.pace import Pace
+from simulators.twins.pace import ProgressThrottle
 from simulators.twins.shoe_counts import ShoeCounts
 from simulators.twins.shoe_firmware import ShoeFirmwareBase
-from simulators.twins.watch import Pulse
+from simulators.twins.watch import SensorPulse
 from simulators.world.shoe import Surface
 
 if TYPE_CHECKING:
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.shoe import ShoeMechanics
 
 # More cards than any deck: then the intake sensor is wrong.
@@ -34,7 +34,7 @@ _OUTWARD: Final = (m.State.DISPENSING, m.State.COUNTING, m.State.CLEARING)
 _MOVING: Final = (m.State.LOADING, *_OUTWARD)
 
 
-class ShoeTwin(ShoeFirmwareBase):
+class ShoeFirmware(ShoeFirmwareBase):
     """The program of one automated shoe's controller board."""
 
     _beyond = (m.StartRound,)
@@ -49,7 +49,7 @@ class ShoeTwin(ShoeFirmwareBase):
         self._face_up = 0  # face-up cards of this phase
         self._cover_at: int | None = None  # number of cards loaded before the cover card
         self._feeds_cover = False
-        self._pace = Pace(self._clock)
+        self._pace = ProgressThrottle(self._clock)
         self._left_then: int | None = None  # number of cards left when the last card arrived
 
     def _booted(self) -> None:
@@ -60,7 +60,7 @@ class ShoeTwin(ShoeFirmwareBase):
     def _look_into_well(self) -> None:
         """Cards in the well of an empty machine were put there by hand and are uncounted."""
         if self.state is m.State.IDLE and self._lies_in(m.Place.WELL):
-            self._counts.doubt()
+            self._counts.lose_certainty()
             self.state = self._at_rest = m.State.READY
 
     # --- messages --------------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ class ShoeTwin(ShoeFirmwareBase):
         if self._watch.skipped(sensor):  # the sensor before this one is blind
             self._jam(self._watch.awaited)
             return
-        self._watch.front(sensor)
+        self._watch.leading_edge(sensor)
         if sensor is m.Sensor.EXIT:
             return
         surface = self._surface(sensor, self._phase, self._command)
@@ -213,9 +213,9 @@ class ShoeTwin(ShoeFirmwareBase):
 
     def _back(self, sensor: m.Sensor) -> None:
         """A trailing edge: check that one whole card passed."""
-        pulse = self._watch.back(sensor)
-        if pulse is not Pulse.CARD:
-            if sensor is m.Sensor.EXIT and pulse is Pulse.TWO:
+        pulse = self._watch.trailing_edge(sensor)
+        if pulse is not SensorPulse.CARD:
+            if sensor is m.Sensor.EXIT and pulse is SensorPulse.TWO:
                 self._delivered = None  # both are in the slot
             self._fault(pulse, m.Segment(self._watch.ended_at(sensor)), self._phase)
         elif sensor is m.Sensor.FEED:
@@ -239,17 +239,17 @@ class ShoeTwin(ShoeFirmwareBase):
         self._moved += not cover
         self._note_piles()
         self._left_then = self._counts.left
-        if self._pace.arrived():
+        if self._pace.is_report_due():
             self._progress()
 
     def _report_last_progress(self) -> None:
         """A phase ends, with or without a fault: report the counts of the last card that arrived."""
-        if self._pace.settled():
+        if self._pace.end_phase():
             self._progress()
 
     def _progress(self) -> None:
         assert self._command is not None
-        bits = self._mechanics.pattern()
+        bits = self._mechanics.blocked_bits()
         self.board.emit(m.Progress(self._command, self._phase, self._moved, self._left_then, bits), droppable=True)
 
     def _halt(self, reason: m.Reason) -> None:
@@ -301,16 +301,16 @@ class ShoeTwin(ShoeFirmwareBase):
         self._mechanics.door_open = is_open
         if is_open:
             if self._at_rest is m.State.IDLE:
-                self._counts.look()
+                self._counts.note_inspection()
             else:
-                self._counts.doubt()
+                self._counts.lose_certainty()
         if not self.board.alive:
             return
         self.board.emit(m.Door(is_open))
         if is_open:
             self._stop(m.Reason.DOOR_OPEN)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware or of its switches."""
         match fault.kind.name:
             case "stall":
@@ -318,9 +318,9 @@ class ShoeTwin(ShoeFirmwareBase):
                 self._mechanics.halt()
                 self._watch.stop()
             case "hasty":
-                segment = m.Segment(fault.one_of("segment", self._mechanics.layout.words(m.Segment)))
-                self._watch.hurry(segment, fault.number("percent") / 100)
+                segment = m.Segment(fault.choice_index("segment", self._mechanics.layout.words(m.Segment)))
+                self._watch.shorten_wait(segment, fault.number("percent") / 100)
             case "door":
-                self.door(is_open=fault.one_of("to", ("closed", "open")) == 1)
+                self.door(is_open=fault.choice_index("to", ("closed", "open")) == 1)
             case name:
                 raise BadFault(f"{name} does not act on the shoe's firmware")

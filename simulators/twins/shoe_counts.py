@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from simulators.twins.doubt import Doubt
+from simulators.twins.doubt import Certainty
 
 
-class ShoeCounts(Doubt):
+class ShoeCounts(Certainty):
     """Cards counted into the well and out of it. Persistent, except cards on the path."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class ShoeCounts(Doubt):
         left = self.left
         if left is not None and left < 0:
             self._surplus = True
-            self.doubt()
+            self.lose_certainty()
 
     def out(self) -> None:
         """The card has left the path at its end."""
@@ -91,7 +91,7 @@ class ShoeCounts(Doubt):
         disagree = self._surplus or (self.sure and lies_there is empty)
         self._surplus = False
         if disagree:
-            self.doubt()
+            self.lose_certainty()
         return not disagree
 
     # --- after a halt ----------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class ShoeCounts(Doubt):
     def emptied(self, brought: int) -> None:
         """The well is empty: certainty is lost unless as many came out as were in it."""
         if brought != self._owed:
-            self.doubt()
+            self.lose_certainty()
         self.begin_load()
 
     def tested(self) -> bool:
@@ -118,7 +118,7 @@ class ShoeCounts(Doubt):
         return looked
 
 
-class UncountedBlock(ShoeCounts):
+class UncountedShoe(ShoeCounts):
     """The counts of a manual shoe: the block is not counted in, so the rest is unknown."""
 
     @property

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from devices.shoe import messages as m
-from devices.trail import GetTrail
+from devices.trail import GetEdgeLog
 from firmware_bridge.commands import Outcome
-from simulators.twins.throat import Throat
-from simulators.twins.trail import EdgeTrail
-from simulators.twins.watch import PathWatch, Pulse, blind
+from simulators.twins.throat import HandDrawTracker
+from simulators.twins.trail import EdgeRecorder
+from simulators.twins.watch import CardTracker, SensorPulse, is_sensor_blind
 from simulators.world.shoe import Surface
 
 if TYPE_CHECKING:
@@ -56,29 +56,29 @@ class ShoeFirmwareBase:
         self._phase = m.Phase.DRAWING
         self._moved = 0  # cards of this phase
         self._delivered: int | None = None
-        self._watch = PathWatch(self._mechanics.layout, self._clock, self._late)
-        self._throat = Throat(self._clock, self._hand_began, self._hand_ended, self._hand_stuck)
-        self._trail = EdgeTrail(self._clock)
+        self._watch = CardTracker(self._mechanics.layout, self._clock, self._late)
+        self._throat = HandDrawTracker(self._clock, self._hand_began, self._hand_ended, self._hand_stuck)
+        self._trail = EdgeRecorder(self._clock)
         self._seen = {place: self._lies_in(place) for place in m.Place}
 
     def boot(self) -> None:
         """Start after power-up. Hands may have drawn cards from the well meanwhile, undetected."""
         interrupted = self._at_rest is not m.State.IDLE
-        self.board.memory.interrupted(m.Reason.POWER_LOST)
+        self.board.memory.fail_running(m.Reason.POWER_LOST)
         self.stalled = False
         self._counts.forget()
         self._forget()
         self._booted()
         if interrupted:
             self._reason = m.Reason.POWER_LOST
-            self._counts.doubt()
+            self._counts.lose_certainty()
 
     def _booted(self) -> None:
         """Read the piles again."""
         if self.state is m.State.READY and not self._lies_in(m.Place.WELL):
             self.state = self._at_rest = m.State.IDLE
 
-    def host_came(self) -> None:
+    def on_session_start(self) -> None:
         """A session started: report a power loss at once."""
         if self._reason is m.Reason.POWER_LOST:
             self.board.emit(m.Power(interrupted=True))
@@ -98,7 +98,7 @@ class ShoeFirmwareBase:
                 return m.Sensors(self._mechanics.levels(), self._mechanics.currents())
             case m.GetTransits():
                 return m.Transits(self._watch.log.segments())
-            case GetTrail():
+            case GetEdgeLog():
                 return self._trail.message()
             case _:
                 return self.board.once(message, self._refusal, self._begin)
@@ -115,7 +115,7 @@ class ShoeFirmwareBase:
         return self._counts.left
 
     def _lies_in(self, place: m.Place) -> bool:
-        return self._mechanics.lies_at(PILES[place])
+        return self._mechanics.has_pile(PILES[place])
 
     def _refusal(self, message: m.Actuation) -> m.Reason:
         """Return the first reason that applies, in the order of docs/devices/shoe.md."""
@@ -144,7 +144,7 @@ class ShoeFirmwareBase:
         raise NotImplementedError
 
     def _path_blocked(self) -> bool:
-        return self._throat.under_way or any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS)
+        return self._throat.is_drawing or any(self._mechanics.blocked(sensor) for sensor in PATH_SENSORS)
 
     def _begin(self, message: m.Actuation) -> bool:
         """Carry out a command that was not refused; return whether it has already ended."""
@@ -208,7 +208,7 @@ class ShoeFirmwareBase:
     def _sensed(self, sensor: m.Sensor, blocked: bool) -> None:
         """Record an edge, moved by motor or hand, and handle it."""
         if self.board.alive and not self.stalled:
-            self._trail.edge(sensor, blocked)
+            self._trail.record_edge(sensor, blocked)
         self._edge(sensor, blocked)
 
     def _edge(self, sensor: m.Sensor, blocked: bool) -> None:
@@ -216,15 +216,15 @@ class ShoeFirmwareBase:
             self._throat.edge(sensor, blocked)
 
     def _late(self, segment: m.Segment) -> None:
-        if blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be past it
-            self._counts.doubt()
+        if is_sensor_blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be past it
+            self._counts.lose_certainty()
             if self._mechanics.layout.leg(segment):
                 self._delivered = None
         self._jam(segment)
 
     def _hand_began(self, again: bool) -> None:
         if again:
-            self._counts.doubt()
+            self._counts.lose_certainty()
         self._counts.draw()
         self._counts.read(cover=self._surface(m.Sensor.DRAW, m.Phase.DRAWING, None) is Surface.COVER)
 
@@ -239,8 +239,8 @@ class ShoeFirmwareBase:
         """Return the number of the moving card within its phase."""
         return self._moved + 1 if phase is self._phase else self._counts.drawn + 1
 
-    def _hand_ended(self, pulse: Pulse) -> None:
-        if pulse is not Pulse.CARD:
+    def _hand_ended(self, pulse: SensorPulse) -> None:
+        if pulse is not SensorPulse.CARD:
             self._fault(pulse, m.Segment.EXIT, m.Phase.DRAWING)
             return
         if self._counts.draws_cover:
@@ -261,8 +261,8 @@ class ShoeFirmwareBase:
         raise NotImplementedError
 
     def _hand_stuck(self, segment: m.Segment) -> None:
-        if blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be out
-            self._counts.doubt()
+        if is_sensor_blind(self._mechanics.layout, self._mechanics.levels(), segment):  # the card may be out
+            self._counts.lose_certainty()
         self._jam(segment, m.Phase.DRAWING)
 
     # --- ends in the middle ----------------------------------------------------------------------------------
@@ -277,11 +277,11 @@ class ShoeFirmwareBase:
         self.board.emit(m.Jam(self._command, phase, segment, card, counts.in_path, self._left(), levels, currents))
         self._end(Outcome.FAILED, m.Reason.JAM)
 
-    def _fault(self, pulse: Pulse, segment: m.Segment, phase: m.Phase) -> None:
+    def _fault(self, pulse: SensorPulse, segment: m.Segment, phase: m.Phase) -> None:
         """A pulse at a sensor was not one whole card."""
-        if pulse is Pulse.TWO:
-            self._counts.doubt()
-        self._halt_with(m.Reason.DOUBLE_FEED if pulse is Pulse.TWO else m.Reason.SHORT_CARD, segment, phase)
+        if pulse is SensorPulse.TWO:
+            self._counts.lose_certainty()
+        self._halt_with(m.Reason.DOUBLE_FEED if pulse is SensorPulse.TWO else m.Reason.SHORT_CARD, segment, phase)
 
     def _halt_with(self, reason: m.Reason, segment: m.Segment, phase: m.Phase) -> None:
         self._halt(reason)
@@ -293,7 +293,7 @@ class ShoeFirmwareBase:
         raise NotImplementedError
 
     def _halt(self, reason: m.Reason) -> None:
-        self._trail.halt(self._watch.waited, self._mechanics.currents())
+        self._trail.record_halt(self._watch.waited_s, self._mechanics.currents())
         self._watch.stop()
         self._mechanics.halt()
         self.state, self._reason, self._at_rest = m.State.HALTED, reason, None

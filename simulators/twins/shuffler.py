@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from devices.cards import CARD_NUMBERS
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
-from simulators.twins.every_shuffler import EveryShufflerTwin
+from simulators.twins.every_shuffler import ShufflerFirmwareBase
 from simulators.world.shuffler import ONE_BATCH, ONE_DECK
 
 if TYPE_CHECKING:
     from random import Random
 
-    from simulators.faults import Fault
-    from simulators.world.shuffler import ShufflerMechanics, Size
+    from simulators.faults import InjectedFault
+    from simulators.world.shuffler import ShufflerMechanics, ShufflerSize
 
 
-class ShufflerTwin(EveryShufflerTwin):
+class ShufflerFirmware(ShufflerFirmwareBase):
     """The program of a shuffler with cycles."""
 
-    def __init__(self, mechanics: ShufflerMechanics, rng: Random, *, identifies: bool, size: Size = ONE_DECK) -> None:
+    def __init__(self, mechanics: ShufflerMechanics, rng: Random, *, identifies: bool, size: ShufflerSize = ONE_DECK) -> None:
         super().__init__(mechanics, rng, size)
         self._identifies = identifies
         self._forget_deck()
@@ -59,7 +59,7 @@ class ShufflerTwin(EveryShufflerTwin):
         self._findings = None
         super()._ejected(command)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the firmware or of its switches."""
         if fault.kind.name == "sort_mode":
             self.mode = m.Mode.SORT
@@ -84,7 +84,7 @@ class ShufflerTwin(EveryShufflerTwin):
         command, counts = self._command, self._counts
         self._cycles += 1
         if not counts.agree:
-            counts.doubt()
+            counts.lose_certainty()
             self._break_off(m.Reason.COUNTS_DISAGREE, m.Incomplete(command, counts.entered, counts.left))
             return
         self.state = self._at_rest = m.State.READY
@@ -96,7 +96,7 @@ class ShufflerTwin(EveryShufflerTwin):
     def _judge_faces(self, command: int) -> bool:
         if not self._identifies:
             return False
-        whole = Counter(self._size.whole)
+        whole = Counter(self._size.full_set)
         missing, extra = whole - self._faces, self._faces - whole
         if not missing and not extra:
             return False

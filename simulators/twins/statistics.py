@@ -6,7 +6,7 @@ from collections import deque
 from math import isqrt
 from typing import TYPE_CHECKING, Any, Final
 
-from devices.gauges import Transit
+from devices.gauges import TransitTimes
 
 if TYPE_CHECKING:
     from enum import IntEnum
@@ -24,12 +24,12 @@ class _Sums:
         self.cards = self.total = self.squares = self.most = self.last = 0
         self.least = 0
 
-    def transit(self) -> Transit:
+    def transit(self) -> TransitTimes:
         if not self.cards:
-            return Transit(0, 0, 0, 0, 0, 0)
+            return TransitTimes(0, 0, 0, 0, 0, 0)
         mean = self.total // self.cards
         variance = max(0, self.squares // self.cards - mean * mean)
-        return Transit(self.cards, mean, self.least, self.most, isqrt(variance), self.last)
+        return TransitTimes(self.cards, mean, self.least, self.most, isqrt(variance), self.last)
 
 
 class TransitLog:
@@ -40,7 +40,7 @@ class TransitLog:
         self._pulses: dict[Any, deque[float]] = {sensor: deque(maxlen=_RECENT) for sensor in sensors}
         self._usual_passing = usual_passing
 
-    def transit(self, segment: IntEnum, seconds: float) -> None:
+    def record_transit(self, segment: IntEnum, seconds: float) -> None:
         """Record a card's transit time through a segment."""
         sums, micros = self._sums[segment], round(seconds * 1e6)
         if micros < sums.least or not sums.cards:
@@ -51,15 +51,15 @@ class TransitLog:
         sums.squares += micros * micros
         sums.last = micros
 
-    def passed(self, sensor: IntEnum, seconds: float) -> None:
+    def record_pulse(self, sensor: IntEnum, seconds: float) -> None:
         """Record the pulse of a whole card at a sensor."""
         self._pulses[sensor].append(seconds)
 
-    def passing(self, sensor: IntEnum) -> float:
+    def usual_pulse_s(self, sensor: IntEnum) -> float:
         """Return the usual pulse at a sensor."""
         pulses = self._pulses[sensor]
         return sum(pulses) / len(pulses) if len(pulses) >= _ENOUGH else self._usual_passing
 
-    def segments(self) -> list[Transit]:
+    def segments(self) -> list[TransitTimes]:
         """Return the statistics of every segment, in order."""
         return [sums.transit() for sums in self._sums.values()]

@@ -9,22 +9,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.shoe.messages import Segment, Sensor
-from simulators.twins.watch import Pulse, judge
-from simulators.world.path import PASSING
+from simulators.twins.watch import SensorPulse, judge_pulse
+from simulators.world.path import PASSING_TIME_S
 from simulators.world.shoe import TRANSIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.device_clock import DeviceClock, Timer
+    from simulators.device_clock import DeviceClock, DeviceTimer
 
 # A card's length in units of the distance between the two sensors.
-USUAL: Final = PASSING / TRANSIT[Segment.EXIT]
+USUAL_LENGTH: Final = PASSING_TIME_S / TRANSIT[Segment.EXIT]
 # Time limit for drawing one card by hand (s); after it the card is stuck.
 HAND_TIME: Final = 5.0
 
 
-class Throat:
+class HandDrawTracker:
     """Calls `began(again)` when a hand draws a card, `ended(pulse)` once it is out, `stuck(segment)` if it sticks.
 
     `again`: the card before has not ended, because a dark sensor did not detect that it left.
@@ -34,35 +34,35 @@ class Throat:
         self,
         clock: DeviceClock,
         began: Callable[[bool], None],
-        ended: Callable[[Pulse], None],
+        ended: Callable[[SensorPulse], None],
         stuck: Callable[[Segment], None],
     ) -> None:
-        self.under_way = False
+        self.is_drawing = False
         self._clock = clock
         self._began = began
         self._ended = ended
         self._stuck = stuck
         self._at: dict[Sensor, float] = {}
-        self._alarm: Timer | None = None
+        self._alarm: DeviceTimer | None = None
 
     def edge(self, sensor: Sensor, blocked: bool) -> None:
         """Handle an edge at DRAW or EXIT that no motor caused."""
         if blocked:
             self._at[sensor] = self._clock.now
         if sensor is Sensor.DRAW and blocked:
-            again, self.under_way = self.under_way, True
+            again, self.is_drawing = self.is_drawing, True
             self._at.pop(Sensor.EXIT, None)
             if not again:
                 self._alarm = self._clock.after(HAND_TIME, self._late)
             self._began(again)
-        elif sensor is Sensor.EXIT and not blocked and self.under_way:
+        elif sensor is Sensor.EXIT and not blocked and self.is_drawing:
             self.clear()
             travel_time = self._at[Sensor.EXIT] - self._at[Sensor.DRAW]
-            self._ended(judge((self._clock.now - self._at[Sensor.EXIT]) / travel_time, USUAL))
+            self._ended(judge_pulse((self._clock.now - self._at[Sensor.EXIT]) / travel_time, USUAL_LENGTH))
 
     def clear(self) -> None:
         """Stop tracking: the card is out, or hands have taken it."""
-        self.under_way = False
+        self.is_drawing = False
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None

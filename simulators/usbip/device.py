@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import LinkError
     from firmware_bridge.transport.usbip.packets import Submit
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 # pid.codes reserves this pair for private tests; a machine on the market has its maker's own.
 VENDOR: Final = 0x1209
@@ -47,17 +47,17 @@ def _ignore(_: Any) -> None:
 class Urb:
     """One transfer that a host requested; `ended` is called once, with a negative error number or 0."""
 
-    __slots__ = ("asked", "came", "data", "ended")
+    __slots__ = ("request", "received", "data", "on_end")
 
     def __init__(self, asked: Submit, data: bytes, ended: Callable[[Urb, int, int], None]) -> None:
-        self.asked = asked
+        self.request = asked
         self.data = data  # of an OUT transfer
-        self.came = bytearray()  # in an IN transfer
-        self.ended = ended
+        self.received = bytearray()  # in an IN transfer
+        self.on_end = ended
 
     def end(self, status: int = 0) -> None:
         """End the transfer."""
-        self.ended(self, status, len(self.came) if self.asked.direction == IN else len(self.data) * (status == 0))
+        self.on_end(self, status, len(self.received) if self.request.direction == IN else len(self.data) * (status == 0))
 
 
 class UsbDevice:
@@ -109,11 +109,11 @@ class UsbDevice:
             self.detach()
             self.on_gone()
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of USB devices."""
         if fault.kind.name == "usb_stall":
             ends = ("in", "out")
-            self.stall((BULK_IN, BULK_OUT)[fault.one_of("endpoint", ends)], fault.whole("times"))
+            self.stall((BULK_IN, BULK_OUT)[fault.choice_index("endpoint", ends)], fault.integer("times"))
         elif fault.kind.name == "usb_busy":
             self.keep_busy(fault.number("seconds"))
         else:
@@ -152,7 +152,7 @@ class UsbDevice:
 
     def submit(self, urb: Urb) -> None:
         """Accept a transfer; it may end at once or later."""
-        asked = urb.asked
+        asked = urb.request
         address = asked.endpoint | (0x80 if asked.direction == IN else 0)
         if not self._open:
             urb.end(-errno.ENODEV)
@@ -167,7 +167,7 @@ class UsbDevice:
         else:
             urb.end(-errno.EPIPE)
 
-    def take_back(self, urb: Urb) -> None:
+    def cancel(self, urb: Urb) -> None:
         """Remove a waiting transfer."""
         for waiting in (self._reads, self._writes):
             if urb in waiting:
@@ -191,22 +191,22 @@ class UsbDevice:
     def _send_packet(self, packet: bytes) -> None:
         urb = self._reads[0]
         self._backlog -= len(packet)
-        urb.came += packet
-        if len(urb.came) > urb.asked.length:
-            del urb.came[urb.asked.length :]
+        urb.received += packet
+        if len(urb.received) > urb.request.length:
+            del urb.received[urb.request.length :]
             self._reads.popleft().end(-errno.EOVERFLOW)  # more data than the host requested
-        elif len(packet) < MAX_PACKET or len(urb.came) == urb.asked.length:
+        elif len(packet) < MAX_PACKET or len(urb.received) == urb.request.length:
             self._reads.popleft().end()
 
     # --- endpoint 0 --------------------------------------------------------------------------------------------
 
     def _control(self, urb: Urb) -> None:
-        request_type, request, value, index, length = unpack("<BBHHH", urb.asked.setup)
+        request_type, request, value, index, length = unpack("<BBHHH", urb.request.setup)
         answer = self._answer(request_type, request, value, index)
         if answer is None:
             urb.end(-errno.EPIPE)
             return
-        urb.came += answer[: min(length, urb.asked.length)]
+        urb.received += answer[: min(length, urb.request.length)]
         urb.end()
 
     def _answer(self, request_type: int, request: int, value: int, index: int) -> bytes | None:

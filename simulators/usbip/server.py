@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import ConfigurationError
 from firmware_bridge.transport.usbip import packets
-from firmware_bridge.transport.usbip.packets import BadPacket, Exported
+from firmware_bridge.transport.usbip.packets import BadUsbIpPacket, ExportedDevice
 from simulators.usbip import device as usb
 from simulators.usbip.device import Urb
 
@@ -39,7 +39,7 @@ class UsbIpServer:
         self.number = 0  # of the TCP port
         self._server: asyncio.Server | None = None
         self._places = 0
-        self._devices: dict[int, tuple[UsbDevice, Exported]] = {}
+        self._devices: dict[int, tuple[UsbDevice, ExportedDevice]] = {}
         self._plugged = 0  # devices ever plugged in, for unique device numbers
         self._sessions: set[_Session] = set()
 
@@ -67,26 +67,26 @@ class UsbIpServer:
     def plug(self, place: int, device: UsbDevice) -> None:
         """Put a device onto the bus; it leaves when it is closed."""
         self._plugged += 1
-        exported = Exported(
+        exported = ExportedDevice(
             packets.SERIAL_PATH + device.serial, f"{BUS}-{place}", BUS, self._plugged + 1, usb.FULL_SPEED,
             usb.VENDOR, usb.PRODUCT, usb.RELEASE, (0, 0, 0), usb.CONFIGURED, 1, (usb.VENDOR_CLASS,),
         )  # fmt: skip
         self._devices[place] = (device, exported)
         device.on_gone = lambda: self._gone(place, device)
 
-    def exported(self) -> list[Exported]:
+    def exported(self) -> list[ExportedDevice]:
         """Return the devices on the bus, imported or not."""
         return [exported for _, (_, exported) in sorted(self._devices.items())]
 
-    def find(self, busid: str) -> tuple[UsbDevice, Exported] | None:
+    def find(self, busid: str) -> tuple[UsbDevice, ExportedDevice] | None:
         """Return a device by its bus id."""
         return next((entry for entry in self._devices.values() if entry[1].busid == busid), None)
 
-    def came(self, session: _Session) -> None:
+    def add_client(self, session: _Session) -> None:
         """Add a client."""
         self._sessions.add(session)
 
-    def went(self, session: _Session) -> None:
+    def remove_client(self, session: _Session) -> None:
         """Remove a client."""
         self._sessions.discard(session)
 
@@ -115,21 +115,21 @@ class _Session(asyncio.Protocol):
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
         transport.set_write_buffer_limits(high=_MAX_UNREAD)
-        self._server.came(self)
+        self._server.add_client(self)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         try:
             while not self._transport.is_closing() and self._handle_next():
                 pass
-        except BadPacket as error:
+        except BadUsbIpPacket as error:
             self.cut(str(error))
 
     def pause_writing(self) -> None:
         self.cut("it does not read its answers")
 
     def connection_lost(self, _: Exception | None) -> None:
-        self._server.went(self)
+        self._server.remove_client(self)
         if self.device is not None:
             self.device.detach()
             self.device = None
@@ -167,7 +167,7 @@ class _Session(asyncio.Protocol):
             self._transport.close()
             return False
         if code != packets.REQ_IMPORT:
-            raise BadPacket(f"request {code:#06x}")
+            raise BadUsbIpPacket(f"request {code:#06x}")
         request = self._have(packets.OP.size + packets.BUSID.size)
         if request is None:
             return False
@@ -194,13 +194,13 @@ class _Session(asyncio.Protocol):
             return False
         command = packets.read_command(header)
         if command.devid != self._devid:
-            raise BadPacket(f"device {command.devid:#x}, which was not imported here")
+            raise BadUsbIpPacket(f"device {command.devid:#x}, which was not imported here")
         if isinstance(command, packets.Unlink):
             del self._buffer[: len(header)]
             self._unlink(command)
             return True
         if command.length > MAX_TRANSFER:
-            raise BadPacket(f"a transfer of {command.length} bytes")
+            raise BadUsbIpPacket(f"a transfer of {command.length} bytes")
         size = command.length if command.direction == packets.OUT else 0
         packet = self._have(len(header) + size)
         if packet is None:
@@ -211,20 +211,20 @@ class _Session(asyncio.Protocol):
 
     def _submit(self, urb: Urb) -> None:
         assert self.device is not None
-        if urb.asked.seqnum in self._waiting or len(self._waiting) >= MAX_WAITING:
-            raise BadPacket(f"transfer {urb.asked.seqnum}, while {len(self._waiting)} wait")
-        self._waiting[urb.asked.seqnum] = urb
+        if urb.request.seqnum in self._waiting or len(self._waiting) >= MAX_WAITING:
+            raise BadUsbIpPacket(f"transfer {urb.request.seqnum}, while {len(self._waiting)} wait")
+        self._waiting[urb.request.seqnum] = urb
         self.device.submit(urb)
 
     def _unlink(self, command: packets.Unlink) -> None:
         assert self.device is not None
         urb = self._waiting.pop(command.victim, None)
         if urb is not None:
-            self.device.take_back(urb)
+            self.device.cancel(urb)
         status = -errno.ECONNRESET if urb is not None else 0
         self._transport.write(packets.pack_unlinked(packets.Unlinked(command.seqnum, status)))
 
     def _ended(self, urb: Urb, status: int, length: int) -> None:
-        del self._waiting[urb.asked.seqnum]
-        answer = packets.pack_submitted(packets.Submitted(urb.asked.seqnum, status, length))
-        self._transport.write(answer + urb.came if urb.asked.direction == packets.IN else answer)
+        del self._waiting[urb.request.seqnum]
+        answer = packets.pack_submitted(packets.Submitted(urb.request.seqnum, status, length))
+        self._transport.write(answer + urb.received if urb.request.direction == packets.IN else answer)

@@ -11,9 +11,9 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simulators.twins.statistics import TransitLog
-from simulators.twins.watch import PATIENCE
+from simulators.twins.watch import LATE_FACTOR
 from simulators.world import shoe, shuffler
-from simulators.world.path import PASSING, THRESHOLD, CardPath
+from simulators.world.path import PASSING_TIME_S, THRESHOLD, CardPathMechanics
 from simulators.world.shoe import ShoeMechanics
 from simulators.world.shuffler import ShufflerMechanics
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from enum import IntEnum
 
-    from devices.gauges import SensorLevel, Transit
+    from devices.gauges import OpticalLevel, TransitTimes
     from simulators.device_clock import DeviceClock
     from simulators.world.cards import World
 
@@ -31,32 +31,32 @@ KINDS: Final = ("healthy", "slow_wear", "fast_wear", "dust", "sudden")
 LAYOUTS: Final = {"shuffler": shuffler.LAYOUT, "shoe": shoe.PATH}
 
 
-class Life(NamedTuple):
+class AgingPlan(NamedTuple):
     """How one machine ages, drawn from a seed; `begins` and `takes` are numbers of cards."""
 
     kind: str
-    begins: int  # healthy until this card
-    takes: int  # cards from there until it is worn out
+    wear_starts_card: int  # healthy until this card
+    wear_lasts_cards: int  # cards from there until it is worn out
     segment: IntEnum
     sensor: IntEnum
-    bend: float  # 1: wear is even; more: slow at first, then fast
+    wear_exponent: float  # 1: wear is even; more: slow at first, then fast
     cards: int  # the history ends after so many cards at the latest
-    weather: tuple[float, float, float]  # temperature: amplitude of slowness, period in cards, phase
-    feels: tuple[float, ...]  # effect of the temperature on each segment
-    stiff: float  # how much slower the second deck is
-    guest: tuple[int, int, float, IntEnum]  # a bent deck: first card, number of cards, slower by, segment
-    power: int  # power is cycled after so many cards: statistics from zero, cold grease
+    temperature: tuple[float, float, float]  # temperature: amplitude of slowness, period in cards, phase
+    temperature_effect: tuple[float, ...]  # effect of the temperature on each segment
+    second_deck_slowness: float  # how much slower the second deck is
+    bent_deck: tuple[int, int, float, IntEnum]  # a bent deck: first card, number of cards, slower by, segment
+    power_cycle_cards: int  # power is cycled after so many cards: statistics from zero, cold grease
 
 
-class Told(NamedTuple):
+class WearReport(NamedTuple):
     """What the machine reports after a deck: cards since it was new, its statistics, its sensor levels."""
 
     cards: int
-    transits: list[Transit]
-    levels: list[SensorLevel]
+    transits: list[TransitTimes]
+    levels: list[OpticalLevel]
 
 
-class End(NamedTuple):
+class AgingEnd(NamedTuple):
     """How a history ended: after so many cards, by a jam in a segment, by a blind sensor, or without a fault."""
 
     cards: int
@@ -68,35 +68,35 @@ class End(NamedTuple):
 _WEAR_CARDS: Final = {"slow_wear": (5_000, 11_000), "fast_wear": (1_200, 3_500), "dust": (2_500, 9_000)}
 
 
-def life(kind: str, seed: int, machine: str = "shuffler") -> Life:
+def draw_plan(kind: str, seed: int, machine: str = "shuffler") -> AgingPlan:
     """Return how the machine of one seed ages."""
     layout = LAYOUTS[machine]
     rng = Random(f"{machine} {kind} {seed}")
     begins, lasts = rng.randrange(1_500, 5_000), rng.randrange(*_WEAR_CARDS.get(kind, (1, 2)))
-    return Life(
-        kind, begins, lasts, rng.choice(tuple(layout.transit)), rng.choice(tuple(layout.ends.values())),
+    return AgingPlan(
+        kind, begins, lasts, rng.choice(tuple(layout.transit_s)), rng.choice(tuple(layout.end_sensors.values())),
         rng.uniform(1.0, 2.2), begins + 2 * lasts if kind in _WEAR_CARDS else rng.randrange(9_000, 13_000),
         (rng.uniform(0.01, 0.05), rng.uniform(3_000, 9_000), rng.uniform(0, 2 * pi)),
         tuple(rng.uniform(0.6, 1.4) for _ in layout.segments), rng.uniform(0.0, 0.03),
         (rng.randrange(2_000, 9_000), rng.choice((0, rng.randrange(300, 1_500))), rng.uniform(0.02, 0.06),
-         next(iter(layout.transit))),
+         next(iter(layout.transit_s))),
         rng.randrange(3_000, 8_000),
     )  # fmt: skip
 
 
-class Ageing(CardPath):
+class AgingPath(CardPathMechanics):
     """Mechanics that run through a `Life`, a deck at a time. The clock is not used."""
 
-    def live(self, ahead: Life) -> Iterator[Told | End]:
+    def run(self, ahead: AgingPlan) -> Iterator[WearReport | AgingEnd]:
         """Yield the report after every deck, and the end."""
-        self._watching = tuple(self.layout.ends.values())
+        self._watching = tuple(self.layout.end_sensors.values())
         log, since = self._switched_on(), 0
         self._wander = dict.fromkeys(self.layout.segments, 0.0)
         deck = 0
         while deck * DECK < ahead.cards:
             cards = deck * DECK
             deck += 1
-            if since >= ahead.power:
+            if since >= ahead.power_cycle_cards:
                 log, since = self._switched_on(), 0
             self._age(ahead, cards, since, deck)
             end = self._run_deck(ahead, cards, log)
@@ -104,60 +104,60 @@ class Ageing(CardPath):
                 yield end
                 return
             since += DECK
-            yield Told(cards + DECK, log.segments(), self.levels())
-        yield End(ahead.cards)
+            yield WearReport(cards + DECK, log.segments(), self.levels())
+        yield AgingEnd(ahead.cards)
 
     def _switched_on(self) -> TransitLog:
-        return TransitLog(self.layout.segments, self.layout.sensors, PASSING)
+        return TransitLog(self.layout.segments, self.layout.sensors, PASSING_TIME_S)
 
-    def _age(self, ahead: Life, cards: int, since: int, deck: int) -> None:
+    def _age(self, ahead: AgingPlan, cards: int, since: int, deck: int) -> None:
         """Set the wear of rollers and the dust of sensors for the next deck."""
-        most, period, phase = ahead.weather
-        slow = most * sin(2 * pi * cards / period + phase) + ahead.stiff * (deck % 2)
+        most, period, phase = ahead.temperature
+        slow = most * sin(2 * pi * cards / period + phase) + ahead.second_deck_slowness * (deck % 2)
         slow += 0.05 * max(0.0, 1 - since / 300)  # cold grease
-        used = max(0.0, (cards - ahead.begins) / ahead.takes)
+        used = max(0.0, (cards - ahead.wear_starts_card) / ahead.wear_lasts_cards)
         for segment in self.layout.segments:
             self._wander[segment] += self.rng.gauss(0.0, 0.0005)
-            self._stretches[segment].wear = 1 + slow * ahead.feels[segment] + self._wander[segment]
-        came, stays, slower, where = ahead.guest
+            self._stretches[segment].wear = 1 + slow * ahead.temperature_effect[segment] + self._wander[segment]
+        came, stays, slower, where = ahead.bent_deck
         if came <= cards < came + stays:
             self._stretches[where].wear += slower
         for sensor in self._watching:
             self._dust[sensor] = max(0.0, self.rng.gauss(0.01, 0.006))
         if ahead.kind in ("slow_wear", "fast_wear"):
             worn = self._stretches[ahead.segment]
-            worn.wear *= 1 + 0.35 * used**ahead.bend
+            worn.wear *= 1 + 0.35 * used**ahead.wear_exponent
             worn.slip = min(0.6, 0.22 * max(0.0, used - 0.3) ** 2)
         elif ahead.kind == "dust":
-            self._dust[ahead.sensor] += 0.45 * used**ahead.bend
+            self._dust[ahead.sensor] += 0.45 * used**ahead.wear_exponent
 
-    def _run_deck(self, ahead: Life, cards: int, log: TransitLog) -> End | None:
+    def _run_deck(self, ahead: AgingPlan, cards: int, log: TransitLog) -> AgingEnd | None:
         """Run a deck; return the end of the history if the machine jams or a sensor is blind."""
         for sensor in self._watching:
             if self._level(sensor) < THRESHOLD:
-                return End(cards, sensor=sensor)
-        stuck_at = ahead.begins + 2_000 if ahead.kind == "sudden" else -1
-        transit, note, usual, stretches = self._transit, log.transit, self.layout.transit, self._stretches
+                return AgingEnd(cards, sensor=sensor)
+        stuck_at = ahead.wear_starts_card + 2_000 if ahead.kind == "sudden" else -1
+        transit, note, usual, stretches = self._transit, log.record_transit, self.layout.transit_s, self._stretches
         for card in range(cards, cards + DECK):
             if card == stuck_at:
-                return End(card, ahead.segment)
+                return AgingEnd(card, ahead.segment)
             for segment in usual:
                 took = transit(stretches[segment])
-                if took > usual[segment] * PATIENCE:
-                    return End(card, segment)
+                if took > usual[segment] * LATE_FACTOR:
+                    return AgingEnd(card, segment)
                 note(segment, took)
         return None
 
 
-class AgeingShuffler(Ageing, ShufflerMechanics):
+class AgingShuffler(AgingPath, ShufflerMechanics):
     """A shuffler that ages."""
 
 
-class AgeingShoe(Ageing, ShoeMechanics):
+class AgingShoe(AgingPath, ShoeMechanics):
     """An automated shoe that ages: every card of a deck is loaded, drawn and put into the slot."""
 
 
-def ageing(machine: str, world: World, clock: DeviceClock, rng: Random) -> Ageing:
+def make_aging_machine(machine: str, world: World, clock: DeviceClock, rng: Random) -> AgingPath:
     """Return a machine of one kind, as new."""
-    machine_class = {"shuffler": AgeingShuffler, "shoe": AgeingShoe}[machine]
+    machine_class = {"shuffler": AgingShuffler, "shoe": AgingShoe}[machine]
     return machine_class(world, clock, rng, f"{machine}.1")

@@ -13,7 +13,7 @@ from firmware_bridge.errors import BadFault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.chips import Chips
 
 # Signal levels (0-1023): an empty spot, the first chip, each further chip (the coil's field is nearly used up).
@@ -68,7 +68,7 @@ class BetSpot:
             level, likeness = level + FOREIGN_LEVEL, FOREIGN_LIKENESS
         return max(0, min(MAX_LEVEL, round(level))), self._noise, likeness
 
-    def burn(self, light: Light) -> None:
+    def switch_light(self, light: Light) -> None:
         """Switch the lamps."""
         self.light = Light.OFF if light in self._dead_lamps else light
 
@@ -78,11 +78,11 @@ class BetSpot:
 
     # --- hands -----------------------------------------------------------------------------------------------------
 
-    def lying(self) -> int:
+    def chip_count(self) -> int:
         """Return the true number of chips on the spot."""
         return len(self.chips.at(self.place))
 
-    def lay(self, source: str, count: int = 1, *, edge: bool = False) -> int:
+    def place_chips(self, source: str, count: int = 1, *, edge: bool = False) -> int:
         """Put chips on the spot; return how many were available."""
         chips = self.chips.at(source)[:count]
         for chip in chips:
@@ -92,7 +92,7 @@ class BetSpot:
             self.on_change()
         return len(chips)
 
-    def take(self, to: str, count: int | None = None) -> int:
+    def remove_chips(self, to: str, count: int | None = None) -> int:
         """Take chips from the spot, the top one first; return how many."""
         chips = self.chips.at(self.place)[::-1][:count]
         for chip in chips:
@@ -121,16 +121,16 @@ class BetSpot:
         self._frozen = (level, likeness)
         self.on_change()
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of coil or lamps; BadFault for any other."""
         match fault.kind.name:
             case "drift":
                 self._drift = CHIP_LEVEL * fault.number("percent") / 100
             case "interference":
-                self._noise = max(QUIET_NOISE, fault.whole("noise"))
+                self._noise = max(QUIET_NOISE, fault.integer("noise"))
             case "dead_lamp":
-                self._dead_lamps.add(Light(1 + fault.one_of("light", LAMPS)))
-                self.burn(self.light)
+                self._dead_lamps.add(Light(1 + fault.choice_index("light", LAMPS)))
+                self.switch_light(self.light)
             case "mend":
                 self._drift, self._noise, self._frozen = 0.0, QUIET_NOISE, None
                 self._dead_lamps.clear()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 # Level of a sensor with a new button right above it, and with none (0-1023), and its noise in each direction.
 BUTTON_LEVEL: Final = 880
@@ -53,7 +53,7 @@ class ButtonMat:
 
     # --- the truth -----------------------------------------------------------------------------------------------
 
-    def lies_at(self) -> int | None:
+    def true_place(self) -> int | None:
         """Return the true place of all buttons, by their larger part; None if there is no button or no single place."""
         places = {None if b.share == 0.5 else b.place if b.share < 0.5 else b.toward for b in self.buttons}
         return places.pop() if len(places) == 1 else None
@@ -85,7 +85,7 @@ class ButtonMat:
         self.buttons.append(Button(_place(place)))
         self.on_change()
 
-    def take(self) -> int:
+    def remove_buttons(self) -> int:
         """Take every button off the layout; return how many."""
         taken, self.buttons = len(self.buttons), []
         self.on_change()
@@ -102,15 +102,15 @@ class ButtonMat:
 
     # --- faults --------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of magnet, sensors or surroundings."""
         match fault.kind.name:
             case "weak_magnet":
                 self._strength = max(0.0, 1 - fault.number("percent") / 100)
             case "stray_field":
-                self._stray[_place(fault.whole("place"))] = fault.number("level")
+                self._stray[_place(fault.integer("place"))] = fault.number("level")
             case "dead_sensor":
-                self._dead.add(_place(fault.whole("place")))
+                self._dead.add(_place(fault.integer("place")))
             case "mend":
                 self.mend()
             case name:

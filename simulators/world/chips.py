@@ -11,7 +11,7 @@ TRAY: Final = "tray"  # the dealer's, where collected chips go
 RAIL: Final = "under_the_rail"  # where a dropped chip rolls
 
 
-def hand(seat: str) -> str:
+def player_hand(seat: str) -> str:
     """Return the place of the chips that a seat's player holds."""
     return f"hand.{seat}"
 

@@ -23,17 +23,17 @@ class Die:
     def __init__(self, number: int, place: str, *, loaded: int | None = None) -> None:
         self.number = number
         self.place = place
-        self.up = 1
+        self.face_up = 1
         self.attitude = Attitude.FLAT
         self.loaded = loaded
 
     def tumble(self, rng: Random) -> None:
         """Roll to a new face."""
-        self.up = self.loaded or rng.randint(1, 6)
+        self.face_up = self.loaded or rng.randint(1, 6)
         self.attitude = Attitude.FLAT
 
 
-class Dice:
+class DiceSet:
     """All dice. Dice are made and moved, never lost."""
 
     def __init__(self) -> None:

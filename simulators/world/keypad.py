@@ -13,7 +13,7 @@ from firmware_bridge.errors import BadFault
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 KEYS: Final = tuple(key.name.lower() for key in Key)
 POSITIONS: Final = tuple(position.name.lower() for position in Switch)
@@ -35,7 +35,7 @@ class KeypadMechanics:
         self.down: set[Key] = set()
         self.pressed: list[Key] = []  # the truth: keys that fingers pressed
         self.lamps: set[Lamp] = set()  # lamps that are really on
-        self.glass: tuple[str, ...] = ()  # text that is really readable
+        self.display_text: tuple[str, ...] = ()  # text that is really readable
         self.display_works = True
         self._bounces = 1
         self._dead: set[Key] = set()
@@ -45,9 +45,9 @@ class KeypadMechanics:
 
     def write(self, lines: list[str]) -> None:
         """Show text."""
-        self.glass = tuple(lines) if self.display_works else ()
+        self.display_text = tuple(lines) if self.display_works else ()
 
-    def burn(self, lamps: int) -> None:
+    def switch_lamps(self, lamps: int) -> None:
         """Switch the lamps (bit per Lamp)."""
         self.lamps = {lamp for lamp in Lamp if lamps >> lamp & 1} - self._dead_lamps
 
@@ -67,7 +67,7 @@ class KeypadMechanics:
             self.on_edge(key, True)
             self.on_edge(key, False)
 
-    def hold(self, key: Key) -> None:
+    def stick_key(self, key: Key) -> None:
         """Press a key that stays down."""
         self.pressed.append(key)
         self.down.add(key)
@@ -87,20 +87,20 @@ class KeypadMechanics:
 
     # --- faults ----------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of contacts, lamps or display; BadFault for any other."""
         match fault.kind.name:
             case "stuck_key":
-                self.hold(key_of(fault))
+                self.stick_key(key_of(fault))
             case "dead_key":
                 self._dead.add(key_of(fault))
             case "bounce":
-                self._bounces = max(1, fault.whole("times"))
+                self._bounces = max(1, fault.integer("times"))
             case "dead_lamp":
-                self._dead_lamps.add(Lamp(fault.one_of("lamp", LAMPS)))
+                self._dead_lamps.add(Lamp(fault.choice_index("lamp", LAMPS)))
                 self.lamps -= self._dead_lamps
             case "dead_display":
-                self.display_works, self.glass = False, ()
+                self.display_works, self.display_text = False, ()
             case "mend":
                 self._dead.clear()
                 self._dead_lamps.clear()
@@ -110,6 +110,6 @@ class KeypadMechanics:
                 raise BadFault(f"{name} does not act on the keypad")
 
 
-def key_of(fault: Fault) -> Key:
+def key_of(fault: InjectedFault) -> Key:
     """Return the key that a fault names."""
-    return Key(fault.one_of("key", KEYS))
+    return Key(fault.choice_index("key", KEYS))

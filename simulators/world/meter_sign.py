@@ -8,14 +8,14 @@ from devices.meter_sign.messages import DIGITS, Row
 from firmware_bridge.errors import BadFault
 
 if TYPE_CHECKING:
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 ROWS: Final = tuple(row.name.lower() for row in Row)
 DARK: Final = " "
 DASH: Final = "-"
 
 
-class Glass:
+class SignDisplay:
     """Three rows of digits, the last cent on the right, and a mark for stale amounts."""
 
     def __init__(self) -> None:
@@ -39,14 +39,14 @@ class Glass:
         """Freeze the digit drivers: the shown digits stay."""
         self._frozen = True
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the display; BadFault for any other."""
         match fault.kind.name:
             case "dead_digit":
-                digit = fault.whole("digit")
+                digit = fault.integer("digit")
                 if digit >= DIGITS:
                     raise BadFault(f"dead_digit: a row has digits 0 to {DIGITS - 1}, not {digit}")
-                self._dead.add((Row(fault.one_of("row", ROWS)), digit))
+                self._dead.add((Row(fault.choice_index("row", ROWS)), digit))
             case "mend":
                 self._dead.clear()
                 self._frozen = False

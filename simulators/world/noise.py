@@ -20,7 +20,7 @@ MOTORS: Final = 0.05
 LIGHT: Final = 0.025
 LAMPS: Final = 0.02
 # A motor blocked by a stuck card draws this share of its stall current, depending on how the card is held.
-HELD: Final = (0.75, 1.05)
+STUCK_CURRENT_SHARE: Final = (0.75, 1.05)
 # Room temperature and the machine's own heat: slowness (share) and period (s).
 ROOM: Final = (0.01, 0.03)
 ROOM_SECONDS: Final = (1_200.0, 5_400.0)
@@ -29,7 +29,7 @@ COLD: Final = 0.04
 COLD_SECONDS: Final = 240.0
 
 
-class Noise:
+class SensorNoise:
     """The noise of one machine. `rng` only seeds it; its state is not changed."""
 
     def __init__(self, rng: Random, motors: Iterable[Any], sensors: Iterable[Any]) -> None:
@@ -48,9 +48,9 @@ class Noise:
             return 0
         return max(1, round(milliamps * self._motors[motor] * self._rng.gauss(1.0, CURRENT)))
 
-    def held(self) -> float:
+    def stuck_current_share(self) -> float:
         """Return the share of its stall current that a motor draws, blocked by the card that sticks now."""
-        return self._rng.uniform(*HELD)
+        return self._rng.uniform(*STUCK_CURRENT_SHARE)
 
     def light(self, sensor: Any, level: int, threshold: int, *, blocked: bool) -> int:
         """Return one reading of a sensor's light, consistent with `blocked`."""

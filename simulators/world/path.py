@@ -10,21 +10,21 @@ from enum import Enum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from firmware_bridge.errors import BadFault
-from simulators.world.noise import Noise
+from simulators.world.noise import SensorNoise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import IntEnum
     from random import Random
 
-    from simulators.device_clock import DeviceClock, Timer
-    from simulators.faults import Fault
+    from simulators.device_clock import DeviceClock, DeviceTimer
+    from simulators.faults import InjectedFault
     from simulators.world.cards import Card, World
 
 # Time that a card takes to pass one point (s), when the machine is new.
-PASSING: Final = 0.040
+PASSING_TIME_S: Final = 0.040
 CARD_LENGTH_MM: Final = 88.0
 # A roller that slips grips again after this share of its segment's transit time.
 GRIP_AGAIN: Final = 0.8
@@ -42,7 +42,7 @@ SHADE: Final = (0.5, 0.85)
 _MANY: Final = 32
 
 
-class Layout(NamedTuple):
+class PathLayout(NamedTuple):
     """The parts of a machine's path, in the order in which a card passes them.
 
     A path has legs: each begins at a pile and ends with a segment of `rests`, where the card stops.
@@ -51,10 +51,10 @@ class Layout(NamedTuple):
     segments: type[IntEnum]
     sensors: type[IntEnum]
     motors: type[IntEnum]
-    ends: dict[Any, Any]  # the sensor at the end of each segment
-    transit: dict[Any, float]  # transit time to that sensor (s), when the machine is new
-    moves: dict[Any, Any]  # the motor of each segment
-    rests: tuple[Any, ...]
+    end_sensors: dict[Any, Any]  # the sensor at the end of each segment
+    transit_s: dict[Any, float]  # transit time to that sensor (s), when the machine is new
+    segment_motors: dict[Any, Any]  # the motor of each segment
+    last_segments: tuple[Any, ...]
 
     def words(self, parts: type[IntEnum]) -> tuple[str, ...]:
         """Return the names of segments, sensors or motors in faults and places."""
@@ -62,10 +62,10 @@ class Layout(NamedTuple):
 
     def leg(self, segment: int) -> int:
         """Return which leg of the path a segment belongs to."""
-        return sum(segment > last for last in self.rests)
+        return sum(segment > last for last in self.last_segments)
 
 
-class Fate(Enum):
+class CardFate(Enum):
     """What happens to a card in a segment."""
 
     PASSES = "it gets to the end"
@@ -73,18 +73,18 @@ class Fate(Enum):
     TEARS = "it gets to the end and tears there"
 
 
-class Stretch:
+class PathSegment:
     """One segment of one machine's path: its place, motor, end sensor and wear."""
 
-    def __init__(self, layout: Layout, segment: IntEnum, place: str) -> None:
+    def __init__(self, layout: PathLayout, segment: IntEnum, place: str) -> None:
         self.segment = segment
         self.place = place
-        self.motor = layout.moves[segment]
-        self.sensor = layout.ends.get(segment)  # a segment in which cards stop has none
-        self.new = layout.transit.get(segment, 0.0)  # transit time to that sensor (s), when new
+        self.motor = layout.segment_motors[segment]
+        self.sensor = layout.end_sensors.get(segment)  # a segment in which cards stop has none
+        self.new_transit_s = layout.transit_s.get(segment, 0.0)  # transit time to that sensor (s), when new
         self.leg = layout.leg(segment)
-        self.rests = segment in layout.rests
-        self.next: Stretch  # set for all but the last
+        self.is_last = segment in layout.last_segments
+        self.next: PathSegment  # set for all but the last
         self.mend()
 
     def mend(self) -> None:
@@ -97,10 +97,10 @@ def _ignore(_sensor: Any, _blocked: Any) -> None:
     """Ignore an edge."""
 
 
-class CardPath:
+class CardPathMechanics:
     """One machine's moving parts. `on_edge(sensor, blocked)` is called at the device time of each edge."""
 
-    def __init__(self, layout: Layout, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
+    def __init__(self, layout: PathLayout, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
         self.layout = layout
         self.world = world
         self.clock = clock
@@ -114,13 +114,13 @@ class CardPath:
         self._dust: dict[Any, float] = {}  # share of light that a sensor has lost to dust
         self._shade: dict[Any, float] = {}  # share of light that a foreign object blocks
         self._seized: set[Any] = set()  # motors that do not turn
-        self._pending: list[Fault] = []
-        self._moved = [0] * len(layout.rests)  # cards started in this phase, by leg
-        self._timers: list[Timer] = []
-        self._noise = Noise(rng, layout.motors, layout.sensors)
+        self._pending: list[InjectedFault] = []
+        self._moved = [0] * len(layout.last_segments)  # cards started in this phase, by leg
+        self._timers: list[DeviceTimer] = []
+        self._noise = SensorNoise(rng, layout.motors, layout.sensors)
         self._slowness = self._noise.slowness(clock.now)
         self._stretches = {
-            segment: Stretch(layout, segment, self.place(segment.name.lower())) for segment in layout.segments
+            segment: PathSegment(layout, segment, self.place(segment.name.lower())) for segment in layout.segments
         }
         for stretch, following in pairwise(self._stretches.values()):
             stretch.next = following
@@ -130,10 +130,10 @@ class CardPath:
         self._before = {  # for each sensor: the sensors before it in its leg
             sensor: tuple(
                 end
-                for before, end in layout.ends.items()
+                for before, end in layout.end_sensors.items()
                 if before < segment and layout.leg(before) == layout.leg(segment)
             )
-            for segment, sensor in layout.ends.items()
+            for segment, sensor in layout.end_sensors.items()
         }
 
     # --- places ----------------------------------------------------------------------------------------------
@@ -151,10 +151,10 @@ class CardPath:
     def blocked(self, sensor: IntEnum) -> bool:
         """Return whether a sensor is blocked."""
         if sensor in self.piles:
-            return self.lies_at(sensor)
+            return self.has_pile(sensor)
         return sensor in self._blocked or self._dim(sensor)
 
-    def lies_at(self, sensor: IntEnum) -> bool:
+    def has_pile(self, sensor: IntEnum) -> bool:
         """Return whether a sensor detects a pile; False if this machine has no pile there."""
         pile = self.piles.get(sensor)
         return pile is not None and self.world.count(pile) > 0
@@ -163,16 +163,16 @@ class CardPath:
         """Return whether a sensor is dark without a card in front of it."""
         return self._clear_level(sensor) < THRESHOLD
 
-    def levels(self) -> list[SensorLevel]:
+    def levels(self) -> list[OpticalLevel]:
         """Return every sensor's light level."""
         read = self._noise.light
         readings = [(sensor, self.blocked(sensor)) for sensor in self._sensors]
         return [
-            SensorLevel(dark, read(sensor, self._level(sensor), THRESHOLD, blocked=dark), THRESHOLD)
+            OpticalLevel(dark, read(sensor, self._level(sensor), THRESHOLD, blocked=dark), THRESHOLD)
             for sensor, dark in readings
         ]
 
-    def pattern(self) -> int:
+    def blocked_bits(self) -> int:
         """Return which sensors are blocked, one bit each."""
         if self._dust or self._shade:
             return sum([1 << sensor for sensor in self._sensors if self.blocked(sensor)])
@@ -184,7 +184,7 @@ class CardPath:
         return [self._noise.current(motor, self._currents[motor]) for motor in self._motors]
 
     def _level(self, sensor: IntEnum) -> int:
-        covered = self.lies_at(sensor) or sensor in self._blocked
+        covered = self.has_pile(sensor) or sensor in self._blocked
         return BLOCKED_LEVEL if covered else self._clear_level(sensor)
 
     def _clear_level(self, sensor: IntEnum) -> int:
@@ -215,25 +215,25 @@ class CardPath:
 
     # --- hands and faults ----------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics; BadFault if it is impossible."""
         layout = self.layout
         segments = layout.words(layout.segments)
         match fault.kind.name:
             case "jam" | "torn_card" | "bent_card" | "foreign_object" as name:
-                segment = layout.segments(fault.one_of("segment", segments))
-                if name in ("torn_card", "foreign_object") and segment not in layout.ends:
+                segment = layout.segments(fault.choice_index("segment", segments))
+                if name in ("torn_card", "foreign_object") and segment not in layout.end_sensors:
                     raise BadFault(f"{name}: no sensor ends that segment, so there it is a jam")
-                fault.whole("card")
+                fault.integer("card")
                 if name == "bent_card":
                     fault.number("percent")
                 self._pending.append(fault)
             case "double_feed":
-                fault.whole("card")
+                fault.integer("card")
                 fault.number("offset")
                 self._pending.append(fault)
             case "card_left_inside":
-                fault.whole("card")
+                fault.integer("card")
                 self._pending.append(fault)
             case "mend":
                 self._pending.clear()
@@ -243,15 +243,15 @@ class CardPath:
                 self._shade.clear()
                 self._seized.clear()
             case "seized":
-                self._seized.add(layout.motors(fault.one_of("motor", layout.words(layout.motors))))
+                self._seized.add(layout.motors(fault.choice_index("motor", layout.words(layout.motors))))
             case "wear":
-                worn = self._stretches[layout.segments(fault.one_of("segment", segments))]
+                worn = self._stretches[layout.segments(fault.choice_index("segment", segments))]
                 worn.wear = 1 + fault.number("percent") / 100
             case "slip":
-                worn = self._stretches[layout.segments(fault.one_of("segment", segments))]
+                worn = self._stretches[layout.segments(fault.choice_index("segment", segments))]
                 worn.slip = min(0.9, fault.number("percent") / 100)
             case "dust":
-                sensor = layout.sensors(fault.one_of("sensor", layout.words(layout.sensors)))
+                sensor = layout.sensors(fault.choice_index("sensor", layout.words(layout.sensors)))
                 self._dust[sensor] = min(1.0, fault.number("percent") / 100)
             case _:
                 raise BadFault(f"{fault.kind.name} does not act on the mechanics")
@@ -266,45 +266,45 @@ class CardPath:
     # --- motion --------------------------------------------------------------------------------------------------
 
     def _send(
-        self, pile: list[Card], segment: IntEnum, arrive: Callable[[list[Card]], None], double: Fault | None
+        self, pile: list[Card], segment: IntEnum, arrive: Callable[[list[Card]], None], double: InjectedFault | None
     ) -> None:
         """Draw the top card of a pile, or two that stick together, into a leg's first segment; `arrive` stores it."""
         cards = pile[-2:] if double else pile[-1:]
-        lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
+        lag = double.number("offset") / CARD_LENGTH_MM * PASSING_TIME_S if double else 0.0
         self._enter(cards, self._stretches[segment], lag, arrive)
 
-    def _enter(self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None]) -> None:
+    def _enter(self, cards: list[Card], stretch: PathSegment, lag: float, arrive: Callable[[list[Card]], None]) -> None:
         """Move cards through a leg's first segment to the sensor at its end, then on."""
         self._lay(cards, stretch.place)
         took, fate = self._transit(stretch), self._fate(stretch)
-        if fate is Fate.STICKS:
+        if fate is CardFate.STICKS:
             self._stick(stretch, reached=self.rng.random() * took)
         else:
             self._after(took, self._reach, cards, stretch, lag, arrive, fate)
 
-    def _transit(self, stretch: Stretch) -> float:
+    def _transit(self, stretch: PathSegment) -> float:
         """Return the transit time of the moving card to the sensor at the end of a segment (s)."""
         drag = self._drag(stretch) if self._pending else 1.0
-        took = stretch.new * stretch.wear * drag * self._slowness * self.rng.gauss(1.0, 0.03)
+        took = stretch.new_transit_s * stretch.wear * drag * self._slowness * self.rng.gauss(1.0, 0.03)
         while stretch.slip and self.rng.random() < stretch.slip:
-            took += stretch.new * GRIP_AGAIN
+            took += stretch.new_transit_s * GRIP_AGAIN
         return took
 
     def _reach(
-        self, cards: list[Card], stretch: Stretch, lag: float, arrive: Callable[[list[Card]], None], fate: Fate
+        self, cards: list[Card], stretch: PathSegment, lag: float, arrive: Callable[[list[Card]], None], fate: CardFate
     ) -> None:
         """The leading edge is at the sensor that ends the segment."""
         sensor, following = stretch.sensor, stretch.next
         drag = self._drag(stretch) if self._pending else 1.0
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
-        if fate is Fate.TEARS:  # a scrap passes the sensor; the card itself stays wound around the roller
+        passing = (PASSING_TIME_S * self.rng.gauss(1.0, 0.02) + lag) * stretch.wear * drag * self._slowness
+        if fate is CardFate.TEARS:  # a scrap passes the sensor; the card itself stays wound around the roller
             self.world.torn.update(card.id for card in cards)
             self._edge(sensor, True)
             self._after(passing * 0.35, self._edge, sensor, False)
             return
         self._lay(cards, following.place)
-        if following.rests:
-            if self._fate(following) is Fate.STICKS:
+        if following.is_last:
+            if self._fate(following) is CardFate.STICKS:
                 self._edge(sensor, True)
                 self._stick(following, reached=0.0)
                 return
@@ -313,7 +313,7 @@ class CardPath:
             return
         # The next segment decides whether the trailing edge still passes this sensor.
         took, ahead = self._transit(following), self._fate(following)
-        if ahead is Fate.STICKS:
+        if ahead is CardFate.STICKS:
             stuck_after = self.rng.random() * took
             if stuck_after > passing:
                 self._after(passing, self._edge, sensor, False)
@@ -332,12 +332,12 @@ class CardPath:
         arrive(cards)
         self._edge(sensor, False)
 
-    def _stick(self, stretch: Stretch, reached: float) -> None:
+    def _stick(self, stretch: PathSegment, reached: float) -> None:
         """A card sticks and the motor strains."""
         if stretch.motor in self._seized:  # at once, with the full stall current
             reached, drawn = 0.0, STUCK_CURRENT
         else:
-            drawn = round(STUCK_CURRENT * self._noise.held())
+            drawn = round(STUCK_CURRENT * self._noise.stuck_current_share())
         self._after(reached, self._strain, stretch.motor, drawn)
 
     def _strain(self, motor: Any, drawn: int) -> None:
@@ -347,25 +347,25 @@ class CardPath:
         for card in cards:
             self.world.move(card, to)
 
-    def _fate(self, stretch: Stretch) -> Fate:
+    def _fate(self, stretch: PathSegment) -> CardFate:
         """Return what happens to the card that enters a segment; a foreign object also shades the sensor at its end."""
         if stretch.motor in self._seized:
-            return Fate.STICKS
+            return CardFate.STICKS
         if not self._pending:
-            return Fate.PASSES
+            return CardFate.PASSES
         segment = stretch.segment
         if self._due("foreign_object", segment):
             self._shade[stretch.sensor] = self.rng.uniform(*SHADE)
-            return Fate.STICKS
+            return CardFate.STICKS
         if self._due("jam", segment) or self._due("bent_card", segment):
-            return Fate.STICKS
-        return Fate.TEARS if self._due("torn_card", segment) else Fate.PASSES
+            return CardFate.STICKS
+        return CardFate.TEARS if self._due("torn_card", segment) else CardFate.PASSES
 
-    def _drag(self, stretch: Stretch) -> float:
+    def _drag(self, stretch: PathSegment) -> float:
         """Return the factor on the transit time of the moving card in a segment, above 1 if the card is bent."""
         for fault in self._pending:
-            if fault.kind.name == "bent_card" and fault.whole("card") in (0, self._moved[stretch.leg]):
-                sticks_in = fault.one_of("segment", self._words)
+            if fault.kind.name == "bent_card" and fault.integer("card") in (0, self._moved[stretch.leg]):
+                sticks_in = fault.choice_index("segment", self._words)
                 if sticks_in >= stretch.segment and self.layout.leg(sticks_in) == stretch.leg:
                     return 1 + fault.number("percent") / 100
         return 1.0
@@ -383,7 +383,7 @@ class CardPath:
 
     def _after(self, seconds: float, call: Callable[..., None], *args: Any) -> None:
         if len(self._timers) >= _MANY:
-            self._timers = [timer for timer in self._timers if not timer.over]
+            self._timers = [timer for timer in self._timers if not timer.is_over]
         self._timers.append(self.clock.after(seconds if seconds > 0 else 0.0, call, *args))
 
     def _run_motors(self, *motors: IntEnum) -> None:
@@ -392,7 +392,7 @@ class CardPath:
         for motor in motors:
             self._currents[motor] = FREE_CURRENT
 
-    def _due(self, name: str, segment: IntEnum | None = None) -> Fault | None:
+    def _due(self, name: str, segment: IntEnum | None = None) -> InjectedFault | None:
         """Return and remove a pending fault of this name that applies to the moving card."""
         if not self._pending:
             return None
@@ -400,9 +400,9 @@ class CardPath:
         for fault in self._pending:
             if fault.kind.name != name:
                 continue
-            if segment is not None and fault.one_of("segment", self._words) != segment:
+            if segment is not None and fault.choice_index("segment", self._words) != segment:
                 continue
-            if fault.whole("card") in (0, self._moved[leg]):
+            if fault.integer("card") in (0, self._moved[leg]):
                 self._pending.remove(fault)
                 return fault
         return None

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 SEGMENT_NAMES: Final = "abcdefg"
 
 
-class Noise:
+class NoiseSource:
     """Raw 8-bit samples from injected entropy, changed by injected faults."""
 
     def __init__(self, entropy: Callable[[int], bytes], rng: Random) -> None:
@@ -42,7 +42,7 @@ class Noise:
             return noise
         return bytes(self._favoured if self._rng.random() < self._share else sample for sample in noise)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the noise source."""
         match fault.kind.name:
             case "noise_stuck":
@@ -85,9 +85,9 @@ class Display:
         """Switch all segments off."""
         self._driven = BLANK
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of a segment."""
-        bit = 1 << fault.one_of("segment", tuple(SEGMENT_NAMES))
+        bit = 1 << fault.choice_index("segment", tuple(SEGMENT_NAMES))
         if fault.kind.name == "segment_dead":
             self._dead |= bit
         else:
@@ -95,8 +95,8 @@ class Display:
         self.on_change()
 
 
-def _byte(fault: Fault) -> int:
-    value = fault.whole("sample")
+def _byte(fault: InjectedFault) -> int:
+    value = fault.integer("sample")
     if value > 255:
         raise BadFault(f"{fault.kind.name}: a sample is 0 to 255")
     return value

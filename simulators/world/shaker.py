@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.shaker.messages import DieSeen, SensorLevel
 from firmware_bridge.errors import BadFault
-from simulators.world.dice import Attitude, Dice, Die
+from simulators.world.dice import Attitude, DiceSet, Die
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
 
 # Time of one shake, and how long the dice keep rolling after the last shake or a bump (s).
 SHAKE_TIME: Final = 0.35
@@ -49,7 +49,7 @@ class ShakerMechanics:
     """One shaker. Callbacks report edges to the firmware; it must poll everything else."""
 
     def __init__(self, clock: DeviceClock, rng: Random, slot: str) -> None:
-        self.dice = Dice()
+        self.dice = DiceSet()
         self.slot = slot
         self.lid_on = True
         self.door_open = False
@@ -59,7 +59,7 @@ class ShakerMechanics:
         self.on_stir: Callable[[], None] = _ignore  # the reader detects that dice move, arrive or leave
         self.clock = clock
         self._rng = rng
-        self._pending: list[tuple[Fault, Die | None]] = []  # faults for the next time that the lid comes off
+        self._pending: list[tuple[InjectedFault, Die | None]] = []  # faults for the next time that the lid comes off
         self._still_at = 0.0
         self._peak = 0
         self._shakes_left = 0
@@ -92,12 +92,12 @@ class ShakerMechanics:
         """Return whether the dice still roll."""
         return self.clock.now < self._still_at
 
-    def lying(self) -> tuple[int, ...] | None:
+    def shown_faces(self) -> tuple[int, ...] | None:
         """Return the faces of the dice, if three of them are flat and still in the shaker."""
         dice = self.in_shaker
         if len(dice) != 3 or self.moving or any(die.attitude is not Attitude.FLAT for die in dice):
             return None
-        return tuple(die.up for die in dice)
+        return tuple(die.face_up for die in dice)
 
     # --- what the firmware can see -------------------------------------------------------------------------------
 
@@ -108,10 +108,10 @@ class ShakerMechanics:
     def _seen(self, die: Die) -> DieSeen:
         clearness = round(CLEAR_PICTURE * (1 - self._dust.get(die.number, 0.0)))
         if self.moving:  # some face, not the one that will be up
-            return DieSeen(die.up % 6 + 1, MOVING_TILT, clearness)
+            return DieSeen(die.face_up % 6 + 1, MOVING_TILT, clearness)
         if die.attitude is Attitude.LEANING:
-            return DieSeen(die.up, LEAN, clearness)
-        return DieSeen(self._misread.get(die.number, die.up), 0, clearness)
+            return DieSeen(die.face_up, LEAN, clearness)
+        return DieSeen(self._misread.get(die.number, die.face_up), 0, clearness)
 
     def weight(self) -> int:
         """Weigh the dice in the shaker, in tenths of a gram."""
@@ -126,7 +126,7 @@ class ShakerMechanics:
         """Return the last peak of the accelerometer."""
         return SensorLevel(self._peak >= SHAKE_THRESHOLD, self._peak, SHAKE_THRESHOLD)
 
-    def motion_answers(self) -> bool:
+    def accelerometer_responds(self) -> bool:
         """Return whether the accelerometer passes its self-test."""
         return not self._deaf
 
@@ -169,7 +169,7 @@ class ShakerMechanics:
         self.on_lid(on)
         self.on_stir()
 
-    def _befall(self, fault: Fault, die: Die | None) -> None:
+    def _befall(self, fault: InjectedFault, die: Die | None) -> None:
         if die is None:
             self._still_at = self.clock.now + fault.number("seconds")
         elif die.place != self.inside:  # it has left meanwhile, or has just fallen
@@ -209,9 +209,9 @@ class ShakerMechanics:
         self.in_shaker[-1].place = TABLE
         self.on_stir()
 
-    def swap_die(self, fault: Fault) -> Die:
+    def swap_die(self, fault: InjectedFault) -> Die:
         """Replace one die by another."""
-        loaded = fault.whole("loaded")
+        loaded = fault.integer("loaded")
         if not 0 <= loaded <= 6:
             raise BadFault("swap_die: loaded is a face, or 0 for a fair die")
         self._die(fault).place = OLD_DICE
@@ -232,7 +232,7 @@ class ShakerMechanics:
 
     # --- faults --------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of dice or sensors; BadFault if it is impossible."""
         match fault.kind.name:
             case "lean" | "stack" | "spill":
@@ -243,7 +243,7 @@ class ShakerMechanics:
             case "dust":
                 self._dust[self._die(fault).number] = min(1.0, fault.number("percent") / 100)
             case "misread":
-                face = fault.whole("as")
+                face = fault.integer("as")
                 if not 1 <= face <= 6:
                     raise BadFault("misread: a face is 1 to 6")
                 self._misread[self._die(fault).number] = face
@@ -256,8 +256,8 @@ class ShakerMechanics:
             case name:
                 raise BadFault(f"{name} does not act on the shaker's mechanics")
 
-    def _die(self, fault: Fault) -> Die:
-        which = fault.whole("die")
+    def _die(self, fault: InjectedFault) -> Die:
+        which = fault.integer("die")
         if not 1 <= which <= len(self.in_shaker):
             raise BadFault(f"{fault.kind.name}: there are {len(self.in_shaker)} dice in the shaker")
         return self.in_shaker[which - 1]

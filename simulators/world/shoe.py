@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.shoe.messages import Motor, Segment, Sensor
 from firmware_bridge.errors import BadFault
 from simulators.world.cards import COVER
-from simulators.world.path import CARD_LENGTH_MM, PASSING, CardPath, Layout
+from simulators.world.path import CARD_LENGTH_MM, PASSING_TIME_S, CardPathMechanics, PathLayout
 from simulators.world.table import LAYOUT, put_down
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from enum import IntEnum
     from random import Random
 
-    from simulators.device_clock import DeviceClock, Timer
-    from simulators.faults import Fault
+    from simulators.device_clock import DeviceClock, DeviceTimer
+    from simulators.faults import InjectedFault
     from simulators.world.cards import Card, World
 
 # Transit time of each segment (s), when the machine is new.
@@ -33,20 +33,20 @@ MANUAL: Final = (Sensor.WELL, Sensor.DRAW, Sensor.EXIT)
 # For each reader: the segments after and before its sensor.
 _READ: Final = {Sensor.FEED: (Segment.STORE, Segment.FEED), Sensor.DRAW: (Segment.EXIT, Segment.DRAW)}
 
-PATH: Final = Layout(
+PATH: Final = PathLayout(
     Segment,
     Sensor,
     Motor,
-    ends={Segment.FEED: Sensor.FEED, Segment.DRAW: Sensor.DRAW, Segment.EXIT: Sensor.EXIT},
-    transit=TRANSIT,
-    moves={
+    end_sensors={Segment.FEED: Sensor.FEED, Segment.DRAW: Sensor.DRAW, Segment.EXIT: Sensor.EXIT},
+    transit_s=TRANSIT,
+    segment_motors={
         Segment.FEED: Motor.FEED,
         Segment.STORE: Motor.TRANSPORT,
         Segment.DRAW: Motor.DRAW,
         Segment.EXIT: Motor.TRANSPORT,
         Segment.DROP: Motor.TRANSPORT,
     },
-    rests=(Segment.STORE, Segment.DROP),
+    last_segments=(Segment.STORE, Segment.DROP),
 )
 
 
@@ -58,7 +58,7 @@ class Surface(Enum):
     COVER = "a cover card"
 
 
-class ManualShoeMechanics(CardPath):
+class ManualShoeMechanics(CardPathMechanics):
     """A well and its throat: cards leave the well past the sensors DRAW and EXIT, drawn by hand."""
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
@@ -66,7 +66,7 @@ class ManualShoeMechanics(CardPath):
         self.well = self.place("well")  # cards before they are dealt
         self.behind_well = self.place("behind_well")  # not covered by any sensor
         self.piles = {Sensor.WELL: self.well}
-        self._hand: list[Timer] = []
+        self._hand: list[DeviceTimer] = []
         self._in_hand: list[Card] = []
         self._to_pull = 0  # cards that the hand still has to draw
 
@@ -100,14 +100,14 @@ class ManualShoeMechanics(CardPath):
             return Surface.COVER
         return Surface.FACE if card.id in self.world.face_up else Surface.BACK
 
-    def levels(self) -> list[SensorLevel]:
+    def levels(self) -> list[OpticalLevel]:
         """Return the level of every sensor of a manual shoe, and zero for the others."""
         every = zip(Sensor, super().levels(), strict=True)
-        return [level if sensor in MANUAL else SensorLevel(False, 0, 0) for sensor, level in every]
+        return [level if sensor in MANUAL else OpticalLevel(False, 0, 0) for sensor, level in every]
 
     # --- hands -------------------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the throat; BadFault for faults of a machine with motors."""
         name = fault.kind.name
         if name in ("card_left_inside", "wear", "slip", "bent_card", "foreign_object", "seized"):
@@ -139,9 +139,9 @@ class ManualShoeMechanics(CardPath):
         self._moved[1] += 1
         double = self._due("double_feed", Segment.DRAW) if len(pile) > 1 else None
         cards = pile[-2:] if double else pile[-1:]
-        lag = double.number("offset") / CARD_LENGTH_MM * PASSING if double else 0.0
+        lag = double.number("offset") / CARD_LENGTH_MM * PASSING_TIME_S if double else 0.0
         slowness = 1 / self.rng.uniform(SLOWEST_HAND, QUICKEST_HAND)
-        passing = (PASSING * self.rng.gauss(1.0, 0.02) + lag) * slowness
+        passing = (PASSING_TIME_S * self.rng.gauss(1.0, 0.02) + lag) * slowness
         travel_time = TRANSIT[Segment.EXIT] * self.rng.gauss(1.0, 0.03) * slowness
         self._in_hand = cards
         self._lay(cards, self.segment_place(Segment.EXIT))
@@ -180,7 +180,7 @@ class ManualShoeMechanics(CardPath):
             self._hand_after(HAND_PAUSE, self._pull_next)
 
     def _hand_after(self, seconds: float, call: Callable[[], None]) -> None:
-        self._hand = [timer for timer in self._hand if not timer.over]
+        self._hand = [timer for timer in self._hand if not timer.is_over]
         self._hand.append(self.clock.after(seconds, call))
 
     def _drop_hand(self) -> None:
@@ -213,9 +213,9 @@ class ShoeMechanics(ManualShoeMechanics):
         """Places of this machine that hands can reach."""
         return (self.intake, self.delivery)
 
-    def levels(self) -> list[SensorLevel]:
+    def levels(self) -> list[OpticalLevel]:
         """Return every sensor's light level."""
-        return CardPath.levels(self)
+        return CardPathMechanics.levels(self)
 
     def feed(self) -> None:
         """Draw the top card of the block and store it under the cards that are in the well."""
@@ -225,11 +225,11 @@ class ShoeMechanics(ManualShoeMechanics):
         """Draw the top card of the well and deliver it into the slot."""
         self._run(Segment.DRAW, self.well, self._deliver, Motor.DRAW, Motor.TRANSPORT)
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics; BadFault if it is impossible."""
         if fault.kind.name == "double_feed" and fault.text("segment") not in ("feed", "draw"):
             raise BadFault("double_feed: cards are drawn from a pile in segment feed or draw, nowhere else")
-        CardPath.inject(self, fault)
+        CardPathMechanics.inject(self, fault)
 
     def _run(self, segment: Segment, place: str, arrive: Callable[[list[Card]], None], *motors: IntEnum) -> None:
         pile = self.world.top(place, 2)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from devices.shuffler.messages import Motor, Segment, Sensor
 from simulators.world.cards import DECK_53, SIX_DECKS
-from simulators.world.path import CardPath, Layout
+from simulators.world.path import CardPathMechanics, PathLayout
 
 if TYPE_CHECKING:
     from random import Random
 
     from simulators.device_clock import DeviceClock
-    from simulators.faults import Fault
+    from simulators.faults import InjectedFault
     from simulators.world.cards import Card, World
 
 # Transit time of each segment (s), when the machine is new.
@@ -26,19 +26,19 @@ TRANSIT: Final = {
 # One compartment up or down (s).
 LIFT_STEP: Final = 0.008
 
-LAYOUT: Final = Layout(
+LAYOUT: Final = PathLayout(
     Segment,
     Sensor,
     Motor,
-    ends={
+    end_sensors={
         Segment.FEED: Sensor.FEED,
         Segment.BRIDGE: Sensor.BRIDGE,
         Segment.LIFT: Sensor.LIFT,
         Segment.UNLOAD: Sensor.EXIT,
         Segment.STACK: Sensor.STACK,
     },
-    transit=TRANSIT,
-    moves={
+    transit_s=TRANSIT,
+    segment_motors={
         Segment.FEED: Motor.FEED,
         Segment.BRIDGE: Motor.TRANSPORT,
         Segment.LIFT: Motor.TRANSPORT,
@@ -47,26 +47,26 @@ LAYOUT: Final = Layout(
         Segment.STACK: Motor.TRANSPORT,
         Segment.DROP: Motor.TRANSPORT,
     },
-    rests=(Segment.SHELF, Segment.DROP),
+    last_segments=(Segment.SHELF, Segment.DROP),
 )
 
 
-class Size(NamedTuple):
+class ShufflerSize(NamedTuple):
     """The size of a model, and its cards."""
 
     compartments: int
     per_compartment: int  # cards
     per_suit: int  # compartments, when it sorts; the joker counts as a suit
-    most: int  # cards that it accepts; more mean that the intake sensor is wrong
-    whole: tuple[int, ...]  # the faces of a whole deck or batch
+    max_cards: int  # cards that it accepts; more mean that the intake sensor is wrong
+    full_set: tuple[int, ...]  # the faces of a whole deck or batch
 
 
-ONE_DECK: Final = Size(compartments=10, per_compartment=9, per_suit=1, most=60, whole=DECK_53)
+ONE_DECK: Final = ShufflerSize(compartments=10, per_compartment=9, per_suit=1, max_cards=60, full_set=DECK_53)
 # A seventh deck does not fit: 312 cards and half a deck of margin.
-ONE_BATCH: Final = Size(compartments=40, per_compartment=10, per_suit=8, most=338, whole=SIX_DECKS)
+ONE_BATCH: Final = ShufflerSize(compartments=40, per_compartment=10, per_suit=8, max_cards=338, full_set=SIX_DECKS)
 
 
-class ShufflerMechanics(CardPath):
+class ShufflerMechanics(CardPathMechanics):
     """One machine's moving parts."""
 
     def __init__(self, world: World, clock: DeviceClock, rng: Random, slot: str) -> None:
@@ -140,13 +140,13 @@ class ShufflerMechanics(CardPath):
 
     # --- hands and faults ----------------------------------------------------------------------------------------
 
-    def inject(self, fault: Fault) -> None:
+    def inject(self, fault: InjectedFault) -> None:
         """Apply a fault of the mechanics; BadFault if it is impossible."""
         match fault.kind.name:
             case "card_migrates" | "cards_left_inside" as name:
-                fault.whole("card")
+                fault.integer("card")
                 if name == "cards_left_inside":
-                    fault.whole("count")
+                    fault.integer("count")
                 self._pending.append(fault)
             case _:
                 super().inject(fault)
@@ -168,7 +168,7 @@ class ShufflerMechanics(CardPath):
         if not self._pending and not self._slipping:
             return False
         if many := self._due("cards_left_inside"):
-            self._slipping = many.whole("count")
+            self._slipping = many.integer("count")
         if self._slipping:
             self._slipping -= 1
             return True

@@ -42,7 +42,7 @@ def swap_card(world: World, rng: Random, place: str) -> str:
     return "one card was replaced by a copy of another"
 
 
-def turn_card(world: World, place: str, below: int) -> str:
+def turn_card_face_up(world: World, place: str, below: int) -> str:
     """Turn a card of a pile face up, the one under so many others."""
     pile = world.at(place)
     if below >= len(pile):
@@ -64,7 +64,7 @@ def put_down(world: World, cards: list[Card], place: str) -> None:
         world.move(card, ASIDE if card.face == COVER else place)
 
 
-def gather(world: World) -> str:
+def collect_to_tray(world: World) -> str:
     """Collect dealt and discarded cards in the tray."""
     cards = [card for place in (LAYOUT, RACK) for card in world.at(place)]
     put_down(world, cards, TRAY)

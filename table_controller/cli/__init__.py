@@ -92,7 +92,7 @@ def _run(argv: Sequence[str] | None) -> int:
     import logging
     import os
 
-    from firmware_bridge.errors import PitboxError, UsageMistake
+    from firmware_bridge.errors import PitboxError, UsageError
 
     logging.getLogger().addHandler(logging.NullHandler())  # commands print; they do not log
     for stream in (sys.stdout, sys.stderr):
@@ -102,7 +102,7 @@ def _run(argv: Sequence[str] | None) -> int:
         result: int = args.run(args)
     except PitboxError as error:
         _explain(error)
-        if isinstance(error, UsageMistake):
+        if isinstance(error, UsageError):
             print(_usage(args.parser, arguments), end="", file=sys.stderr)
         return exit_code(error)
     except BrokenPipeError:  # the reader of our output has closed: `pitbox ... | head`
@@ -180,9 +180,9 @@ def command_parser(typed: str | None = None) -> argparse.ArgumentParser:
 
 def _make_screen() -> Screen:
     """Return a screen on standard output, for commands of packages that cannot import this one."""
-    from table_controller.cli.screen import PatientConsole, Screen
+    from table_controller.cli.screen import PipeSafeConsole, Screen
 
-    return Screen(PatientConsole(highlight=False))
+    return Screen(PipeSafeConsole(highlight=False))
 
 
 def _usage(parser: argparse.ArgumentParser, arguments: list[str]) -> str:

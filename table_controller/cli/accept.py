@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli import OK
 from table_controller.cli.pins import add_pin_argument
-from table_controller.cli.two_people import add_two_arguments, named, proved
+from table_controller.cli.two_people import add_signer_arguments, named_signers, authenticate_signers
 
 if TYPE_CHECKING:
     import argparse
 
-ABOUT: Final = (
+HELP: Final = (
     "record that two people accept a changed list of devices (added, removed, or another dealing method); the box must "
     "be stopped between rounds"
 )
@@ -27,26 +27,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="the changed table.toml (default: /etc/pitbox/table.toml)"
     )
-    add_two_arguments(parser, _PEOPLE)
+    add_signer_arguments(parser, _PEOPLE)
     add_pin_argument(parser)
     parser.set_defaults(people=None)
 
 
-def accept(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the differences, authenticate both people, then record the change. Refused while a box runs."""
     from table_controller.config import default_path, load_config
     from table_controller.controller.accept import accept_changes, changes_to_accept
     from table_controller.controller.data_folder import DataFolder
     from table_controller.table.events import Person
 
-    named_ids = named(args, _PEOPLE, _WHAT)
+    named_ids = named_signers(args, _PEOPLE, _WHAT)
     config = load_config(args.config or default_path())
     data = DataFolder(config.data)
     try:
         for change in changes_to_accept(config, (Person("technician", ""), Person("floorperson", ""))):
             print(change)
-        signers = proved(args, named_ids, _WHAT)
-        record = accept_changes(config, (signers["technician"].speaker, signers["floorperson"].speaker))
+        signers = authenticate_signers(args, named_ids, _WHAT)
+        record = accept_changes(config, (signers["technician"].event_person, signers["floorperson"].event_person))
     finally:
         data.close()
     print(f"accepted by technician {signers['technician'].id} and floorperson {signers['floorperson'].id}: "

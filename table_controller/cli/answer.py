@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from table_controller.cli.box_link import add_box_arguments, box, sign_on
-from table_controller.cli.say import seats_of, told_code
+from table_controller.cli.box_link import add_box_arguments, connect_box, sign_on
+from table_controller.cli.say import parse_seats, print_result
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +27,6 @@ def run(args: argparse.Namespace) -> int:
     """Send the answer and print what the box decided."""
     event: dict[str, Any] = {"type": "Answer", "prompt": args.prompt, "choice": args.choice}
     event |= {} if args.number is None else {"number": args.number}
-    event |= {} if args.seats is None else {"seats": seats_of(args.seats)}
-    with box(args) as caller:
-        return told_code(caller.ask("say", event=event, **sign_on(caller, args)))
+    event |= {} if args.seats is None else {"seats": parse_seats(args.seats)}
+    with connect_box(args) as caller:
+        return print_result(caller.request("say", event=event, **sign_on(caller, args)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from table_controller.cli import OK
 from table_controller.cli.pins import add_pin_argument
-from table_controller.cli.two_people import add_two_arguments, named, proved
+from table_controller.cli.two_people import add_signer_arguments, named_signers, authenticate_signers
 
 if TYPE_CHECKING:
     import argparse
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", type=Path, metavar="FILE", help="the table.toml to approve (default: /etc/pitbox/table.toml)"
     )
-    add_two_arguments(parser, APPROVERS)
+    add_signer_arguments(parser, APPROVERS)
     add_pin_argument(parser)
     parser.set_defaults(people=None)
 
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     from table_controller.controller.data_folder import DataFolder
 
     what = "the software of a table"
-    who = named(args, APPROVERS, what)
+    who = named_signers(args, APPROVERS, what)
     config = load_config(args.config or default_path())
     if config.development:
         raise ConfigurationError(
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
         )
     data = DataFolder(config.data)
     try:
-        people = proved(args, who, what)
+        people = authenticate_signers(args, who, what)
         at = datetime.now(UTC).isoformat(timespec="seconds")
         approval = approve(config, people["technician"].id, people["auditor"].id, at)
     except OSError as error:

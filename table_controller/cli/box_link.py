@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.decoding import BAD_TOML
 from firmware_bridge.errors import BadConfiguration
 from table_controller.cli.pins import add_pin_argument, ask_pin
-from table_controller.controller.client import Caller
+from table_controller.controller.client import BlockingClient
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
 # Where Debian keeps files that an administrator writes.
-CONFIG: Final = Path("/etc/pitbox/table.toml")
+DEFAULT_CONFIG: Final = Path("/etc/pitbox/table.toml")
 _DATA: Final = "/var/lib/pitbox"
 
 
 def add_config_argument(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names the configuration."""
-    given = Path(os.environ.get("PITBOX_CONFIG", CONFIG))
+    given = Path(os.environ.get("PITBOX_CONFIG", DEFAULT_CONFIG))
     parser.add_argument("--config", type=Path, default=given, metavar="FILE", help=f"table.toml (default {given})")
 
 
@@ -41,7 +41,7 @@ def add_box_arguments(parser: argparse.ArgumentParser, *, people: int = 0) -> No
         parser.add_argument("--second", metavar="CRED", help="the second credential, where two people must sign")
 
 
-def socket_of(args: argparse.Namespace) -> Path:
+def socket_path(args: argparse.Namespace) -> Path:
     """Return the path of the control socket. Errors elsewhere in the configuration do not matter."""
     if args.socket is not None:
         named: Path = args.socket
@@ -49,10 +49,10 @@ def socket_of(args: argparse.Namespace) -> Path:
     raw = _raw(args.config)
     control = raw.get("control")
     named_there = control.get("socket") if isinstance(control, dict) else None
-    return args.config.parent / str(named_there) if named_there else data_of(args) / "control.sock"
+    return args.config.parent / str(named_there) if named_there else configured_data_folder(args) / "control.sock"
 
 
-def data_of(args: argparse.Namespace) -> Path:
+def configured_data_folder(args: argparse.Namespace) -> Path:
     """Return the data folder. Errors elsewhere in the configuration do not matter."""
     data = _raw(args.config).get("data")
     folder: Path = args.config.parent / (str(data.get("folder", _DATA)) if isinstance(data, dict) else _DATA)
@@ -69,20 +69,20 @@ def _raw(path: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def box(args: argparse.Namespace) -> Iterator[Caller]:
+def connect_box(args: argparse.Namespace) -> Iterator[BlockingClient]:
     """Connect to the box; raise NoBox if none answers."""
-    with Caller(socket_of(args)) as caller:
+    with BlockingClient(socket_path(args)) as caller:
         yield caller
 
 
-def sign_on(caller: Caller, args: argparse.Namespace) -> dict[str, Any]:
+def sign_on(caller: BlockingClient, args: argparse.Namespace) -> dict[str, Any]:
     """Sign on the named people; return their credentials as a request carries them."""
     signers: dict[str, Any] = {"by": _sign_on(caller, args, args.by)}
-    if getattr(args, "second", None):
+    if getattr(args, "second_ledger", None):
         signers["second"] = _sign_on(caller, args, args.second)
     return signers
 
 
-def _sign_on(caller: Caller, args: argparse.Namespace, credential: str) -> str:
-    session = caller.ask("sign_on", credential=credential, pin=ask_pin(args, credential))
+def _sign_on(caller: BlockingClient, args: argparse.Namespace, credential: str) -> str:
+    session = caller.request("sign_on", credential=credential, pin=ask_pin(args, credential))
     return str(session["credential"])

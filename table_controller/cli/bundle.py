@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import ConfigurationError, PitboxError
 from table_controller.cli import OK
-from table_controller.cli.jams import add_data_arguments, data_folder, read_history, reasons
+from table_controller.cli.jams import add_data_arguments, data_folder, read_history, reason_titles
 
 if TYPE_CHECKING:
     import argparse
@@ -64,11 +64,11 @@ def run(args: argparse.Namespace) -> int:
 def _history(data: Path, bundle: Bundle) -> None:
     import msgspec
 
-    from table_controller.cli.jams import dossiers, journal_folder
-    from table_controller.diagnosis.summary import summed
+    from table_controller.cli.jams import known_faults, journal_folder
+    from table_controller.diagnosis.summary import summarize
 
     try:
-        summary = summed(read_history(journal_folder(data), 0, dossiers(data)), reasons())
+        summary = summarize(read_history(journal_folder(data), 0, known_faults(data)), reason_titles())
     except (PitboxError, OSError):
         return  # the line about the journal reports it
     bundle.add_json(
@@ -77,12 +77,12 @@ def _history(data: Path, bundle: Bundle) -> None:
 
 
 def _doctor(config: Path, bundle: Bundle) -> None:
-    from table_controller.cli.doctor import look
+    from table_controller.cli.doctor import check_all
     from table_controller.doctor.lines import OK as GOOD
 
     # Full lines contain paths and addresses, which must not leave the casino: only names and states are included.
     lines = [
-        {"what": line.what, "state": line.state} for line in look(config, full=False, bench=False) if line.state != GOOD
+        {"what": line.what, "state": line.state} for line in check_all(config, full=False, bench=False) if line.state != GOOD
     ]
     bundle.add_json("doctor.json", "checks of pitbox doctor that are not ok", lines)
 

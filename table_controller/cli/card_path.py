@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from devices.shuffler.state import ShufflerView
 
-Span = tuple[str, str]  # text, style
+StyledText = tuple[str, str]  # text, style
 CLEAR: Final = "dim"
 DARK: Final = "bold yellow"
-WRONG: Final = "bold red"
+FAULTY: Final = "bold red"
 CARDS: Final = "bold cyan"
 
 # Segments and sensors between intake and gate, in the order in which a card passes them.
@@ -26,26 +26,26 @@ _TRACK: Final[list[m.Segment | m.Sensor | None]] = [
 ]  # fmt: skip
 
 
-def draw_path(view: ShufflerView, expected: int) -> list[Span]:
+def draw_path(view: ShufflerView, expected: int) -> list[StyledText]:
     """Return the path as styled text. `expected` is how many cards the deck, batch or set should have."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
     digits = len(str(expected))
     gap = " " if digits < 3 else ""  # three digits must fit into 80 columns
-    track = [box(view.inside, digits) if part is None else part for part in _TRACK]
+    track = [draw_box(view.inside, digits) if part is None else part for part in _TRACK]
     chute = view.continuous and view.phase is not m.Phase.UNLOADING
     end, cards = ("chute", view.in_chute) if chute else ("gate", view.behind_gate)
     return [
-        (f"intake{gap}", ""), (box(_waiting(view, expected), digits), CARDS), (gap, ""),
+        (f"intake{gap}", ""), (draw_box(_waiting(view, expected), digits), CARDS), (gap, ""),
         *draw_track(track, m.Sensor, stuck, view.blocked),
-        (gap, ""), (box(cards, digits), CARDS), (gap + end, ""),
+        (gap, ""), (draw_box(cards, digits), CARDS), (gap + end, ""),
     ]  # fmt: skip
 
 
 def draw_track(
     track: Sequence[IntEnum | str], sensors: type[IntEnum], stuck: IntEnum | None, blocked: int
-) -> list[Span]:
+) -> list[StyledText]:
     """Return segments, sensors and boxes in their order; `blocked` has a bit per sensor that is dark."""
-    spans: list[Span] = []
+    spans: list[StyledText] = []
     for part in track:
         if isinstance(part, str):
             spans.append((part, CARDS))
@@ -54,7 +54,7 @@ def draw_track(
             spans.append(("●" if dark else "○", DARK if dark else CLEAR))
         else:
             name = part.name.lower()
-            spans.append((f"✖{name}✖", WRONG) if part is stuck else (f"─{name}─", CLEAR))
+            spans.append((f"✖{name}✖", FAULTY) if part is stuck else (f"─{name}─", CLEAR))
     return spans
 
 
@@ -67,11 +67,11 @@ def _waiting(view: ShufflerView, expected: int) -> int | None:
     return 0 if view.phase is m.Phase.UNLOADING else max(0, expected - view.entered)
 
 
-def plain(spans: list[Span]) -> str:
+def plain_text(spans: list[StyledText]) -> str:
     """Return the text without its styles."""
     return "".join(text for text, _ in spans)
 
 
-def box(cards: int | None, digits: int = 2) -> str:
+def draw_box(cards: int | None, digits: int = 2) -> str:
     """Return a place for cards with the number of cards in it."""
     return f"▕{'?' if cards is None else cards:>{max(2, digits)}}▏"

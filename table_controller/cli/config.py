@@ -52,11 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     unit.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: /etc/pitbox/table.toml")
     unit.set_defaults(do=_unit)
     accepting = commands.add_parser(
-        "accept", help=accept.ABOUT, description=accept.ABOUT, epilog=f"example: {accept.EXAMPLE}",
+        "accept", help=accept.HELP, description=accept.HELP, epilog=f"example: {accept.EXAMPLE}",
         formatter_class=parser.formatter_class,
     )  # fmt: skip
     accept.add_arguments(accepting)
-    accepting.set_defaults(do=accept.accept)
+    accepting.set_defaults(do=accept.run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,16 +67,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     from table_controller.config import default_path, examine
-    from table_controller.config_check import problems_here, warnings_here
-    from table_controller.surroundings import notices_here
+    from table_controller.config_check import host_problems, host_warnings
+    from table_controller.surroundings import all_notices
 
     examined = examine(args.file or default_path())
     problems, warnings = list(examined.problems), list(examined.warnings)
     notices: list[Notice] = []
     if examined.config is not None:
-        problems += problems_here(examined.config)
-        warnings += warnings_here(examined.config)
-        notices = notices_here(examined.config, time.time())
+        problems += host_problems(examined.config)
+        warnings += host_warnings(examined.config)
+        notices = all_notices(examined.config, time.time())
     for problem in problems:
         print(f"{problem.code}  {problem}")
     failures = [notice for notice in notices if notice.is_failure]

@@ -14,31 +14,31 @@ from rich.text import Text
 
 from devices.bench_link import add_link_arguments, bench_command_id, bench_trust, slot_name
 from devices.kinds import kind_named
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from firmware_bridge.exit_codes import FAULT, LINK, OK
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.version import VERSION
-from table_controller.conformance.bench import Bench
-from table_controller.conformance.hands import Nobody, Person, SimulatorHands
-from table_controller.conformance.page import SIGNS
+from table_controller.conformance.bench import ConformanceBench
+from table_controller.conformance.hands import NoOperator, TerminalOperator, SimulatorOperator
+from table_controller.conformance.page import VERDICT_SIGNS
 from table_controller.conformance.report import (
     CONFORMS,
-    IN_WHAT_APPLIES,
-    Device,
-    Report,
+    CONFORMS_WHERE_APPLICABLE,
+    TestedDevice,
+    ConformanceReport,
     check_folder,
-    waits_for_hands,
+    ids_needing_operator,
     write,
 )
 from table_controller.conformance.requirements import (
-    Verdict,
-    chosen,
+    RequirementVerdict,
+    select_requirements,
     kind_chapter,
     kinds_with_requirements,
     protocol_chapters,
     requirements_of,
 )
-from table_controller.conformance.runner import Runner, meet, settle
+from table_controller.conformance.runner import Runner, identify_device, stop_motion
 
 if TYPE_CHECKING:
     import argparse
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.messages import DeviceHello
-    from table_controller.conformance.hands import Hands
-    from table_controller.conformance.report import Line
+    from table_controller.conformance.hands import Operator
+    from table_controller.conformance.report import RequirementResult
     from table_controller.conformance.requirements import Chapter, Requirement
 
 HELP = "check a device, simulated or real, against every requirement of the protocol and of its kind"
@@ -63,16 +63,16 @@ _LEAST: Final = 12
 _MOST: Final = 300
 
 _STYLES: Final = {
-    Verdict.PASS: "green",
-    Verdict.FAIL: "bold red",
-    Verdict.NOT_CHECKED: "yellow",
-    Verdict.SKIPPED: "yellow",
-    Verdict.NOT_APPLICABLE: "dim",
+    RequirementVerdict.PASS: "green",
+    RequirementVerdict.FAIL: "bold red",
+    RequirementVerdict.NOT_CHECKED: "yellow",
+    RequirementVerdict.SKIPPED: "yellow",
+    RequirementVerdict.NOT_APPLICABLE: "dim",
 }
-_STYLE_OF_RUN: Final = {CONFORMS: "bold green", IN_WHAT_APPLIES: "green"}
+_STYLE_OF_RUN: Final = {CONFORMS: "bold green", CONFORMS_WHERE_APPLICABLE: "green"}
 
 
-class Screen(Protocol):
+class ConformanceScreen(Protocol):
     """The output of this command; `table_controller.cli` passes it as `args.make_screen()`."""
 
     console: Console
@@ -121,9 +121,9 @@ def run(args: argparse.Namespace) -> int:
         _list(args.list, args.make_screen())
         return OK
     if args.port is None:
-        raise UsageMistake("name the device with --port, or use --list to list the requirements")
+        raise UsageError("name the device with --port, or use --list to list the requirements")
     trust = bench_trust(args)
-    requirements = chosen(requirements_of(trust.kind), args.only)
+    requirements = select_requirements(requirements_of(trust.kind), args.only)
     (serial,) = trust.keys
     folder = args.out or Path(f"conformance-{serial}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     check_folder(folder)
@@ -132,27 +132,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _conform(
-    args: argparse.Namespace, trust: Trust, requirements: list[Requirement], folder: Path, screen: Screen
+    args: argparse.Namespace, trust: Trust, requirements: list[Requirement], folder: Path, screen: ConformanceScreen
 ) -> int:
     profile, _ = kind_chapter(trust.kind)
     hands = _hands(args, screen)
     ids = _ids()
-    bench = Bench(lambda: open_port(args.port), trust, kind_named(trust.kind), profile, hands, ids.__next__)
+    bench = ConformanceBench(lambda: open_port(args.port), trust, kind_named(trust.kind), profile, hands, ids.__next__)
     await bench.open()
     try:
-        hello = await meet(bench)
+        hello = await identify_device(bench)
         began, clock = datetime.now(UTC), time.monotonic()
         with _Show(screen, len(requirements)) as show:
             runner = Runner(bench, requirements, show.before, show.after)
             try:
                 await runner.run()
             except asyncio.CancelledError:
-                await settle(bench)
+                await stop_motion(bench)
                 raise
             finally:
-                report = Report(
+                report = ConformanceReport(
                     f"pitbox {VERSION}", f"{began:%Y-%m-%d %H:%M:%S} UTC", round(time.monotonic() - clock, 1),
-                    args.port, hands.name, _device(hello), runner.lines, runner.lost, args.only,
+                    args.port, hands.name, _device(hello), runner.results, runner.ended_early, args.only,
                     len(requirements_of(trust.kind)),
                 )  # fmt: skip
                 write(report, folder)
@@ -170,44 +170,44 @@ def _ids() -> Any:
         yield last
 
 
-def _hands(args: argparse.Namespace, screen: Screen) -> Hands:
+def _hands(args: argparse.Namespace, screen: ConformanceScreen) -> Operator:
     if args.no_hands:
-        return Nobody()
+        return NoOperator()
     if args.hands is not None:
         named = args.hands.is_socket()
-        return SimulatorHands(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
+        return SimulatorOperator(args.hands if named else args.hands / f"{slot_name(args.port)}.sock")
     if not (sys.stdin.isatty() and screen.console.is_terminal):
-        raise UsageMistake("manual steps need a terminal: use --unattended or --simulator FOLDER")
-    return Person(lambda text: screen.line(f"  {text}", "bold"))
+        raise UsageError("manual steps need a terminal: use --unattended or --simulator FOLDER")
+    return TerminalOperator(lambda text: screen.line(f"  {text}", "bold"))
 
 
-def _device(hello: DeviceHello | None) -> Device | None:
+def _device(hello: DeviceHello | None) -> TestedDevice | None:
     if hello is None:
         return None
-    return Device(
+    return TestedDevice(
         hello.kind, hello.serial, hello.model, hello.firmware, hello.digest.hex(), hello.capabilities,
         f"{hello.boot_id:08x}",
     )  # fmt: skip
 
 
-def _exit_code(report: Report, *, no_hands: bool) -> int:
+def _exit_code(report: ConformanceReport, *, no_hands: bool) -> int:
     """Return 0 only if every requested requirement passed; --unattended requests only those without manual steps."""
     counts = report.counts
-    if counts[Verdict.FAIL]:
+    if counts[RequirementVerdict.FAIL]:
         return FAULT
     if report.lost:
         return LINK
-    open_ids = {line.id for line in report.requirements if line.verdict is Verdict.NOT_CHECKED}
-    if open_ids - (waits_for_hands(report.requirements) if no_hands else set()):
+    open_ids = {line.id for line in report.requirements if line.verdict is RequirementVerdict.NOT_CHECKED}
+    if open_ids - (ids_needing_operator(report.requirements) if no_hands else set()):
         return FAULT
     # If only requirements that do not apply were requested, nothing was checked.
-    return OK if counts[Verdict.PASS] or open_ids else FAULT
+    return OK if counts[RequirementVerdict.PASS] or open_ids else FAULT
 
 
 class _Show:
     """Shows progress: a bar on a terminal, a line for each requirement elsewhere."""
 
-    def __init__(self, screen: Screen, total: int) -> None:
+    def __init__(self, screen: ConformanceScreen, total: int) -> None:
         self._screen = screen
         self._bar: Progress | None = None
         self._task: TaskID
@@ -230,25 +230,25 @@ class _Show:
             room = max(_LEAST, self._screen.console.width - _TAKEN)
             self._bar.update(self._task, description=f"{requirement.id} {requirement.sentence}"[:room], refresh=True)
 
-    def after(self, line: Line) -> None:
+    def after(self, line: RequirementResult) -> None:
         if self._bar is not None:
             self._bar.update(self._task, advance=1, refresh=True)
-        if self._bar is None or line.verdict not in (Verdict.PASS, Verdict.NOT_APPLICABLE):
+        if self._bar is None or line.verdict not in (RequirementVerdict.PASS, RequirementVerdict.NOT_APPLICABLE):
             for text, style in line_text(line):
                 self._screen.line(text, style)
 
 
-def line_text(line: Line) -> list[tuple[str, str]]:
+def line_text(line: RequirementResult) -> list[tuple[str, str]]:
     """Return the printed lines of one result, with styles."""
-    lines = [(f"{SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
+    lines = [(f"{VERDICT_SIGNS[line.verdict]} {line.id}  {line.verdict:14s}  {line.sentence}", _STYLES[line.verdict])]
     if line.why:
         lines.append((f"           {line.why}", "dim"))
-    if line.verdict is Verdict.FAIL:
+    if line.verdict is RequirementVerdict.FAIL:
         lines += [(f"           {name} {_short(text)}", "") for name, text in _evidence(line)]
     return lines
 
 
-def _evidence(line: Line) -> tuple[tuple[str, str], ...]:
+def _evidence(line: RequirementResult) -> tuple[tuple[str, str], ...]:
     return (("expected", line.expected), ("seen    ", line.seen))
 
 
@@ -256,7 +256,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _MOST else f"{text[:_MOST]} ..."
 
 
-def _conclude(report: Report, folder: Path, screen: Screen) -> None:
+def _conclude(report: ConformanceReport, folder: Path, screen: ConformanceScreen) -> None:
     screen.line(report.summary, _STYLE_OF_RUN.get(report.verdict, "bold red"))
     if report.lost:
         screen.line(report.lost, "red")
@@ -264,7 +264,7 @@ def _conclude(report: Report, folder: Path, screen: Screen) -> None:
     screen.line("The device is left unverified: a table reads it again before it is in service.", "dim")
 
 
-def _list(kind: str, screen: Screen) -> None:
+def _list(kind: str, screen: ConformanceScreen) -> None:
     """Print the requirements of the protocol, and those of one kind or of all kinds."""
     chapters = protocol_chapters()
     chapters += [kind_chapter(name)[1] for name in ([kind] if kind else kinds_with_requirements())]
@@ -272,10 +272,10 @@ def _list(kind: str, screen: Screen) -> None:
         _list_chapter(chapter, screen)
 
 
-def _list_chapter(chapter: Chapter, screen: Screen) -> None:
+def _list_chapter(chapter: Chapter, screen: ConformanceScreen) -> None:
     screen.console.print(Text(chapter.title, style="bold"))
     for requirement in chapter.requirements:
-        marks = " (with operator)" if requirement.hands else ""
+        marks = " (with operator)" if requirement.needs_operator else ""
         marks += f" (capability {requirement.capability})" if requirement.capability else ""
         marks += f" (not with capability {requirement.without})" if requirement.without else ""
         screen.line(f"  {requirement.id}  {requirement.sentence}{marks}")

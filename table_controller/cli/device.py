@@ -25,7 +25,7 @@ HELP = "operate one device on the bench: status, sensors, self-test, a shuffle w
 EXAMPLE = "pitbox device shuffler --port /dev/ttyUSB0 --key SN123.key status"
 
 # Actions of every kind of machine.
-COMMON: Final = {
+COMMON_ACTIONS: Final = {
     "identify": "serial number, firmware, last commands",
     "link": "round trip time, retransmissions, noise",
 }
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(title="kinds of device", metavar="KIND", required=True, dest="kind")
     for name in KINDS:
         module = _module(name)
-        actions = COMMON | module.ACTIONS
+        actions = COMMON_ACTIONS | module.ACTIONS
         page = kinds.add_parser(
             name,
             help=f"operate a {name}",
@@ -107,8 +107,8 @@ def _identity(reported: Reported) -> list[tuple[str, ...]]:
 
 
 def _link(driver: Driver) -> list[tuple[str, ...]]:
-    link = driver.need_link()
+    link = driver.require_link()
     counted = msgspec.structs.asdict(link.counters) | msgspec.structs.asdict(link.wire.framer.counters)
     counted |= {"forged": link.forged, "replayed": link.replayed}
-    trip = f"{link.round_trip * 1000:.1f} ms, retransmitted after {link.rto * 1000:.0f} ms"
+    trip = f"{link.round_trip_s * 1000:.1f} ms, retransmitted after {link.rto_s * 1000:.0f} ms"
     return [("round trip", trip), *((name.replace("_", " "), str(count)) for name, count in counted.items())]

@@ -11,7 +11,7 @@ import msgspec
 from devices.kinds import kind_named
 from devices.report import LinkDown, Reported
 from devices.service import IN_SERVICE
-from firmware_bridge.errors import BoxRuns, EnrolledKey, LinkSilent, NoBox, NotInService, PitboxError, UsageMistake
+from firmware_bridge.errors import BoxAlreadyRunning, EnrolledKey, LinkSilent, NoBox, NotInService, PitboxError, UsageError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.transport.ports import open_port
@@ -29,19 +29,19 @@ HELP = "connect to every device of a table on the bench and print which of them 
 EXAMPLE = "pitbox devices --config table.toml"
 
 # A connected device completes its handshake and reports within this time (s), also on a slow line.
-PATIENCE: Final = 5.0
+REPORT_TIMEOUT_S: Final = 5.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the table's table.toml")
-    parser.add_argument("--seconds", type=float, default=PATIENCE, help=f"how long to wait (default {PATIENCE:g})")
+    parser.add_argument("--seconds", type=float, default=REPORT_TIMEOUT_S, help=f"how long to wait (default {REPORT_TIMEOUT_S:g})")
 
 
 def run(args: argparse.Namespace) -> int:
     """Connect to all slots at once, print a line each; the exit code is that of the first slot with a problem."""
     if not 0 < args.seconds <= 600:
-        raise UsageMistake("--seconds takes a number up to 600")
+        raise UsageError("--seconds takes a number up to 600")
     config = load_config(args.config)
     _no_box(config)
     for slot in config.slots:
@@ -59,19 +59,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _no_box(config: TableConfig) -> None:
     """Raise BoxRuns if the table's own box answers: it holds every port."""
-    from table_controller.controller.client import Caller
+    from table_controller.controller.client import BlockingClient
 
     try:
-        Caller(config.control.socket, patience=1.0).close()
+        BlockingClient(config.control.socket, timeout_s=1.0).close()
     except NoBox:
         return
     except PitboxError:  # a box runs, and refuses this user
         pass
     ask = f"pitbox status --config {config.path}"
-    raise BoxRuns(f"the box of {config.name} runs and holds its ports; ask it instead: {ask}")
+    raise BoxAlreadyRunning(f"the box of {config.name} runs and holds its ports; ask it instead: {ask}")
 
 
-class Found(msgspec.Struct, frozen=True):
+class SlotResult(msgspec.Struct, frozen=True):
     """The state of one slot after the check."""
 
     name: str
@@ -80,7 +80,7 @@ class Found(msgspec.Struct, frozen=True):
     cause: PitboxError
 
 
-async def _ask_all(config: TableConfig, seconds: float) -> list[Found]:
+async def _ask_all(config: TableConfig, seconds: float) -> list[SlotResult]:
     """Connect to all slots at once; wait until each has reported or failed, or the time is up."""
     loop = asyncio.get_running_loop()
     answered: dict[str, asyncio.Future[None]] = {slot.name: loop.create_future() for slot in config.slots}
@@ -104,21 +104,21 @@ def _slot(slot: SlotConfig, config: TableConfig, answered: asyncio.Future[None])
     return Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, on_event)
 
 
-def _result(slot: Slot[Any, Any], seconds: float) -> Found:
+def _result(slot: Slot[Any, Any], seconds: float) -> SlotResult:
     reported = slot.driver.reported
     cause = slot.cause or LinkSilent(f"{slot.name} has not reported within {seconds:g} s")
     if reported is not None:
         cause = NotInService(f"{slot.name} has reported, but is {slot.service.state}")
-    return Found(slot.name, slot.service.state, reported.hello if reported else None, cause)
+    return SlotResult(slot.name, slot.service.state, reported.hello if reported else None, cause)
 
 
-def _row(slot: Found) -> tuple[str, ...]:
+def _row(slot: SlotResult) -> tuple[str, ...]:
     serial, firmware = (slot.hello.serial, slot.hello.firmware) if slot.hello else ("", "")
     problem = "" if slot.state == IN_SERVICE else f"{slot.cause.code}: {slot.cause}"
     return slot.name, slot.state, serial, firmware, problem
 
 
-def _not_whole(results: list[Found]) -> list[str]:
+def _not_whole(results: list[SlotResult]) -> list[str]:
     """Return a sentence for each kind of which only some devices are in service, such as five sensors of six."""
     kinds = {slot.name.partition(".")[0]: None for slot in results}
     sentences = []

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.cli.box_link import add_config_argument
 from table_controller.config import examine
-from table_controller.controller.wear import FOLDER, WearBook, warnings_of
-from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
+from table_controller.controller.wear import WEAR_FOLDER, WearStore, warnings_of
+from table_controller.doctor.lines import FAIL, OK, WARN, CheckResult, exit_code
 
 if TYPE_CHECKING:
     import argparse
@@ -32,80 +32,80 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run all checks; the exit code is that of the worst line."""
-    lines: list[Line] = []
-    for line in look(args.config, full=args.full, bench=not args.no_bench):
+    lines: list[CheckResult] = []
+    for line in check_all(args.config, full=args.full, bench=not args.no_bench):
         lines.append(line)
         if not args.json:
             _print(line)
     if args.json:
         import msgspec
 
-        print(msgspec.json.format(msgspec.json.encode({"exit": worst(lines), "lines": lines})).decode())
+        print(msgspec.json.format(msgspec.json.encode({"exit": exit_code(lines), "lines": lines})).decode())
     else:
         counts = {state: sum(line.state == state for line in lines) for state in (OK, WARN, FAIL)}
         print(f"\n{counts[OK]} ok, {counts[WARN]} warn, {counts[FAIL]} fail")
-    return worst(lines)
+    return exit_code(lines)
 
 
-def look(path: Path, *, full: bool, bench: bool) -> Iterator[Line]:
+def check_all(path: Path, *, full: bool, bench: bool) -> Iterator[CheckResult]:
     """Run the checks one by one; yield the line of each as soon as it is known."""
     from table_controller.doctor import around, computer, machines, ports
 
     examined = examine(path)
     for problem in examined.problems:
-        yield Line("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check prints where")
+        yield CheckResult("configuration", FAIL, f"{problem.code}: {problem}", "pitbox config check prints where")
     for warning in examined.warnings:
-        yield Line("configuration", WARN, warning, "pitbox config check lists it")
+        yield CheckResult("configuration", WARN, warning, "pitbox config check lists it")
     config = examined.config
     if config is None:
-        yield computer.this_clock()
+        yield computer.check_clock()
         return
-    yield Line("configuration", OK, f"{path}: {config.name}, {config.game}, {len(config.slots)} slots")
-    box = machines.find_box(config.control.socket)
+    yield CheckResult("configuration", OK, f"{path}: {config.name}, {config.game}, {len(config.slots)} slots")
+    box = machines.probe_box(config.control.socket)
     yield from machines.box_lines(box, config.control.socket)
-    about_ports = ports.ports(config, box.pid)
+    about_ports = ports.check_ports(config, box.pid)
     yield from about_ports
-    yield from ports.keys(config)
-    yield from ports.approved(config)
+    yield from ports.check_keys(config)
+    yield from ports.check_approved_list(config)
     if box.status is not None:
-        yield from machines.slot_lines(config, machines.through_box(box.status))
+        yield from machines.slot_lines(config, machines.probes_of_box(box.status))
     elif bench and not box.problem:
         dead = {line.what.rpartition(" ")[2] for line in about_ports if line.state == FAIL}
-        yield from machines.slot_lines(config, machines.on_bench(config, dead))
+        yield from machines.slot_lines(config, machines.probe_on_bench(config, dead))
         enrolled = [slot.name for slot in config.slots if slot.key.enrolled]
         if enrolled:
-            yield Line("machines", WARN, f"not checked, because their keys are enrolled: {', '.join(enrolled)}",
+            yield CheckResult("machines", WARN, f"not checked, because their keys are enrolled: {', '.join(enrolled)}",
                        "start the box: only it may use an enrolled key")  # fmt: skip
-    yield from computer.computer(config, whole=full)
+    yield from computer.check_computer(config, whole=full)
     yield from wear_lines(config)
-    yield from around.broker(config)
-    yield from around.around(config)
+    yield from around.check_broker(config)
+    yield from around.check_surroundings(config)
 
 
-def wear_lines(config: TableConfig) -> Iterator[Line]:
+def wear_lines(config: TableConfig) -> Iterator[CheckResult]:
     """Yield what is about to fail, by the wear that machines reported."""
     here = {slot.key.serial for slot in config.slots}
-    known = [wear for wear in WearBook(config.data / FOLDER).all() if wear.serial in here]
+    known = [wear for wear in WearStore(config.data / WEAR_FOLDER).all() if wear.serial in here]
     warned = False
     for warning in (each for wear in known for each in warnings_of(wear)):
         warned = True
         problem, _, do = warning.sentence().rpartition("; ")
-        yield Line("wear", WARN, problem, do)
+        yield CheckResult("wear", WARN, problem, do)
     if known and not warned:
-        yield Line("wear", OK, f"{len(known)} machines followed, no drift")
+        yield CheckResult("wear", OK, f"{len(known)} machines followed, no drift")
 
 
-def _print(line: Line) -> None:
+def _print(line: CheckResult) -> None:
     import sys
 
     from rich.text import Text
 
-    from table_controller.cli.screen import PatientConsole
+    from table_controller.cli.screen import PipeSafeConsole
 
     if not sys.stdout.isatty():  # no line breaks for a script or a file
-        print(f"{line.state:4s}  {line.what}: {line.said}" + (f"  -> {line.do}" if line.do else ""))
+        print(f"{line.state:4s}  {line.what}: {line.text}" + (f"  -> {line.do}" if line.do else ""))
         return
-    console = PatientConsole(highlight=False)
-    console.print(Text.assemble((f"{line.state:4s}", _STYLE[line.state]), "  ", (line.what, "bold"), ": ", line.said))
+    console = PipeSafeConsole(highlight=False)
+    console.print(Text.assemble((f"{line.state:4s}", _STYLE[line.state]), "  ", (line.what, "bold"), ": ", line.text))
     if line.do:
         console.print(Text(f"      -> {line.do}", style="dim"))

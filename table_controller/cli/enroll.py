@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_box_arguments, box, sign_on
+from table_controller.cli.box_link import add_box_arguments, connect_box, sign_on
 
 if TYPE_CHECKING:
     import argparse
@@ -30,9 +30,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.second is None:
         raise NotAllowed("a technician and a floorperson enroll a device; name the second person with --second")
-    with box(args) as caller:
+    with connect_box(args) as caller:
         file = {} if args.key is None else {"file": str(args.key.resolve())}
-        result = caller.ask("enroll", slot=args.slot, **file, **sign_on(caller, args))
+        result = caller.request("enroll", slot=args.slot, **file, **sign_on(caller, args))
     revoked = f"; the key of {result['revoked']} is revoked" if result["revoked"] else ""
     print(f"{result['slot']}: {result['serial']} is enrolled{revoked}")
     return OK

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from enum import IntEnum
 
-    from devices.gauges import SensorLevel, Transit
+    from devices.gauges import OpticalLevel, TransitTimes
 
 Rows = list[tuple[str, ...]]
 
@@ -19,7 +19,7 @@ def count_text(cards: int | None) -> str:
 
 
 def sensor_table(
-    sensors: type[IntEnum], levels: list[SensorLevel], motors: type[IntEnum], currents: list[int]
+    sensors: type[IntEnum], levels: list[OpticalLevel], motors: type[IntEnum], currents: list[int]
 ) -> tuple[Rows, tuple[str, ...]]:
     """Return levels and margins of every fitted sensor, and the current of every motor."""
     fitted = ((s, v) for s, v in zip(sensors, levels, strict=True) if v.threshold)
@@ -31,7 +31,7 @@ def sensor_table(
     return rows, ("", "now", "level", "threshold", "margin")
 
 
-def transit_table(segments: type[IntEnum], transits: list[Transit]) -> tuple[Rows, tuple[str, ...]]:
+def transit_table(segments: type[IntEnum], transits: list[TransitTimes]) -> tuple[Rows, tuple[str, ...]]:
     """Return how long cards took through each segment."""
     rows: Rows = [
         (s.name.lower(), str(t.cards), *(f"{us / 1000:.1f}" for us in (t.mean, t.least, t.most, t.deviation, t.last)))
@@ -40,12 +40,12 @@ def transit_table(segments: type[IntEnum], transits: list[Transit]) -> tuple[Row
     return rows, ("segment", "cards", "mean ms", "least", "most", "deviation", "last")
 
 
-def dark(sensors: Iterable[IntEnum], levels: list[SensorLevel]) -> str:
+def dark_sensors(sensors: Iterable[IntEnum], levels: list[OpticalLevel]) -> str:
     """Return the names of the sensors that are blocked."""
     return ", ".join(sensor.name.lower() for sensor in sensors if levels[sensor].blocked) or "none"
 
 
-def strained(motors: type[IntEnum], currents: list[int]) -> str:
+def strained_motor(motors: type[IntEnum], currents: list[int]) -> str:
     """Return the motor with the highest current, with that current."""
     hardest = max(motors, key=lambda motor: currents[motor])
     return f"{hardest.name.lower()}, {currents[hardest]} mA"

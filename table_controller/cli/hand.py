@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
-from firmware_bridge.errors import BadHand, PitboxError, UsageMistake
+from firmware_bridge.errors import BadHand, PitboxError, UsageError
 from table_controller import rulebook
 from table_controller.cli import OK, USAGE
 from table_controller.rulebook import GAMES
-from table_controller.rulebook.settlement.one_hand import Answer, Ask, appraise
+from table_controller.rulebook.settlement.one_hand import Appraisal, AppraisalRequest, appraise_hand
 
 if TYPE_CHECKING:
     import argparse
 
     from table_controller.cli.screen import Screen
-    from table_controller.rulebook.settlement.round import Result
+    from table_controller.rulebook.settlement.round import WagerResult
 
 HELP = "print the rank of a hand and what a wager on it pays"
 EXAMPLE = 'pitbox hand face_up_pai_gow "As Ks Qs Js Ts Kd Qd" --wager progressive --paytable 4'
@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json and args.cards is None:
         return _stream(args)
     if args.game is None or args.cards is None:
-        raise UsageMistake(f"name a game and its cards, for example: {EXAMPLE}")
-    answer = appraise(_ask(args, args.cards))
+        raise UsageError(f"name a game and its cards, for example: {EXAMPLE}")
+    answer = appraise_hand(_ask(args, args.cards))
     if args.json:
         _print_line(answer)
     else:
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _ask(args: argparse.Namespace, cards: str) -> Ask:
-    return Ask(
+def _ask(args: argparse.Namespace, cards: str) -> AppraisalRequest:
+    return AppraisalRequest(
         game=game_of(args.game), cards=cards, wager=args.wager, paytable=args.paytable, dealer=args.dealer,
         replacement=args.replacement, bet_cents=None if args.bet is None else _cents(args.bet),
         settings=dict(_pair(text) for text in args.set),
@@ -77,7 +77,7 @@ def game_of(word: str | None) -> str:
     by_name = {name: game for game in GAMES for name in (game, rulebook.edition(game).chapter)}
     if word not in by_name:
         near = get_close_matches(word, by_name, 3, 0.5) or list(by_name)
-        raise UsageMistake(f"there is no game {word} (nearest: {', '.join(near)})")
+        raise UsageError(f"there is no game {word} (nearest: {', '.join(near)})")
     return by_name[word]
 
 
@@ -92,7 +92,7 @@ def _cents(text: str) -> int:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise UsageMistake(f"--set {text}: write NAME=VALUE")
+        raise UsageError(f"--set {text}: write NAME=VALUE")
     return name, value
 
 
@@ -108,18 +108,18 @@ def _stream(args: argparse.Namespace) -> int:
         if not line.strip():
             continue
         try:
-            _print_line(appraise(_parse_line(args, line.strip())))
+            _print_line(appraise_hand(_parse_line(args, line.strip())))
         except PitboxError as error:
             failed = True
             _print_line({"error": {"code": error.code, "message": str(error)}})
     return USAGE if failed else OK
 
 
-def _parse_line(args: argparse.Namespace, line: str) -> Ask:
+def _parse_line(args: argparse.Namespace, line: str) -> AppraisalRequest:
     if not line.startswith("{"):
         return _ask(args, line)
     try:
-        ask = msgspec.json.decode(line, type=Ask)
+        ask = msgspec.json.decode(line, type=AppraisalRequest)
     except UNDECODABLE as error:
         raise BadHand(f"not a hand: {error}") from error
     return msgspec.structs.replace(ask, game=game_of(ask.game))
@@ -133,7 +133,7 @@ def _print_line(value: Any) -> None:
 # --- for people -------------------------------------------------------------------------------------------------------
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: Appraisal) -> None:
     from table_controller.cli.screen import Screen
 
     edition = rulebook.edition(answer.game)
@@ -151,7 +151,7 @@ def _show(answer: Answer) -> None:
             screen.line(f"\nAssumed; the Rules Submission must state it (--set): {', '.join(answer.assumed)}")
 
 
-def _show_results(screen: Screen, results: tuple[Result, ...]) -> None:
+def _show_results(screen: Screen, results: tuple[WagerResult, ...]) -> None:
     """Print one wager by one paytable or by several."""
     first = results[0]
     heads = ("paytable", "line", "outcome")
@@ -170,7 +170,7 @@ def _show_results(screen: Screen, results: tuple[Result, ...]) -> None:
     )
 
 
-def _pays(result: Result) -> str:
+def _pays(result: WagerResult) -> str:
     if result.outcome != "wins":
         return ""
     parts = [_dollars(result.paid_cents)] if result.paid_cents else []

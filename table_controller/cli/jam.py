@@ -9,23 +9,23 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware_bridge.errors import BadDossier, UsageMistake
+from firmware_bridge.errors import BadFaultReport, UsageError
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_box_arguments, box, data_of, sign_on, socket_of
+from table_controller.cli.box_link import add_box_arguments, connect_box, configured_data_folder, sign_on, socket_path
 from table_controller.cli.pins import add_pin_argument
 from table_controller.diagnosis import store
 
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.controller.client import Caller
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.controller.client import BlockingClient
+    from table_controller.diagnosis.dossier import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.diagnosis.steps import StepEvent
+    from table_controller.diagnosis.steps import ReturnEvent
 
 HELP = "diagnose a fault from its report: rule, place, cards, causes, steps of the return to service (also: jam)"
 EXAMPLE = "pitbox fault 12 --folder /var/lib/pitbox/dossiers"
-FOLDER = Path("/var/lib/pitbox/dossiers")
+DEFAULT_FOLDER = Path("/var/lib/pitbox/dossiers")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,12 +64,12 @@ def run(args: argparse.Namespace) -> int:
     """Print the list or one diagnosis."""
     if args.slot is not None:
         return _order_slot(args)
-    folder = args.folder or folder_of(args)
+    folder = args.folder or fault_report_folder(args)
     numbers = store.numbers(folder)
     if args.list:
         return _list(folder, numbers)
     if not numbers and args.id is None:
-        raise BadDossier(f"there is no fault report in {folder}")
+        raise BadFaultReport(f"there is no fault report in {folder}")
     number = numbers[-1] if args.id is None else args.id
     if args.step is not None or args.order is not None:
         _tick(args, folder, number)
@@ -86,38 +86,38 @@ def run(args: argparse.Namespace) -> int:
 def _order_slot(args: argparse.Namespace) -> int:
     """Have the box command a machine that has no fault; the box refuses with its reasons."""
     if args.by is None or args.order is None:
-        raise UsageMistake("--slot needs --order and --as: the person who gives the order signs on")
+        raise UsageError("--slot needs --order and --as: the person who gives the order signs on")
     call, arguments = _order(args.order)
-    with box(args) as caller:
+    with connect_box(args) as caller:
         by = sign_on(caller, args)["by"]
-        caller.ask("device", slot=args.slot, call=call, arguments=arguments, by=by)
+        caller.request("device", slot=args.slot, call=call, arguments=arguments, by=by)
     print(f"{args.slot}: {call}: done")
     return OK
 
 
-def folder_of(args: argparse.Namespace) -> Path:
+def fault_report_folder(args: argparse.Namespace) -> Path:
     """Return the folder of fault reports: next to the named control socket, as configured, or the default."""
     if args.socket is None and not args.config.exists():
-        return FOLDER
-    return socket_of(args).parent / FOLDER.name if args.socket is not None else data_of(args) / FOLDER.name
+        return DEFAULT_FOLDER
+    return socket_path(args).parent / DEFAULT_FOLDER.name if args.socket is not None else configured_data_folder(args) / DEFAULT_FOLDER.name
 
 
 def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
     """Have the box tick a step, or command the machine to do what proves the step; it refuses with what is missing."""
     if args.by is None:
-        raise UsageMistake("--step and --order need --as: the person who does it signs on")
+        raise UsageError("--step and --order need --as: the person who does it signs on")
     slot = store.read(folder, number).machine.slot
-    with box(args) as caller:
+    with connect_box(args) as caller:
         by = sign_on(caller, args)["by"]
         orders = [_order(args.order)] if args.order is not None else _shows(caller, args.step, number)
         for call, arguments in orders:
-            caller.ask("device", slot=slot, call=call, arguments=arguments, by=by)
-        caller.ask("jam", dossier=number)  # returns when the machine's evidence is on disk
+            caller.request("device", slot=slot, call=call, arguments=arguments, by=by)
+        caller.request("jam", dossier=number)  # returns when the machine's evidence is on disk
         if args.step is not None and not orders:
-            caller.ask("jam", dossier=number, step=args.step, cards=args.cards, by=by)
+            caller.request("jam", dossier=number, step=args.step, cards=args.cards, by=by)
 
 
-def _shows(caller: Caller, step: str, number: int) -> list[tuple[str, dict[str, Any]]]:
+def _shows(caller: BlockingClient, step: str, number: int) -> list[tuple[str, dict[str, Any]]]:
     """Return the commands that make a machine prove a step; none for a step that people confirm."""
     match step:
         case "clear":
@@ -125,7 +125,7 @@ def _shows(caller: Caller, step: str, number: int) -> list[tuple[str, dict[str, 
         case "sensor_test":
             return [("self_test", {})]
         case "motor_jog":
-            motors = caller.ask("jam", dossier=number).get("motors", [])
+            motors = caller.request("jam", dossier=number).get("motors", [])
             return [("jog", {"motor": motor}) for motor in motors] or [("self_test", {})]
     return []
 
@@ -136,7 +136,7 @@ def _order(words: list[str]) -> tuple[str, dict[str, Any]]:
     for word in words[1:]:
         name, equals, value = word.partition("=")
         if not equals:
-            raise UsageMistake(f"--order takes NAME=VALUE, not {word!r}")
+            raise UsageError(f"--order takes NAME=VALUE, not {word!r}")
         arguments[name] = int(value) if value.isdecimal() else {"yes": True, "no": False}.get(value, value)
     return words[0], arguments
 
@@ -148,7 +148,7 @@ def _list(folder: Path, numbers: list[int]) -> int:
     for number in reversed(numbers):
         try:
             dossier = store.read(folder, number)
-        except BadDossier as error:
+        except BadFaultReport as error:
             print(f"fault report {number}  unreadable: {error}")
         else:
             diagnosis = diagnose(dossier)
@@ -159,7 +159,7 @@ def _list(folder: Path, numbers: list[int]) -> int:
     return OK
 
 
-def _json(dossier: Dossier, diagnosis: Diagnosis) -> int:
+def _json(dossier: FaultReport, diagnosis: Diagnosis) -> int:
     import msgspec
 
     data: dict[str, Any] = {"number": dossier.number, "slot": dossier.machine.slot, "at_ns": dossier.at_ns}
@@ -169,7 +169,7 @@ def _json(dossier: Dossier, diagnosis: Diagnosis) -> int:
     return OK
 
 
-def _print(dossier: Dossier, diagnosis: Diagnosis, steps: list[StepEvent]) -> None:
+def _print(dossier: FaultReport, diagnosis: Diagnosis, steps: list[ReturnEvent]) -> None:
     from table_controller.cli import jam_text as text
     from table_controller.cli.screen import Screen
 
@@ -179,7 +179,7 @@ def _print(dossier: Dossier, diagnosis: Diagnosis, steps: list[StepEvent]) -> No
             screen.line("the machine did not answer after the fault; its own memory is not in this report", "yellow")
         _section(screen, "by rule", text.rule_lines(dossier))
         screen.line()
-        screen.show(screen.styled(text.drawing(dossier, diagnosis)), last=True)
+        screen.show(screen.to_text(text.draw_fault(dossier, diagnosis)), last=True)
         _section(screen, "where", text.where_lines(diagnosis))
         _section(screen, "cards", [text.cards_line(diagnosis.cards)])
         _section(screen, "why", text.cause_lines(diagnosis))

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from table_controller.cli.card_path import CARDS, CLEAR, DARK, WRONG
+from table_controller.cli.card_path import CARDS, CLEAR, DARK, FAULTY
 from table_controller.diagnosis.card_paths import BY_HAND, PATHS
-from table_controller.diagnosis.steps import SERVICE, STAFF, Step, Way, begin_of, replay, wanted
+from table_controller.diagnosis.steps import SERVICE_STEPS, STAFF_STEPS, ReturnStep, ReturnProgress, begin_of, replay, required_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.cli.card_path import Span as Styled
+    from table_controller.cli.card_path import StyledText as Styled
     from table_controller.diagnosis.card_paths import Leg
-    from table_controller.diagnosis.dossier import Dossier
-    from table_controller.diagnosis.findings import Cards, Diagnosis, Span
-    from table_controller.diagnosis.steps import StepEvent
+    from table_controller.diagnosis.dossier import FaultReport
+    from table_controller.diagnosis.findings import CardCounts, Diagnosis, CardRange
+    from table_controller.diagnosis.steps import ReturnEvent
 
 # The rule of every table; it also holds for a fault report that was written on a bench and names no clause.
 _EVERYWHERE: Final = (
@@ -26,7 +26,7 @@ _EVERYWHERE: Final = (
 _MOST_REASONS: Final = 5
 
 
-def heading(d: Dossier) -> str:
+def heading(d: FaultReport) -> str:
     """Return number, time, machine and kind of a fault, on one line."""
     at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(d.at_ns / 1e9))
     what = d.halt.what.replace("_", " ")
@@ -36,7 +36,7 @@ def heading(d: Dossier) -> str:
     return f"fault report {d.number}  {at}  {m.slot}: {what}{where}  {known}".rstrip()
 
 
-def rule_lines(d: Dossier) -> Iterator[str]:
+def rule_lines(d: FaultReport) -> Iterator[str]:
     """Yield what the table must do by rule."""
     yield _EVERYWHERE
     if d.orders or d.clauses:
@@ -57,12 +57,12 @@ def _cited(clauses: tuple[str, ...]) -> str:
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-def drawing(d: Dossier, found: Diagnosis) -> list[Styled]:
+def draw_fault(d: FaultReport, diagnosis: Diagnosis) -> list[Styled]:
     """Return the machine's card path with the segment marked: ✖ where it is, ? where it may be."""
     path = PATHS[d.machine.kind]
     by_hand = BY_HAND in d.machine.capabilities
     legs: tuple[Leg, ...] = path.legs[1:] if by_hand else path.legs
-    cards = found.cards
+    cards = diagnosis.cards
     spans: list[Styled] = [(legs[0].start + " ", "")]
     if not by_hand:
         spans.append((_box(cards.waiting), CARDS))
@@ -72,20 +72,20 @@ def drawing(d: Dossier, found: Diagnosis) -> list[Styled]:
         for stretch in leg.stretches:
             if by_hand and stretch.segment == "draw":
                 pass
-            elif stretch.segment in found.where.segments:
-                mark = "✖" if len(found.where.segments) == 1 else "?"
-                spans.append((f"{mark}{stretch.segment}{mark}", WRONG))
+            elif stretch.segment in diagnosis.where.segments:
+                mark = "✖" if len(diagnosis.where.segments) == 1 else "?"
+                spans.append((f"{mark}{stretch.segment}{mark}", FAULTY))
             else:
                 spans.append((f"─{stretch.segment}─", CLEAR))
             if stretch.sensor is not None:
                 level = d.level(stretch.sensor)
-                bad = stretch.sensor in found.where.sensors
+                bad = stretch.sensor in diagnosis.where.sensors
                 dark = level is not None and level.blocked
-                spans.append(("●" if dark else "○", WRONG if bad else DARK if dark else CLEAR))
-    return [*spans, (_box(cards.out), CARDS), (" drawn" if by_hand else " " + legs[-1].rest, "")]
+                spans.append(("●" if dark else "○", FAULTY if bad else DARK if dark else CLEAR))
+    return [*spans, (_box(cards.out), CARDS), (" drawn" if by_hand else " " + legs[-1].end_place, "")]
 
 
-def _at_rest_inside(cards: Cards) -> Span | None:
+def _at_rest_inside(cards: CardCounts) -> CardRange | None:
     """Return the cards in the store: those inside that are not on the path."""
     if cards.inside is None:
         return None
@@ -93,14 +93,14 @@ def _at_rest_inside(cards: Cards) -> Span | None:
     return type(cards.path)(max(0, least), max(0, most))
 
 
-def _box(cards: Span | None) -> str:
+def _box(cards: CardRange | None) -> str:
     text = "?" if cards is None else str(cards.least) if cards.exact else f"{cards.least}-{cards.most}"
     return f"▕{text:>2}▏"
 
 
-def where_lines(found: Diagnosis) -> Iterator[str]:
+def where_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the segment and the sensors around it."""
-    where = found.where
+    where = diagnosis.where
     if len(where.segments) == 1:
         yield f"in segment {where.segments[0]}"
     elif where.segments:
@@ -116,7 +116,7 @@ def where_lines(found: Diagnosis) -> Iterator[str]:
         yield f"dark: sensor {named}" if where.segments else f"sensor {named}; no card is on the path"
 
 
-def cards_line(cards: Cards) -> str:
+def cards_line(cards: CardCounts) -> str:
     """Return the account: in + path + out = expected."""
     parts = [
         ("in the intake", cards.waiting), ("at rest inside", _at_rest_inside(cards)), ("on the path", cards.path),
@@ -134,25 +134,25 @@ def cards_line(cards: Cards) -> str:
 # --- why, and return to service ---------------------------------------------------------------------------------------
 
 
-def cause_lines(found: Diagnosis) -> Iterator[str]:
+def cause_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the causes, the likeliest first, each with its evidence."""
-    for number, cause in enumerate(found.causes, 1):
+    for number, cause in enumerate(diagnosis.causes, 1):
         at = f" ({cause.at})" if cause.at else ""
-        sure = "" if cause.sure else "; others fit, too" if number == 1 and len(found.causes) > 1 else ""
+        sure = "" if cause.sure else "; others fit, too" if number == 1 and len(diagnosis.causes) > 1 else ""
         yield f"{number}. {cause.why.value}{at}{sure}"
         for each in cause.evidence:
             yield f"     {each}"
 
 
-def step_lines(d: Dossier, found: Diagnosis, events: list[StepEvent]) -> Iterator[str]:
+def step_lines(d: FaultReport, diagnosis: Diagnosis, events: list[ReturnEvent]) -> Iterator[str]:
     """Yield the steps with their marks (done, next, open) and the evidence that each needs."""
-    procedure = replay(events) or Way(begin_of(d, "", service=not found.staff))
+    procedure = replay(events) or ReturnProgress(begin_of(d, "", service=not diagnosis.staff))
     if procedure.began.service and not procedure.technician and procedure.next is not None:
         yield "a technician must begin  [--step begin]; the machine returns to service after the last step"
-    for step in SERVICE if procedure.began.service else STAFF:
+    for step in SERVICE_STEPS if procedure.began.service else STAFF_STEPS:
         mark = "☑" if step in procedure.done else "▶" if step is procedure.next else "☐"
-        yield f"{mark} {_name(step):12s} {step.value}  [{wanted(procedure, step)}]"
+        yield f"{mark} {_name(step):12s} {step.value}  [{required_evidence(procedure, step)}]"
 
 
-def _name(step: Step) -> str:
+def _name(step: ReturnStep) -> str:
     return step.name.lower().replace("_", " ")

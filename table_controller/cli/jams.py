@@ -12,29 +12,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import BadDossier, ConfigurationError, UsageMistake
+from firmware_bridge.errors import BadFaultReport, ConfigurationError, UsageError
 from table_controller.catalogue import catalogue
 from table_controller.cli import OK
-from table_controller.cli.box_link import add_config_argument, box, data_of, sign_on
-from table_controller.diagnosis.history import History, Row
-from table_controller.diagnosis.summary import cause_of, summed, when
+from table_controller.cli.box_link import add_config_argument, connect_box, configured_data_folder, sign_on
+from table_controller.diagnosis.history import FaultHistory, HistoryRow
+from table_controller.diagnosis.summary import cause_of, summarize, format_time
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.wording import content
+from table_controller.journal.wording import decode_body
 
 if TYPE_CHECKING:
     import argparse
 
     from rich.text import Text
 
-    from table_controller.diagnosis.history import Known
-    from table_controller.diagnosis.page import Wearing
+    from table_controller.diagnosis.history import ReportedFault
+    from table_controller.diagnosis.page import MachineWear
     from table_controller.diagnosis.summary import SlotSummary, Summary
 
 HELP = "print faults and repairs of a table: heat map, cards between faults, bad deck or machine (also: jams)"
 EXAMPLE = "pitbox faults --data /var/lib/pitbox --since 7d --html faults.html"
 
-DATA: Final = Path("/var/lib/pitbox")
+DEFAULT_DATA: Final = Path("/var/lib/pitbox")
 _NS: Final = 1_000_000_000
 _AGO: Final = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 # So many of the newest faults are printed one by one; the HTML page has all.
@@ -78,7 +78,7 @@ def data_folder(args: argparse.Namespace) -> Path:
     if args.data is not None:
         named: Path = args.data
         return named
-    return data_of(args) if args.config.exists() else DATA
+    return configured_data_folder(args) if args.config.exists() else DEFAULT_DATA
 
 
 def run(args: argparse.Namespace) -> int:
@@ -88,13 +88,13 @@ def run(args: argparse.Namespace) -> int:
     args.data = data_folder(args)
     since = parse_since(args.since, time.time_ns()) if args.since else 0
     folder = journal_folder(args.data)
-    summary = summed(read_history(folder, since, dossiers(args.data), args.slot), reasons())
+    summary = summarize(read_history(folder, since, known_faults(args.data), args.slot), reason_titles())
     if args.html:
-        from table_controller.diagnosis.page import page
+        from table_controller.diagnosis.page import render_page
 
         try:
             title = f"Faults of {args.data.resolve().name}"
-            args.html.write_text(page(summary, title, reasons(), wearing(args.data, args.slot)), "utf-8")
+            args.html.write_text(render_page(summary, title, reason_titles(), wear_curves(args.data, args.slot)), "utf-8")
         except OSError as error:
             raise ConfigurationError(f"{args.html}: {error.strerror}") from error
     if args.json:
@@ -104,25 +104,25 @@ def run(args: argparse.Namespace) -> int:
     elif args.html:
         print(f"{len(summary.faults)} faults, in {args.html}")
     else:
-        _draw(summary, drifting(args.data))
+        _draw(summary, drift_warnings(args.data))
     return OK
 
 
-def drifting(data: Path) -> list[str]:
+def drift_warnings(data: Path) -> list[str]:
     """Return a sentence for every part that is about to fail, by the wear that machines reported."""
-    from table_controller.controller.wear import FOLDER, WearBook, warnings_of
+    from table_controller.controller.wear import WEAR_FOLDER, WearStore, warnings_of
 
-    return [each.sentence() for wear in WearBook(data / FOLDER).all() for each in warnings_of(wear)]
+    return [each.sentence() for wear in WearStore(data / WEAR_FOLDER).all() for each in warnings_of(wear)]
 
 
-def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
+def wear_curves(data: Path, slot: str | None = None) -> list[MachineWear]:
     """Return the wear that machines reported, as curves."""
-    from table_controller.controller.wear import FOLDER, WearBook, curves_of, warnings_of
-    from table_controller.diagnosis.page import Wearing
+    from table_controller.controller.wear import WEAR_FOLDER, WearStore, curves_of, warnings_of
+    from table_controller.diagnosis.page import MachineWear
 
     return [
-        Wearing(f"{wear.slot} ({wear.serial})", [each.sentence() for each in warnings_of(wear)], curves_of(wear))
-        for wear in WearBook(data / FOLDER).all()
+        MachineWear(f"{wear.slot} ({wear.serial})", [each.sentence() for each in warnings_of(wear)], curves_of(wear))
+        for wear in WearStore(data / WEAR_FOLDER).all()
         if slot in (None, wear.slot)
     ]
 
@@ -130,10 +130,10 @@ def wearing(data: Path, slot: str | None = None) -> list[Wearing]:
 def _record_service(args: argparse.Namespace) -> int:
     """Have the box record who serviced a machine; its next cards become the new base of its wear."""
     if args.by is None:
-        raise UsageMistake("--serviced needs --as: the box records who serviced the machine")
-    with box(args) as caller:
+        raise UsageError("--serviced needs --as: the box records who serviced the machine")
+    with connect_box(args) as caller:
         who = sign_on(caller, args)
-        caller.ask("mended", serial=args.serviced, by=who["by"])
+        caller.request("mended", serial=args.serviced, by=who["by"])
     print(f"{args.serviced}: the next cards are its new base; wear is judged again after about a thousand cards")
     return OK
 
@@ -145,7 +145,7 @@ def journal_folder(data: Path) -> Path:
     """Return the journal's folder within a data folder, or the folder itself if it is one."""
     for folder in (data / "journal", data):
         if folder.is_dir() and reader.segments(folder):
-            reader.begin(folder)
+            reader.first_place(folder)
             return folder
     raise ConfigurationError(f"{data} holds no journal; --data takes a box's data folder or a journal's")
 
@@ -157,17 +157,17 @@ def parse_since(text: str, now_ns: int) -> int:
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageMistake(f"--since takes 8h, 7d, 2031-03-17 or 2031-03-17T14:30, not {text!r}") from None
+        raise UsageError(f"--since takes 8h, 7d, 2031-03-17 or 2031-03-17T14:30, not {text!r}") from None
     return int(at.replace(tzinfo=at.tzinfo or UTC).timestamp()) * _NS
 
 
-def read_history(folder: Path, since_ns: int, known: list[Known], slot: str | None = None) -> History:
+def read_history(folder: Path, since_ns: int, known: list[ReportedFault], slot: str | None = None) -> FaultHistory:
     """Return the history of a journal. Reads all of it: the deck in a machine at `since` is in older records."""
-    history = History(known, since_ns)
+    history = FaultHistory(known, since_ns)
     first, last = reader.bounds(folder)
     for record in reader.read(folder, first, last):
-        if record.kind == rec.STEP and isinstance(step := content(record), dict):
-            history.take(Row(record.seq, record.wall_ns, step["event"], step["decisions"]))
+        if record.kind == rec.STEP and isinstance(step := decode_body(record), dict):
+            history.add_row(HistoryRow(record.seq, record.wall_ns, step["event"], step["decisions"]))
     if slot is not None:
         if slot not in history.uses:
             raise ConfigurationError(
@@ -178,27 +178,27 @@ def read_history(folder: Path, since_ns: int, known: list[Known], slot: str | No
     return history.finish()
 
 
-def dossiers(data: Path) -> list[Known]:
+def known_faults(data: Path) -> list[ReportedFault]:
     """Return segment and cause from each fault report; skip reports that cannot be read."""
     from table_controller.diagnosis import store
     from table_controller.diagnosis.causes import diagnose
-    from table_controller.diagnosis.history import Known
+    from table_controller.diagnosis.history import ReportedFault
 
     known = []
     folder = data / "dossiers"
     for number in store.numbers(folder):
         try:
             dossier = store.read(folder, number)
-        except BadDossier:
+        except BadFaultReport:
             continue
         diagnosis = diagnose(dossier)
         segment = " or ".join(diagnosis.where.segments) or ", ".join(diagnosis.where.sensors)
         cause = diagnosis.causes[0].why.value
-        known.append(Known(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff))
+        known.append(ReportedFault(dossier.machine.slot, dossier.at_ns, segment, cause, str(number), staff=diagnosis.staff))
     return known
 
 
-def reasons() -> dict[int, str]:
+def reason_titles() -> dict[int, str]:
     """Return the title of each fault code."""
     return {int(code[3:]): entry.title.lower() for code, entry in catalogue().items()}
 
@@ -243,9 +243,9 @@ def _draw(summary: Summary, drift: list[str]) -> None:
         screen.line()
         hidden = len(summary.faults) - _SHOWN
         screen.line(f"the newest {_SHOWN}; {hidden} more with --json or --html" if hidden > 0 else "one by one", "bold")
-        words = reasons()
+        words = reason_titles()
         rows: list[tuple[str, ...]] = [
-            (str(f.seq), when(f.at_ns)[5:16], f.slot, f.segment, cause_of(f, words), f.deck,
+            (str(f.seq), format_time(f.at_ns)[5:16], f.slot, f.segment, cause_of(f, words), f.deck,
              f.kind if f.kind == "failure" else "", str(f.repeats or ""),
              _seconds(f.waited(f.returned_ns)) or "still out")
             for f in summary.faults[-_SHOWN:]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -21,7 +21,7 @@ def add_jog_arguments(parser: argparse.ArgumentParser, motors: type[IntEnum]) ->
 def check_jog(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action."""
     if (args.action == "jog") != (args.motor is not None) or (args.reverse and args.action != "jog"):
-        raise UsageMistake("--motor NAME and --reverse belong to the action jog, and --motor is required there")
+        raise UsageError("--motor NAME and --reverse belong to the action jog, and --motor is required there")
 
 
 def jog_text(motor: IntEnum, current: int, *, reverse: bool, turned: bool) -> str:

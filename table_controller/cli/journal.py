@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import ConfigurationError, RestoreRefused, UsageMistake
+from firmware_bridge.errors import ConfigurationError, RestoreRefused, UsageError
 from table_controller.cli import FAULT, OK
 from table_controller.cli.pins import add_people_arguments
 from table_controller.cli.subcommands import Subcommands, run
-from table_controller.cli.two_people import add_two_arguments, named, proved
+from table_controller.cli.two_people import add_signer_arguments, named_signers, authenticate_signers
 from table_controller.journal import anchor, reader
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument(
         "--to", required=True, metavar="FOLDER", help="an empty folder, or one that does not exist yet"
     )
-    add_two_arguments(restore, _PEOPLE)
+    add_signer_arguments(restore, _PEOPLE)
     add_people_arguments(restore)
     restore.add_argument("--against", metavar="HEAD", help="a head that left the box: it must be among the records")
     restore.add_argument("--accept-loss", action="store_true", help="restore only the records before the first bad one")
@@ -85,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     anew.add_argument(
         "--before", metavar="FOLDER", help="the previous journal, moved away as evidence: its revoked keys stay revoked"
     )
-    add_two_arguments(anew, _BEGINNERS)
+    add_signer_arguments(anew, _BEGINNERS)
     add_people_arguments(anew)
 
 
@@ -96,7 +96,7 @@ def _folder(name: str) -> Path:
         raise ConfigurationError(f"{folder} is not a folder")
     if not reader.segments(folder):
         raise ConfigurationError(f"{folder} holds no journal")
-    reader.begin(folder)
+    reader.first_place(folder)
     return folder
 
 
@@ -108,7 +108,7 @@ def _head(text: str | None) -> bytes | None:
     except ValueError:
         head = b""
     if len(text) != _HEAD_DIGITS or not head:
-        raise UsageMistake(f"a head has {_HEAD_DIGITS} hexadecimal digits; {text!r} is not a head")
+        raise UsageError(f"a head has {_HEAD_DIGITS} hexadecimal digits; {text!r} is not a head")
     return head
 
 
@@ -139,19 +139,19 @@ def _progress(what: str, first: int, last: int) -> Iterator[Callable[[int], None
 
 
 def _tail(args: argparse.Namespace) -> int:
-    from table_controller.journal.wording import line
+    from table_controller.journal.wording import record_line
 
     if args.n < 0:
-        raise UsageMistake("-n takes a number of records, 0 or more")
+        raise UsageError("-n takes a number of records, 0 or more")
     folder = _folder(args.folder)
     first, last = reader.bounds(folder)
     for record in reader.read(folder, max(first, last + 1 - args.n), last):
-        print(line(record))
+        print(record_line(record))
     while args.follow:
         sys.stdout.flush()
         time.sleep(_LOOK)
         for record in reader.read(folder, last + 1):
-            print(line(record))
+            print(record_line(record))
             last = record.seq
     return OK
 
@@ -163,7 +163,7 @@ def _verify(args: argparse.Namespace) -> int:
     with _progress("verifying", first, last) as on_record:
         verdict = reader.verify(folder, None, expected_head, on_record=on_record)
     if not verdict.ok:
-        reader.must_hold(folder, verdict)
+        reader.raise_if_bad(folder, verdict)
     print(f"records {verdict.first} to {verdict.last} hold")
     print(f"head {verdict.head.hex()}")
     if expected_head is None:
@@ -188,9 +188,9 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    from table_controller.journal.rounds import round_of
+    from table_controller.journal.rounds import read_round
 
-    print("\n".join(round_of(_folder(args.folder), args.round).lines()))
+    print("\n".join(read_round(_folder(args.folder), args.round).lines()))
     return OK
 
 
@@ -209,22 +209,22 @@ def _begin_copy(args: argparse.Namespace) -> int:
 
 
 def _restore(args: argparse.Namespace) -> int:
-    from table_controller.journal.accounts import book_of
+    from table_controller.journal.accounts import read_money_book
     from table_controller.journal.copy import restore
-    from table_controller.ledger.money import dollars
+    from table_controller.ledger.money import format_dollars
 
-    who = named(args, _PEOPLE, "a restore")
+    who = named_signers(args, _PEOPLE, "a restore")
     expected_head = _head(args.against)
     source, target = _folder(args.copy), Path(args.to)
-    by = {role: person.id for role, person in proved(args, who, "a restore").items()}
-    ack = restore(source, target, against=expected_head, accept_loss=args.accept_loss, by=by)
+    by = {role: person.id for role, person in authenticate_signers(args, who, "a restore").items()}
+    ack = restore(source, target, expected_head=expected_head, accept_loss=args.accept_loss, by=by)
     if anchor.read_anchor(target.parent) is not None:  # two people signed for the loss
         (last,) = reader.read(target, ack.seq, ack.seq)
-        anchor.lay(target.parent, reader.begin(target).journal, last)
+        anchor.create_anchor(target.parent, reader.first_place(target).journal, last)
     people = " and ".join(f"{role} {credential}" for role, credential in by.items())
     print(f"restored into {target}: records up to {ack.seq - 1}, and record {ack.seq} with the names of {people}")
     print(f"head {ack.head.hex()}")
-    book = book_of(target)
+    book = read_money_book(target)
     if not book.entries:
         print("this journal has no seeded meter; there is nothing to carry over")
         return OK
@@ -235,7 +235,7 @@ def _restore(args: argparse.Namespace) -> int:
         ("paid by the table", meters.paid_by_table), ("paid by an attendant", meters.paid_by_attendant),
         ("cumulative payout", meters.cumulative),
     ):  # fmt: skip
-        print(f"  {name:24s}{dollars(amount):>24s}")
+        print(f"  {name:24s}{format_dollars(amount):>24s}")
     return OK if sum(book.held.values()) == 0 else FAULT
 
 
@@ -269,19 +269,19 @@ def _begin(args: argparse.Namespace) -> int:
     from table_controller.journal.versions import digests_of
 
     if args.people is not None:
-        raise UsageMistake("a new journal belongs to a table: name its table.toml with --config")
-    who = named(args, _BEGINNERS, "a new journal")
+        raise UsageError("a new journal belongs to a table: name its table.toml with --config")
+    who = named_signers(args, _BEGINNERS, "a new journal")
     config = load_config(args.config or default_path())
     folder, data = config.journal.folder, DataFolder(config.data)
     try:
         if folder.is_dir() and any(folder.iterdir()):
             raise RestoreRefused(f"{folder} is not empty; keep its files as evidence: move them away first")
         revoked = () if args.before is None else _revoked_before(args.before)
-        signers = proved(args, who, "a new journal")
+        signers = authenticate_signers(args, who, "a new journal")
         if revoked:
-            known = key_files.read_revoked(config.data / key_files.REVOKED)
-            key_files.write_revoked(config.data / key_files.REVOKED, tuple(dict.fromkeys((*known, *revoked))))
-        one, two = (person.speaker for person in signers.values())
+            known = key_files.read_former_list(config.data / key_files.FORMER_LIST)
+            key_files.write_former_list(config.data / key_files.FORMER_LIST, tuple(dict.fromkeys((*known, *revoked))))
+        one, two = (person.event_person for person in signers.values())
         before = _before(config.data)
         digests = digests_of(config.edition, config.submission, config.kinds)
         store = Store.open(folder, version=rec.VERSION, digests=digests, policy=config.journal.policy)
@@ -294,7 +294,7 @@ def _begin(args: argparse.Namespace) -> int:
             store.close()
         last = store.last()
         assert last is not None
-        anchor.lay(config.data, store.journal, last)
+        anchor.create_anchor(config.data, store.journal, last)
     finally:
         data.close()
     print(f"a new journal begins in {folder}; record {record.seq} names technician {one.credential} and floorperson "

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from devices.registry import MACHINES
-from firmware_bridge.errors import BadKeyFile, UsageMistake
+from devices.registry import KIND_MESSAGES
+from firmware_bridge.errors import BadKeyFile, UsageError
 from firmware_bridge.keys import load_key, new_key, save_key
 from firmware_bridge.messages import Name
 from table_controller.cli import OK
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     new = commands.add_parser(
         "new", help=about, description=about, epilog=f"example: {EXAMPLE}", formatter_class=parser.formatter_class
     )
-    kinds = [machine.KIND for machine in MACHINES]
+    kinds = [machine.KIND for machine in KIND_MESSAGES]
     new.add_argument("kind", choices=kinds, metavar="KIND", help=", ".join(kinds))
     new.add_argument("serial", metavar="SERIAL", help="the device's serial number, exactly as the device reports it")
     new.add_argument("--out", type=Path, metavar="FILE", help="default: KIND-SERIAL.key here")
@@ -51,9 +51,9 @@ def _new(args: argparse.Namespace) -> int:
     try:
         serial = msgspec.convert(args.serial, Name)
     except msgspec.ValidationError:
-        raise UsageMistake(f"{args.serial!r} is not a serial number: use 1 to 32 plain characters") from None
+        raise UsageError(f"{args.serial!r} is not a serial number: use 1 to 32 plain characters") from None
     if args.out is None and not serial.replace("-", "").replace("_", "").replace(".", "").isalnum():
-        raise UsageMistake(f"the serial number {serial!r} cannot be a file name; name the file with --out")
+        raise UsageError(f"the serial number {serial!r} cannot be a file name; name the file with --out")
     path = args.out or Path(f"{args.kind}-{serial}.key")
     try:
         save_key(path, new_key(serial, args.kind))

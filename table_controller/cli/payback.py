@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from table_controller import rulebook
 from table_controller.cli import OK
 from table_controller.cli.hand import game_of
 from table_controller.rulebook import GAMES
-from table_controller.rulebook.payback.figures import Effort, Figure, figures, of_wager, wanted
+from table_controller.rulebook.payback.figures import Effort, Figure, compute_figures, figures_of_wager, select_studies
 
 if TYPE_CHECKING:
     import argparse
@@ -23,8 +23,8 @@ HELP = "compute the expected payback of every paytable and compare it with the p
 EXAMPLE = "pitbox payback face_up_pai_gow progressive"
 
 # Gives an interval of about one percent in about twenty seconds; the interval narrows with the square root.
-ROUNDS: Final = 20_000
-SEED: Final = 1
+DEFAULT_ROUNDS: Final = 20_000
+DEFAULT_SEED: Final = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds",
         type=int,
-        default=ROUNDS,
+        default=DEFAULT_ROUNDS,
         metavar="N",
-        help=f"simulated rounds where exact counting is not possible (default {ROUNDS:,})",
+        help=f"simulated rounds where exact counting is not possible (default {DEFAULT_ROUNDS:,})",
     )
-    parser.add_argument("--seed", type=int, default=SEED, metavar="S", help=f"seed of those rounds (default {SEED})")
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="S", help=f"seed of those rounds (default {DEFAULT_SEED})")
     parser.add_argument("--json", action="store_true", help="print data, fractions exact")
 
 
@@ -47,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     game = None if args.game is None else game_of(args.game)
     if game is not None and args.wager is not None and rulebook.edition(game).wager(args.wager) is None:
         known = ", ".join(wager.name for wager in rulebook.edition(game).wagers)
-        raise UsageMistake(f"{rulebook.edition(game).title} has no wager {args.wager}; it has {known}")
+        raise UsageError(f"{rulebook.edition(game).title} has no wager {args.wager}; it has {known}")
     if args.rounds < 2:
-        raise UsageMistake(f"--rounds {args.rounds}: at least 2")
-    shown = of_wager(_work(Effort(args.rounds, args.seed), game, args.wager), game, args.wager)
+        raise UsageError(f"--rounds {args.rounds}: at least 2")
+    shown = figures_of_wager(_work(Effort(args.rounds, args.seed), game, args.wager), game, args.wager)
     if args.json:
         sys.stdout.write(msgspec.json.encode([_data(figure) for figure in shown]).decode() + "\n")
     else:
@@ -63,7 +63,7 @@ def _work(effort: Effort, game: str | None, wager: str | None) -> list[Figure]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    studies = wanted(game, wager)
+    studies = select_studies(game, wager)
     console = Console(stderr=True)
     bar = Progress(
         TextColumn("{task.description:<26}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
@@ -72,7 +72,7 @@ def _work(effort: Effort, game: str | None, wager: str | None) -> list[Figure]:
     with bar if console.is_terminal else nullcontext():
         for study in studies:
             task = bar.add_task(study.title, total=study.steps(effort))
-            results += figures(study, effort, lambda steps, task=task: bar.advance(task, steps))  # type: ignore[misc]
+            results += compute_figures(study, effort, lambda steps, task=task: bar.advance(task, steps))  # type: ignore[misc]
             bar.remove_task(task)
     return results
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from table_controller import people
 from table_controller.cli import OK
-from table_controller.cli.pins import add_people_arguments, ask_pin, people_file, prove
+from table_controller.cli.pins import add_people_arguments, ask_pin, people_file, authenticate
 from table_controller.cli.subcommands import Subcommands, run
 
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.cli.subcommands import Do
-    from table_controller.controller.client import Caller
+    from table_controller.cli.subcommands import Handler
+    from table_controller.controller.client import BlockingClient
     from table_controller.people_authority import Verb
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
     commands = Subcommands(parser, "people")
 
-    def command(name: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
+    def command(name: str, about: str, example: str, do: Handler) -> argparse.ArgumentParser:
         subparser = commands.add(name, about, example, do)
         add_people_arguments(subparser, pins=name != "list")
         if name != "list":
@@ -63,7 +63,7 @@ def _add(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    credentials = people.load_people(people_file(args)).values()
+    credentials = people.load_credentials(people_file(args)).values()
     if args.json:
         import json
 
@@ -97,19 +97,19 @@ def _pin(args: argparse.Namespace) -> int:
 def _changed(args: argparse.Namespace, change: Verb, **details: Any) -> dict[str, Any]:
     """Have a running box change a credential and journal it; without one, change the file (journaled at next start)."""
     from firmware_bridge.errors import BoxLocked, NoBox
-    from table_controller.controller.client import Caller, Refused
+    from table_controller.controller.client import BlockingClient, RefusedByBox
 
     path = people_file(args)
     _needs_signature(args, path)
     socket = _socket(args)
     if socket is not None:
         try:
-            with Caller(socket) as caller:
+            with BlockingClient(socket) as caller:
                 return _by_box(args, caller, change, details)
         except NoBox:
             pass
-        except Refused as refused:
-            if refused.named is not BoxLocked:
+        except RefusedByBox as refused:
+            if refused.error_class is not BoxLocked:
                 raise
     return _in_file(args, path, change, details)
 
@@ -122,7 +122,7 @@ def _needs_signature(args: argparse.Namespace, path: Path) -> None:
     if args.by is not None:
         return
     try:
-        credentials = people.load_people(path)
+        credentials = people.load_credentials(path)
     except BadPeopleFile:  # it is missing or unreadable; the change itself reports which
         return
     if has_authority(credentials):
@@ -133,23 +133,23 @@ def _needs_signature(args: argparse.Namespace, path: Path) -> None:
 
 def _socket(args: argparse.Namespace) -> Path | None:
     """Return the control socket of a running box; None if only the people file is named."""
-    from table_controller.cli.box_link import socket_of
+    from table_controller.cli.box_link import socket_path
     from table_controller.config import default_path
 
     if args.people is not None and args.socket is None:
         return None
     if args.config is None:
         args.config = default_path()
-    return socket_of(args)
+    return socket_path(args)
 
 
-def _by_box(args: argparse.Namespace, caller: Caller, change: Verb, details: dict[str, Any]) -> dict[str, Any]:
+def _by_box(args: argparse.Namespace, caller: BlockingClient, change: Verb, details: dict[str, Any]) -> dict[str, Any]:
     if args.by is not None:
-        signed = caller.ask("sign_on", credential=args.by, pin=ask_pin(args, args.by))
+        signed = caller.request("sign_on", credential=args.by, pin=ask_pin(args, args.by))
         details = details | {"by": signed["credential"]}
     if change != "revoke":
         details = details | {"pin": ask_pin(args, args.id, twice=True)}
-    changed: dict[str, Any] = caller.ask("people", change=change, credential=args.id, **details)
+    changed: dict[str, Any] = caller.request("people", change=change, credential=args.id, **details)
     return changed | {"where": "; the journal has it"}
 
 
@@ -157,9 +157,9 @@ def _in_file(args: argparse.Namespace, path: Path, change: Verb, details: dict[s
     import os
 
     from table_controller.people_authority import change_credential
-    from table_controller.people_check import Checker
+    from table_controller.people_check import PinChecker
 
-    who = None if args.by is None else prove(args, Checker(path), args.by)
+    who = None if args.by is None else authenticate(args, PinChecker(path), args.by)
     author = people.Author(who, people.user_name(os.geteuid()))
     pin = "" if change == "revoke" else ask_pin(args, args.id, twice=True)
     changed = change_credential(path, change, args.id, author, pin=pin, **details)

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from firmware_bridge.errors import ConfigurationError, UsageMistake
+from firmware_bridge.errors import ConfigurationError, UsageError
 
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.people import Person
-    from table_controller.people_check import Checker
+    from table_controller.people import CredentialHolder
+    from table_controller.people_check import PinChecker
 
 
 def add_people_arguments(parser: argparse.ArgumentParser, *, pins: bool = True) -> None:
@@ -45,24 +45,24 @@ def people_file(args: argparse.Namespace) -> Path:
         return named
     config: Path = args.config or default_path()
     if args.config is None and not config.exists():
-        raise UsageMistake(
+        raise UsageError(
             f"name the people file with --people, or a table.toml with --config ({config} does not exist)"
         )
     return load_config(config).people
 
 
-def prove(args: argparse.Namespace, checker: Checker, id_: str) -> Person:
+def authenticate(args: argparse.Namespace, checker: PinChecker, id_: str) -> CredentialHolder:
     """Check a person's PIN while no box runs; a wrong PIN is noted in the file, and the next start journals it."""
     from contextlib import suppress
 
     from firmware_bridge.errors import BadPeopleFile, CredentialRefused
-    from table_controller.people import count_refused, user_name
+    from table_controller.people import record_refused_pin, user_name
 
     try:
         return checker.check(id_, ask_pin(args, id_))
     except CredentialRefused:
         with suppress(BadPeopleFile):  # a user who may not write the file is refused all the same
-            count_refused(checker.path, id_, user_name(os.geteuid()))
+            record_refused_pin(checker.path, id_, user_name(os.geteuid()))
         raise
 
 
@@ -72,7 +72,7 @@ def ask_pin(args: argparse.Namespace, id_: str, *, twice: bool = False) -> str:
     if file is not None:
         return _from_file(file, id_)
     if not sys.stdin.isatty():
-        raise UsageMistake(f"there is no terminal to ask for the PIN of {id_}: use --pin-file")
+        raise UsageError(f"there is no terminal to ask for the PIN of {id_}: use --pin-file")
     from getpass import getpass
 
     try:

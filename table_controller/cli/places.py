@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from devices.position import POSITIONS, number_of_dice, seat_of
+from devices.position import POSITIONS, position_of_dice, seat_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +15,7 @@ _ORDER: Final = (*range(POSITIONS, 1, -1), 1)
 _COLUMN: Final = 8
 
 
-def draw_places(number: int | None) -> list[str]:
+def draw_positions(number: int | None) -> list[str]:
     """Return the seven positions with their numbers; the given one is marked."""
     seats = ["dealer" if seat_of(n) is None else f"seat {seat_of(n)}" for n in _ORDER]
     marks = ["●" if n == number else "·" for n in _ORDER]
@@ -26,16 +26,16 @@ def _row(head: str, cells: Sequence[str]) -> str:
     return f"{head:7s}" + "".join(cell.center(_COLUMN) for cell in cells).rstrip()
 
 
-def place_words(number: int) -> str:
+def position_text(number: int) -> str:
     """Return a position number with its seat, or with the dealer."""
     seat = seat_of(number)
     return f"position number {number}, {'the dealer' if seat is None else f'seat {seat}'}"
 
 
-def dice_words(values: Sequence[int]) -> str:
+def dice_text(values: Sequence[int]) -> str:
     """Return dice as faces, with their total and the position it selects."""
     faces = " ".join(_FACES[value - 1] for value in values)
-    return f"{faces}   {' + '.join(map(str, values))} = {sum(values)}: {place_words(number_of_dice(values))}"
+    return f"{faces}   {' + '.join(map(str, values))} = {sum(values)}: {position_text(position_of_dice(values))}"
 
 
 def draw_digit(segments: int) -> list[str]:

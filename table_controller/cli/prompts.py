@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from table_controller.cli import LOCKED, OK
-from table_controller.cli.box_link import add_box_arguments, box
-from table_controller.cli.status import prompt_words
+from table_controller.cli.box_link import add_box_arguments, connect_box
+from table_controller.cli.status import prompt_text
 
 if TYPE_CHECKING:
     import argparse
@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask the box and print."""
-    with box(args) as caller:
-        status = caller.ask("status")
+    with connect_box(args) as caller:
+        status = caller.request("status")
     state = status["state"]
     if status["cause"] is not None:  # a locked box must not look like an idle one
         print(f"LOCKED by {status['cause']['code']}: {status['cause']['text']}")
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     asked = [] if state is None else [p for p in state["prompts"] if args.role in (None, p["role"])]
     for prompt in asked:
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        print(f"{prompt['role']}: {prompt_words(prompt)}{clauses}")
+        print(f"{prompt['role']}: {prompt_text(prompt)}{clauses}")
     if not asked:
         print("no open prompts" if args.role is None else f"no open prompts for the {args.role}")
     return OK

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, Failure, Generator, Health
-from devices.position import EVEN, dice_odds
-from firmware_bridge.errors import UsageMistake
+from devices.chance import PROPORTION_CUTOFF, REPETITION_CUTOFF, NoiseFailure, NumberGenerator, NoiseHealth
+from devices.position import EQUAL_ODDS, position_odds
+from firmware_bridge.errors import UsageError
 from table_controller.cli import FAULT, OK
 from table_controller.cli.screen import Screen
 from table_controller.diagnosis.draws import collect, generated, remainders, rolled
@@ -23,7 +23,7 @@ from table_controller.diagnosis.randomness import (
     LEVELS,
     TESTS,
     Examination,
-    Finding,
+    DrawTestResult,
     examine,
 )
 
@@ -64,17 +64,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     report.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
-class Report(msgspec.Struct, frozen=True):
+class RandomnessReport(msgspec.Struct, frozen=True):
     """The result of a run. `failure`: why the noise source stopped, if it did."""
 
     source: str
     seed: int | None
     examined: Examination
-    health: Health | None
-    failure: Failure | None
+    health: NoiseHealth | None
+    failure: NoiseFailure | None
 
     @property
-    def good(self) -> bool:
+    def passes(self) -> bool:
         """Whether the numbers pass at 99 %: one fair run in a hundred fails."""
         return self.failure is None and self.examined.passes(max(LEVELS))
 
@@ -82,45 +82,45 @@ class Report(msgspec.Struct, frozen=True):
 def run(args: argparse.Namespace) -> int:
     """Draw, test, print; exit code 1 unless the numbers pass."""
     if not LEAST_DRAWS <= args.draws <= MOST_DRAWS:
-        raise UsageMistake(f"--draws takes a number from {LEAST_DRAWS} to {MOST_DRAWS}")
+        raise UsageError(f"--draws takes a number from {LEAST_DRAWS} to {MOST_DRAWS}")
     if args.source == "os" and args.seed is not None:
-        raise UsageMistake(
+        raise UsageError(
             "--seed repeats a run, and the operating system's entropy cannot be repeated: use --source seed"
         )
     if args.source == "seed" and args.seed is None:
-        raise UsageMistake("--source seed needs --seed NUMBER")
+        raise UsageError("--source seed needs --seed NUMBER")
     report = _progressing(args.source, args.seed, args.draws)
     if args.json:
         print(msgspec.json.format(msgspec.json.encode(_as_json(report)), indent=2).decode())
     else:
         _print(report)
-    return OK if report.good else FAULT
+    return OK if report.passes else FAULT
 
 
-def make(
+def make_report(
     source: str, seed: int | None, draws: int, on_drawn: Callable[[int], None], on_test: Callable[[str], None]
-) -> Report:
+) -> RandomnessReport:
     """Draw from a source and test the numbers."""
     noise = os.urandom if seed is None else Random(seed).randbytes
-    generator = Generator(noise)
+    generator = NumberGenerator(noise)
     blocks, odds = _source(source, noise, generator)
     drawn = collect(blocks, draws, on_drawn)
     on_drawn(draws)
     health = generator.health if source in ("os", "seed") else None
     examined = examine(drawn, odds, on_test) if len(drawn) == draws else Examination(len(drawn), [])
-    return Report(source, seed, examined, health, health.failure if health else None)
+    return RandomnessReport(source, seed, examined, health, health.failure if health else None)
 
 
 def _source(
-    source: str, noise: Callable[[int], bytes], generator: Generator
+    source: str, noise: Callable[[int], bytes], generator: NumberGenerator
 ) -> tuple[Iterator[bytes], tuple[Fraction, ...]]:
     """Return the numbers of a source and their expected odds."""
     if source == "dice":
-        return rolled(noise), dice_odds()
-    return (remainders(noise) if source == "biased" else generated(generator)), EVEN
+        return rolled(noise), position_odds()
+    return (remainders(noise) if source == "biased" else generated(generator)), EQUAL_ODDS
 
 
-def _progressing(source: str, seed: int | None, draws: int) -> Report:
+def _progressing(source: str, seed: int | None, draws: int) -> RandomnessReport:
     """Make the report; show a progress bar on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -139,10 +139,10 @@ def _progressing(source: str, seed: int | None, draws: int) -> Report:
         def tested(name: str) -> None:
             progress.update(testing, advance=1, description=f"testing {name}")
 
-        return make(source, seed, draws, lambda drawn: progress.update(drawing, completed=drawn), tested)
+        return make_report(source, seed, draws, lambda drawn: progress.update(drawing, completed=drawn), tested)
 
 
-def _print(report: Report) -> None:
+def _print(report: RandomnessReport) -> None:
     with Screen() as screen:
         noise = "the operating system" if report.seed is None else f"seed {report.seed}"
         screen.line(f"{report.examined.draws} draws: {SOURCES[report.source]} ({noise})")
@@ -151,8 +151,8 @@ def _print(report: Report) -> None:
         if report.failure is not None:
             screen.line(f"the noise failed: {report.failure.value}; no number was drawn after it", "bold red")
             return
-        screen.table([_row(finding) for finding in report.examined.findings], _HEADS)
-        for finding in report.examined.findings:
+        screen.table([_row(finding) for finding in report.examined.results], _HEADS)
+        for finding in report.examined.results:
             screen.line(f"{finding.test}: {finding.about}", "dim" if finding.passes(max(LEVELS)) else "bold red")
         for level in LEVELS:
             passes = report.examined.passes(level)
@@ -161,13 +161,13 @@ def _print(report: Report) -> None:
             )
         if report.examined.draws < LABORATORY_DRAWS:
             screen.line(f"a laboratory requires {LABORATORY_DRAWS} draws or more", "dim")
-        if report.good and not report.examined.passes(min(LEVELS)):
+        if report.passes and not report.examined.passes(min(LEVELS)):
             screen.line(
                 "One fair run in twenty fails at 95 %: run it again. Two in a row are a finding.", "bold yellow"
             )
 
 
-def _print_health(health: Health, screen: Screen) -> None:
+def _print_health(health: NoiseHealth, screen: Screen) -> None:
     screen.line(
         f"health: {health.samples} samples tested, at most {health.longest} equal in a row (fails at"
         f" {REPETITION_CUTOFF}), at most {health.highest} equal in a window (fails at {PROPORTION_CUTOFF})"
@@ -177,14 +177,14 @@ def _print_health(health: Health, screen: Screen) -> None:
 _HEADS: Final = ("test", "statistic", "limit 95 %", "limit 99 %", "p", "95 %", "99 %")
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: DrawTestResult) -> tuple[str, ...]:
     verdicts = ("pass" if finding.passes(level) else "FAIL" for level in LEVELS)
     limits = (f"{finding.limit(level):.2f}" for level in LEVELS)
     p = f"{finding.p:.4f}" if finding.p >= 0.0001 else "< 0.0001"
     return finding.test, f"{finding.statistic:.2f}", *limits, p, *verdicts
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: RandomnessReport) -> dict[str, Any]:
     examined, health = report.examined, report.health
     return {
         "source": report.source,
@@ -205,7 +205,7 @@ def _as_json(report: Report) -> dict[str, Any]:
             | {"p": finding.p}
             | {f"limit_{level * 100:.0f}": finding.limit(level) for level in LEVELS}
             | {f"passes_{level * 100:.0f}": finding.passes(level) for level in LEVELS}
-            for finding in examined.findings
+            for finding in examined.results
         ],
         **{f"passes_{level * 100:.0f}": report.failure is None and examined.passes(level) for level in LEVELS},
     }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from table_controller.rulebook import Clause, Edition, Reading, Row
+    from table_controller.rulebook import Clause, Edition, ClauseReading, IrregularityRow
 
 __all__ = ["EXAMPLE", "HELP", "add_arguments", "run"]
 
@@ -130,7 +130,7 @@ def _clauses_at(id_: str) -> list[tuple[Edition, Clause]]:
     raise _known(id_, [*ids, *rulebook.readings()], "clause or reading")
 
 
-def _rows_of(edition: Edition, clause: Clause) -> list[Row]:
+def _rows_of(edition: Edition, clause: Clause) -> list[IrregularityRow]:
     """Return the rows that cite a clause, and the rows that add to them."""
     carries = [row for row in edition.irregularities if clause.id in row.clauses]
     triggers = {row.trigger for row in carries}
@@ -138,7 +138,7 @@ def _rows_of(edition: Edition, clause: Clause) -> list[Row]:
 
 
 def _show_clause(edition: Edition, clause: Clause) -> None:
-    words = rulebook.words()
+    words = rulebook.clause_vocabulary()
     triggers = {**words.trigger, **{str(trigger): meaning for trigger, meaning in TRIGGERS.items()}}
     rows = [
         (clause.id, f"{edition.title} ({edition.status}, {edition.dated})"),
@@ -168,7 +168,7 @@ def _applies(clause: Clause) -> str:
     return "; ".join(parts)
 
 
-def _row_lines(row: Row) -> list[tuple[str, str]]:
+def _row_lines(row: IrregularityRow) -> list[tuple[str, str]]:
     lines = [
         ("row", row.id + (", added to the one that governs" if row.adds else "")),
         ("trigger", ", ".join((row.trigger, *row.also))),
@@ -184,7 +184,7 @@ def _row_lines(row: Row) -> list[tuple[str, str]]:
     return lines
 
 
-def _show_reading(reading: Reading, *, as_json: bool) -> None:
+def _show_reading(reading: ClauseReading, *, as_json: bool) -> None:
     cited = [clause.id for game in GAMES for clause in rulebook.clauses(game) if reading.id in clause.see]
     settings = [
         setting for game in GAMES for setting in rulebook.edition(game).settings if setting.reading == reading.id
@@ -219,12 +219,12 @@ def _irregularities(args: argparse.Namespace) -> int:
     return OK
 
 
-def in_precedence(edition: Edition) -> list[Row]:
+def in_precedence(edition: Edition) -> list[IrregularityRow]:
     """Return the rows in the order in which simultaneous triggers are handled."""
     return sorted(edition.irregularities, key=lambda row: (edition.precedence.index(row.trigger), row.order))
 
 
-def _row_cells(row: Row) -> tuple[str, ...]:
+def _row_cells(row: IrregularityRow) -> tuple[str, ...]:
     when = [", ".join((row.trigger, *row.also)), phases_text(row), conditions_text(row)]
     return (
         "\n".join(row.clauses or (row.id,)),
@@ -234,17 +234,17 @@ def _row_cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def decides_text(row: Row) -> str:
+def decides_text(row: IrregularityRow) -> str:
     """Return who decides, and between what."""
     return row.decides + (f" ({' or '.join(choice.name for choice in row.choices)})" if row.choices else "")
 
 
-def phases_text(row: Row) -> str:
+def phases_text(row: IrregularityRow) -> str:
     """Return the phases of a row in words."""
     return row.from_phase if row.from_phase == row.until_phase else f"{row.from_phase} to {row.until_phase}"
 
 
-def conditions_text(row: Row) -> str:
+def conditions_text(row: IrregularityRow) -> str:
     """Return the conditions of a row in words."""
     when = msgspec.to_builtins(row.when)
     over = when.pop("hand_deal_over", False)
@@ -260,5 +260,5 @@ def _diagram(args: argparse.Namespace) -> int:
 
     if args.machine.upper() not in diagrams.NAMES:
         raise ConfigurationError(f"there is no machine {args.machine}; known are {', '.join(diagrams.NAMES)}")
-    print(diagrams.mermaid(args.machine))
+    print(diagrams.draw_mermaid(args.machine))
     return OK

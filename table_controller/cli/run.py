@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
 
     from table_controller.config import TableConfig
-    from table_controller.controller.serve import Besides
+    from table_controller.controller.serve import BackgroundServices
 
 HELP = "run the box of one table: its machines, its journal, its people"
 # Files of the box: its own user writes, its group reads.
@@ -25,21 +25,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_config_argument(parser)
 
 
-def besides_of(config: TableConfig) -> Besides:
+def background_services(config: TableConfig) -> BackgroundServices:
     """Return the background services of a table; a service that is not configured is not imported."""
-    from table_controller.controller.surroundings import TASK as SURROUNDINGS
+    from table_controller.controller.surroundings import TASK_NAME as SURROUNDINGS
     from table_controller.controller.surroundings import watch_surroundings
-    from table_controller.controller.wear import watch_wear
+    from table_controller.controller.wear import monitor_configured_wear
 
-    services: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": watch_wear}
+    services: dict[str, Any] = {SURROUNDINGS: watch_surroundings, "wear": monitor_configured_wear}
     if config.mqtt is not None:
-        from table_controller.uplink.beside import TASK, keep_told
+        from table_controller.uplink.beside import TASK, run_uplink
 
-        services[TASK] = keep_told
+        services[TASK] = run_uplink
     if config.panel.enabled:
-        from table_controller.panel.beside import panel
+        from table_controller.panel.beside import run_panel
 
-        services["panel"] = panel
+        services["panel"] = run_panel
     return services
 
 
@@ -55,5 +55,5 @@ def run(args: argparse.Namespace) -> int:
     os.umask(_UMASK)
     config = load_config(args.config)
     start_logging(config.id)
-    asyncio.run(serve(config, besides_of(config)))
+    asyncio.run(serve(config, background_services(config)))
     return OK

@@ -6,21 +6,21 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from table_controller.cli import FAULT, OK
-from table_controller.cli.box_link import add_box_arguments, box, sign_on
-from table_controller.ledger.money import CENT, dollars, parse_dollars
+from table_controller.cli.box_link import add_box_arguments, connect_box, sign_on
+from table_controller.ledger.money import CENT, format_dollars, parse_dollars
 
 if TYPE_CHECKING:
     import argparse
 
-    from table_controller.controller.client import Caller
+    from table_controller.controller.client import BlockingClient
 
 HELP = "submit an event to a running box: open a round, no more bets, add a deck, report, order"
 EXAMPLE = "pitbox submit open_round --as dealer-1"
 
 # The event type of each word on the command line; the fields of the event are typed as KEY=VALUE.
-WORDS: Final = {
+EVENT_TYPES: Final = {
     "deck": "DeckReceived",
     "open_round": "OpenRound",
     "no_more_bets": "NoMoreBets",
@@ -60,17 +60,17 @@ _NO: Final = ("no", "false", "0")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the command's arguments."""
-    parser.add_argument("what", choices=[*WORDS, *_RENAMED], metavar="WHAT", help=", ".join(WORDS))
+    parser.add_argument("what", choices=[*EVENT_TYPES, *_RENAMED], metavar="WHAT", help=", ".join(EVENT_TYPES))
     parser.add_argument("details", nargs="*", metavar="KEY=VALUE", help="its details, see below")
     parser.add_argument("--yes", action="store_true", help=f"do not ask before money moves ({', '.join(_CONFIRMED)})")
     add_box_arguments(parser, people=2)
-    summary = "\n".join(f"  {what:15s} {keys}".rstrip() for what, keys in keys_told().items())
+    summary = "\n".join(f"  {what:15s} {keys}".rstrip() for what, keys in detail_summaries().items())
     parser.epilog = f"WHAT and its details ([] is optional):\n{summary}\n\n{parser.epilog}"
 
 
-def keys_told() -> dict[str, str]:
+def detail_summaries() -> dict[str, str]:
     """Return the details of each WHAT, one line each."""
-    return {what: " ".join(_detail_text(key) for key in _keys(what)) + _second(what) for what in WORDS}
+    return {what: " ".join(_detail_text(key) for key in _keys(what)) + _second(what) for what in EVENT_TYPES}
 
 
 def _second(what: str) -> str:
@@ -80,10 +80,10 @@ def _second(what: str) -> str:
 def _event(what: str) -> Any:
     from table_controller.table import events
 
-    return getattr(events, WORDS[what])
+    return getattr(events, EVENT_TYPES[what])
 
 
-def _keys(what: str) -> list[Key]:
+def _keys(what: str) -> list[Detail]:
     import msgspec
 
     unsaid = (*_NOT_TYPED, *_OF_MACHINES.get(what, ()))
@@ -91,24 +91,24 @@ def _keys(what: str) -> list[Key]:
     return [_key(what, field) for field in fields]
 
 
-def _key(what: str, field: Any) -> Key:
+def _key(what: str, field: Any) -> Detail:
     import msgspec
 
     form_of_type, choices = _form(msgspec.inspect.type_info(field.type))
     typed, form, one = _TYPED.get(field.name, (field.name, form_of_type, 1))
     form = "signed" if form == "dollars" and what in _SIGNED else form
-    return Key(typed, field.required, form, choices, field.name, one)
+    return Detail(typed, field.required, form, choices, field.name, one)
 
 
-class Key(NamedTuple):
+class Detail(NamedTuple):
     """One detail of an event: the typed name, whether it is required, and the form of its value."""
 
     name: str
     required: bool
-    takes: str  # text, number, flag, dollars, signed (dollars), percent
+    form: str  # text, number, flag, dollars, signed (dollars), percent
     choices: tuple[str, ...] = ()
     field: str = ""  # of the event
-    one: int = 1  # so many of the smallest typed unit make one unit of the field
+    unit: int = 1  # so many of the smallest typed unit make one unit of the field
 
 
 def _form(kind: Any) -> tuple[str, tuple[str, ...]]:
@@ -126,102 +126,102 @@ _FORMS: Final = {
 }  # fmt: skip
 
 
-def _detail_text(key: Key) -> str:
-    value = "|".join(key.choices) or _FORMS.get(key.takes, "TEXT")
+def _detail_text(key: Detail) -> str:
+    value = "|".join(key.choices) or _FORMS.get(key.form, "TEXT")
     return f"{key.name}={value}" if key.required else f"[{key.name}={value}]"
 
 
 def run(args: argparse.Namespace) -> int:
     """Submit the event and print what the box decided."""
     args.what = _RENAMED.get(args.what, args.what)
-    event: dict[str, Any] = {"type": WORDS[args.what]}
+    event: dict[str, Any] = {"type": EVENT_TYPES[args.what]}
     keys = {key.name: key for key in _keys(args.what)}
     for detail in args.details:
         name, equals, value = detail.partition("=")
         if not equals:
-            raise UsageMistake(f"{detail!r} is not KEY=VALUE")
+            raise UsageError(f"{detail!r} is not KEY=VALUE")
         if name not in keys:
-            raise UsageMistake(f"{args.what} has no {name!r}; it takes: {keys_told()[args.what] or 'nothing'}")
+            raise UsageError(f"{args.what} has no {name!r}; it takes: {detail_summaries()[args.what] or 'nothing'}")
         event[keys[name].field] = _value(keys[name], value)
     lacking = [key.name for key in keys.values() if key.required and key.field not in event]
     if lacking:
-        raise UsageMistake(f"{args.what} needs {lacking[0]}=…; it takes: {keys_told()[args.what]}")
-    with box(args) as caller:
+        raise UsageError(f"{args.what} needs {lacking[0]}=…; it takes: {detail_summaries()[args.what]}")
+    with connect_box(args) as caller:
         if args.what in _CONFIRMED and not _confirmed(caller, args, event):
             print("nothing was changed")
             return FAULT
-        return told_code(caller.ask("say", event=event, **sign_on(caller, args)))
+        return print_result(caller.request("say", event=event, **sign_on(caller, args)))
 
 
-def _confirmed(caller: Caller, args: argparse.Namespace, event: dict[str, Any]) -> bool:
+def _confirmed(caller: BlockingClient, args: argparse.Namespace, event: dict[str, Any]) -> bool:
     """Show the meter before and after; return whether the person confirms. --yes confirms without a question."""
-    meters = ((caller.ask("status") or {}).get("state") or {}).get("meters")
+    meters = ((caller.request("status") or {}).get("state") or {}).get("meters")
     if meters is None:
         return True  # this table has no meter; the box will refuse
     before = meters["current"]
     after = meters["seed"] if args.what == "reset_meter" else before + event["amount"]
-    change = f"{'+' if after >= before else ''}{dollars(after - before)}"
-    print(f"meter before  {dollars(before):>20s}")
-    print(f"meter after   {dollars(after):>20s}  ({change}, document {event['document']})")
+    change = f"{'+' if after >= before else ''}{format_dollars(after - before)}"
+    print(f"meter before  {format_dollars(before):>20s}")
+    print(f"meter after   {format_dollars(after):>20s}  ({change}, document {event['document']})")
     if args.yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageMistake("there is no terminal to ask for confirmation: confirm with --yes")
+        raise UsageError("there is no terminal to ask for confirmation: confirm with --yes")
     return input("Change the meter? Type yes: ").strip().lower() == "yes"
 
 
-def _value(key: Key, text: str) -> Any:
-    if key.takes in ("dollars", "signed"):
+def _value(key: Detail, text: str) -> Any:
+    if key.form in ("dollars", "signed"):
         return _dollars(key, text)
-    if key.takes == "percent":
+    if key.form == "percent":
         return _percent(key, text)
-    if key.takes == "flag":
+    if key.form == "flag":
         if text not in (*_YES, *_NO):
-            raise UsageMistake(f"{key.name} takes yes or no, not {text!r}")
+            raise UsageError(f"{key.name} takes yes or no, not {text!r}")
         return text in _YES
     if key.choices and text not in key.choices:
-        raise UsageMistake(f"{key.name} takes one of {', '.join(key.choices)}, not {text!r}")
-    if key.takes != "number":
+        raise UsageError(f"{key.name} takes one of {', '.join(key.choices)}, not {text!r}")
+    if key.form != "number":
         return text
     try:
         return int(text)
     except ValueError:
-        raise UsageMistake(f"{key.name} takes a number, not {text!r}") from None
+        raise UsageError(f"{key.name} takes a number, not {text!r}") from None
 
 
-def _dollars(key: Key, text: str) -> int:
+def _dollars(key: Detail, text: str) -> int:
     try:
-        amount, remainder = divmod(parse_dollars(text, signed=key.takes == "signed"), key.one)
+        amount, remainder = divmod(parse_dollars(text, signed=key.form == "signed"), key.unit)
     except ValueError as wrong:
-        raise UsageMistake(f"{key.name}: {wrong}") from None
+        raise UsageError(f"{key.name}: {wrong}") from None
     if remainder:
-        raise UsageMistake(f"{key.name} takes whole cents, not {text}")
+        raise UsageError(f"{key.name} takes whole cents, not {text}")
     return amount
 
 
-def _percent(key: Key, text: str) -> int:
+def _percent(key: Detail, text: str) -> int:
     """Return a rate in hundredths of a percent."""
     match = _PERCENT.fullmatch(text)
     if match is None:
-        raise UsageMistake(f"{key.name} takes a percentage such as 15 or 15.25, not {text!r}")
+        raise UsageError(f"{key.name} takes a percentage such as 15 or 15.25, not {text!r}")
     return int(match[1]) * 100 + int((match[2] or "").ljust(2, "0"))
 
 
-def seats_of(text: str) -> list[int]:
+def parse_seats(text: str) -> list[int]:
     """Return seats that were typed with commas between them."""
     try:
         return [int(seat) for seat in text.split(",") if seat]
     except ValueError:
-        raise UsageMistake(f"seats are numbers with commas between them, not {text!r}") from None
+        raise UsageError(f"seats are numbers with commas between them, not {text!r}") from None
 
 
-def told_code(told: dict[str, Any]) -> int:
+def print_result(result: dict[str, Any]) -> int:
     """Print each decision on a line; return exit code 1 if the box refused the event."""
     from table_controller.journal.wording import decision_text
 
     refused = False
-    for decision in told["decisions"]:
+    for decision in result["decisions"]:
         refused = refused or decision["type"] == "Refused"
         print(decision_text(decision))
-    print(f"record {told['seq']}")
+    print(f"record {result['seq']}")
     return FAULT if refused else OK

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from devices.shuffler.state import ShufflerView
-    from table_controller.cli.card_path import Span
+    from table_controller.cli.card_path import StyledText
 
 _BAR: Final = 46
 
 
-class PatientConsole(Console):
+class PipeSafeConsole(Console):
     """A console that survives a closed pipe: Rich would end the program, and cards may still be moving."""
 
     def on_broken_pipe(self) -> None:
@@ -42,11 +42,11 @@ class Screen:
 
     def __init__(self, console: Console | None = None, *, live: bool | None = None, every: int = 10) -> None:
         """`live`: redraw in place (default: on a terminal). `every`: else a line per so many of 50 cards; 0: none."""
-        self.console = console or PatientConsole(highlight=False)
-        self.lives = self.console.is_terminal if live is None else live
+        self.console = console or PipeSafeConsole(highlight=False)
+        self.is_live = self.console.is_terminal if live is None else live
         self._every = every
         self._printed_at = -every  # cards moved when the last line was printed
-        self.unheard: OSError | None = None
+        self.output_error: OSError | None = None
         self._live: Live | None = None
 
     def __enter__(self) -> Self:
@@ -74,7 +74,7 @@ class Screen:
             table.add_row(*row)
         self._print(table)
 
-    def path(self, view: ShufflerView, expected: int) -> None:
+    def show_card_path(self, view: ShufflerView, expected: int) -> None:
         """Show the card path and how far the cycle is."""
         moved, apart = _moved(view), self._every * max(1, expected // 50)
         now_and_then = bool(apart) and not 0 <= moved - self._printed_at < apart  # a new cycle starts from fewer cards
@@ -88,7 +88,7 @@ class Screen:
 
     def show(self, picture: RenderableType, *, last: bool, brief: RenderableType | None = None) -> None:
         """Redraw a picture until the `last` one; where redrawing is not possible, print `brief` instead, if given."""
-        if self.lives:
+        if self.is_live:
             if self._live is None:
                 self._live = Live(picture, console=self.console, refresh_per_second=20, transient=False)
                 self._live.start()
@@ -111,9 +111,9 @@ class Screen:
         return Group(self._path_text(view, expected), bar)
 
     def _path_text(self, view: ShufflerView, expected: int) -> Text:
-        return self.styled(draw_path(view, expected))
+        return self.to_text(draw_path(view, expected))
 
-    def styled(self, spans: list[Span]) -> Text:
+    def to_text(self, spans: list[StyledText]) -> Text:
         """Return styled spans as one text for this screen."""
         text = Text.assemble(*spans)
         text.no_wrap = self.console.width > text.cell_len  # on a narrow screen the path wraps
@@ -121,11 +121,11 @@ class Screen:
 
     def _print(self, what: Any, **how: Any) -> None:
         """Print, unless the reader of our output has closed: the command must still finish its work."""
-        if self.unheard is None:
+        if self.output_error is None:
             try:
                 self.console.print(what, **how)
             except OSError as error:
-                self.unheard = error
+                self.output_error = error
 
     def _freeze(self) -> None:
         if self._live is not None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.shoe import messages as m
-from table_controller.cli.card_path import CARDS, box, draw_track
+from table_controller.cli.card_path import CARDS, draw_box, draw_track
 
 if TYPE_CHECKING:
     from devices.shoe.state import ShoeView
-    from table_controller.cli.card_path import Span
+    from table_controller.cli.card_path import StyledText
 
 # Cards that are not counted.
 HEAP: Final = "▕▒▒▏"
 _THROAT: Final = [m.Segment.DRAW, m.Sensor.DRAW, m.Segment.EXIT, m.Sensor.EXIT, m.Segment.DROP]
 
 
-def draw_shoe(view: ShoeView, *, by_hand: bool) -> list[Span]:
+def draw_shoe(view: ShoeView, *, by_hand: bool) -> list[StyledText]:
     """Return the path of an automated shoe, or of a manual one (`by_hand`)."""
     stuck = view.ended.segment if isinstance(view.ended, m.Jam | m.Fault) else None
     well = _well(view)
@@ -26,12 +26,12 @@ def draw_shoe(view: ShoeView, *, by_hand: bool) -> list[Span]:
         return [("well ", ""), (well, CARDS), *track, (f"─▶ {drawn} drawn", "")]
     track = draw_track([m.Segment.FEED, m.Sensor.FEED, m.Segment.STORE, well, *_THROAT], m.Sensor, stuck, view.blocked)
     laid = view.moved if view.phase in (m.Phase.DISPENSING, m.Phase.STUB) else None
-    slot = (HEAP if laid is None else box(laid)) if view.in_slot else box(0)
-    intake = HEAP if view.in_intake else box(0)
+    slot = (HEAP if laid is None else draw_box(laid)) if view.in_slot else draw_box(0)
+    intake = HEAP if view.in_intake else draw_box(0)
     return [("intake ", ""), (intake, CARDS), (" ", ""), *track, (" ", ""), (slot, CARDS), (" slot", "")]
 
 
 def _well(view: ShoeView) -> str:
-    if view.left is None and view.connected and view.in_well and view.sure:
+    if view.left is None and view.connected and view.in_well and view.counts_certain:
         return HEAP
-    return box(view.left)
+    return draw_box(view.left)

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from table_controller.cli import LOCKED, OK
-from table_controller.cli.box_link import add_box_arguments, box
+from table_controller.cli.box_link import add_box_arguments, connect_box
 
 if TYPE_CHECKING:
     import argparse
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask the box and print; the exit code is 7 if the box is locked."""
-    with box(args) as caller:
-        status = caller.ask("status")
+    with connect_box(args) as caller:
+        status = caller.request("status")
     if args.json:
         import msgspec
 
@@ -39,31 +39,31 @@ def run(args: argparse.Namespace) -> int:
     return OK if status["cause"] is None else LOCKED
 
 
-def status_lines(told: dict[str, Any]) -> Iterator[str]:
+def status_lines(status: dict[str, Any]) -> Iterator[str]:
     """Yield a status as lines of text, the most important first."""
-    yield f"{told['table']} ({told['game']}), software {told['version']}, start {told['boot']}: {told['phase']}"
-    if told.get("unverified"):
+    yield f"{status['table']} ({status['game']}), software {status['version']}, start {status['boot']}: {status['phase']}"
+    if status.get("unverified"):
         yield "UNVERIFIED: a development table; its software is not approved"
-    if told["cause"] is not None:
-        yield f"LOCKED by {told['cause']['code']}: {told['cause']['text']}"
-        yield f"what to do: pitbox explain {told['cause']['code']}"
-    yield from (f"{what}: {result}" for what, result in told["checks"] if what in _SHOWN_CHECKS)
-    if told["state"] is not None:
-        yield from _table(told, told["state"])
-    for slot in told["slots"]:
+    if status["cause"] is not None:
+        yield f"LOCKED by {status['cause']['code']}: {status['cause']['text']}"
+        yield f"what to do: pitbox explain {status['cause']['code']}"
+    yield from (f"{what}: {result}" for what, result in status["checks"] if what in _SHOWN_CHECKS)
+    if status["state"] is not None:
+        yield from _table(status, status["state"])
+    for slot in status["slots"]:
         cause = slot["cause"]
         why = f"  {cause['code']}: {cause['text']}" if cause and not slot["connected"] else ""
         deck = f"  holds {slot['deck']}" if slot["deck"] else ""
         test = "" if slot.get("testing") is None else f"  IN TEST MODE{_fault_report(slot['testing'])}"
         yield f"  {slot['name']:14s} {slot['state']:22s} {slot['serial']:10s}{deck}{test}{why}"
-    yield told["copy"]["words"]
-    uplink = told.get("uplink")
+    yield status["copy"]["words"]
+    uplink = status.get("uplink")
     if uplink is not None:
         connection = "connected" if uplink["connected"] else f"NOT CONNECTED. {uplink['code']}: {uplink['text']}"
         yield f"The broker has record {uplink['acknowledged']}, {uplink['behind']} to go; {connection}"
-    for notice in told.get("notices", ()):
+    for notice in status.get("notices", ()):
         yield f"{'FAILURE' if notice['is_failure'] else 'note'}: {notice['code']} {notice['text']}; {notice['do']}"
-    for task in told["tasks"]:
+    for task in status["tasks"]:
         if task["restarts"]:
             yield f"task {task['name']}: {task['state']}, restarted {task['restarts']} times; {task['error']}"
         elif task["error"]:
@@ -81,10 +81,10 @@ def _table(status: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
     for name, deck in state["decks"].items():
         yield f"deck {name}: {deck['state']}, {deck['place']}{'' if deck['verified'] else ', not verified'}"
     if state["meters"] is not None:
-        from table_controller.ledger.money import dollars
+        from table_controller.ledger.money import format_dollars
 
         yield ", ".join(
-            f"{name} {dollars(state['meters'].get(name, 0))}" for name in ("current", "reserve", "overflow", "pending")
+            f"{name} {format_dollars(state['meters'].get(name, 0))}" for name in ("current", "reserve", "overflow", "pending")
         )
     for each in state["holds"]:
         hold = each["hold"]
@@ -94,7 +94,7 @@ def _table(status: dict[str, Any], state: dict[str, Any]) -> Iterator[str]:
         yield f"IRREGULARITY {hold['id']}: {hold['trigger']} ({about or 'the table'}), {waits}"
     yield from _findings(state.get("findings", ()))
     for prompt in state["prompts"]:
-        yield f"prompt for the {prompt['role']}: {prompt_words(prompt)}"
+        yield f"prompt for the {prompt['role']}: {prompt_text(prompt)}"
     opening = next(permit for permit in state["permits"] if permit["act"] == "open_bets")
     for reason in opening["reasons"]:
         yield f"no round: {reason['text']} [{reason['clause']}]; {reason['clears']}: {reason['evidence']}"
@@ -105,16 +105,16 @@ def _findings(findings: Sequence[dict[str, Any]]) -> Iterator[str]:
     important = [one for one in findings if one["severity"] == "important" and one["what"] != "irregularity"]
     if not important:
         return
-    from table_controller.journal.wording import when
+    from table_controller.journal.wording import format_time
 
     for one in important[:_FINDINGS]:
         rounds = f"; rounds {', '.join(map(str, one['rounds'][-8:]))}" if one["rounds"] else ""
-        yield f"FINDING {when(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
+        yield f"FINDING {format_time(one['wall_ns'])}, record {one['seq']}: {one['text']}{rounds}"
     if len(important) > _FINDINGS:
         yield f"and {len(important) - _FINDINGS} more findings: pitbox status --json"
 
 
-def prompt_words(prompt: dict[str, Any]) -> str:
+def prompt_text(prompt: dict[str, Any]) -> str:
     """Return a prompt with its number and its choices."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("slot", "deck", "seat") if prompt[key] is not None)
     asks = " (with a number)" if prompt["number"] else " (with seats)" if prompt["seats"] else ""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    Do = Callable[[argparse.Namespace], int]
+    Handler = Callable[[argparse.Namespace], int]
 
 
 class Subcommands:
@@ -19,7 +19,7 @@ class Subcommands:
         self._form = parser.formatter_class
         self._parsers = parser.add_subparsers(title="what to do", metavar="WHAT", required=True)
 
-    def add(self, what: str, about: str, example: str, do: Do) -> argparse.ArgumentParser:
+    def add(self, what: str, about: str, example: str, do: Handler) -> argparse.ArgumentParser:
         """Add one subcommand; `example` begins with its word."""
         subparser = self._parsers.add_parser(
             what, help=about, description=about, epilog=f"example: pitbox {self._name} {example}",

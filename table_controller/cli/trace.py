@@ -16,8 +16,8 @@ import msgspec
 from devices.bench_link import add_link_arguments, bench_driver, open_capture, slot_name
 from devices.frame_text import frame_text
 from devices.report import LinkDown
-from firmware_bridge.errors import UsageMistake
-from table_controller.cli.box_link import add_box_arguments, box
+from firmware_bridge.errors import UsageError
+from table_controller.cli.box_link import add_box_arguments, connect_box
 
 if TYPE_CHECKING:
     import argparse
@@ -44,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print frames until the time is up or Ctrl-C; the capture file is complete in both cases."""
     if args.seconds is not None and not 0 < args.seconds <= 86_400:
-        raise UsageMistake("--seconds takes a number up to 86400")
+        raise UsageError("--seconds takes a number up to 86400")
     if (args.port is None) == (args.slot is None):
-        raise UsageMistake("use --port for a device on the bench, or --slot for a slot of a running box")
+        raise UsageError("use --port for a device on the bench, or --slot for a slot of a running box")
     file = open_capture(args.out) if args.out else None
     try:
         if args.slot is not None:
@@ -89,8 +89,8 @@ class _Tracer:
 def _watch_box(args: argparse.Namespace, file: CaptureFile | None) -> None:
     """Print the frames that a running box sends; it blanks payloads that could name cards."""
     until = None if args.seconds is None else time.monotonic() + args.seconds
-    with box(args) as caller:
-        caller.ask("trace", slots=[] if "all" in args.slot else args.slot)
+    with connect_box(args) as caller:
+        caller.request("trace", slots=[] if "all" in args.slot else args.slot)
         began: int | None = None
         for push in caller.pushes(until):
             frame = push.get("frame")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import RestoreRefused
-from table_controller.cli.pins import people_file, prove
+from table_controller.cli.pins import people_file, authenticate
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from table_controller.people import Person
+    from table_controller.people import CredentialHolder
 
 
-def add_two_arguments(parser: argparse.ArgumentParser, roles: Sequence[str]) -> None:
+def add_signer_arguments(parser: argparse.ArgumentParser, roles: Sequence[str]) -> None:
     """Add the arguments that name the two people."""
     for role in roles:
         parser.add_argument(f"--{role}", metavar="CRED", help=f"the credential of the {role} who signs")
 
 
-def named(args: argparse.Namespace, roles: Sequence[str], what: str) -> dict[str, str]:
+def named_signers(args: argparse.Namespace, roles: Sequence[str], what: str) -> dict[str, str]:
     """Return the named credentials by role; raise RestoreRefused unless there are two. Asks for no PIN."""
     by = {role: (getattr(args, role) or "").strip() for role in roles}
     missing = [role for role, credential in by.items() if not credential]
@@ -31,16 +31,16 @@ def named(args: argparse.Namespace, roles: Sequence[str], what: str) -> dict[str
     return by
 
 
-def proved(args: argparse.Namespace, by: dict[str, str], what: str) -> dict[str, Person]:
+def authenticate_signers(args: argparse.Namespace, by: dict[str, str], what: str) -> dict[str, CredentialHolder]:
     """Check the PINs of both people; each must have the required role, and they must be two different people."""
-    from table_controller.people_check import Checker
+    from table_controller.people_check import PinChecker
 
-    checker = Checker(people_file(args))
-    signers = {role: prove(args, checker, id_) for role, id_ in by.items()}
+    checker = PinChecker(people_file(args))
+    signers = {role: authenticate(args, checker, id_) for role, id_ in by.items()}
     for role, who in signers.items():
         if who.role != role:
             raise RestoreRefused(f"a {role} must sign for {what}; {who.id} is a {who.role}")
     one, other = signers.values()
-    if one.same(other):
+    if one.is_same_person(other):
         raise RestoreRefused(f"two people must sign for {what}; these credentials belong to one person")
     return signers

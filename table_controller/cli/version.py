@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 from firmware_bridge.version import VERSION
 from table_controller.cli import FAULT, OK
 
@@ -40,27 +40,27 @@ def run(args: argparse.Namespace) -> int:
         return _diff(args)
     if not args.manifest:
         if args.json or args.files or args.config:
-            raise UsageMistake("--json, --files and --config need --manifest or --diff")
+            raise UsageError("--json, --files and --config need --manifest or --diff")
         from table_controller.journal.versions import software_digest
 
         print(f"pitbox {VERSION}")
         print(f"software {software_digest()}")
         return OK
-    from table_controller.manifest import as_json, lines
+    from table_controller.manifest import manifest_json, manifest_lines
 
     manifest_here = _here(args)
     if args.json:
-        sys.stdout.write(as_json(manifest_here).decode())
+        sys.stdout.write(manifest_json(manifest_here).decode())
     else:
-        print("\n".join(lines(manifest_here, files=args.files)))
+        print("\n".join(manifest_lines(manifest_here, files=args.files)))
     return FAULT if any(each.altered for each in manifest_here.components) else OK
 
 
 def _here(args: argparse.Namespace) -> Manifest:
     from table_controller.config import load_config
-    from table_controller.manifest import manifest
+    from table_controller.manifest import build_manifest
 
-    return manifest(None if args.config is None else load_config(args.config))
+    return build_manifest(None if args.config is None else load_config(args.config))
 
 
 def _diff(args: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from devices.report import LinkDown
-from firmware_bridge.errors import UsageMistake
+from firmware_bridge.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -20,23 +20,23 @@ def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
 def check_watch(args: argparse.Namespace) -> None:
     """Refuse a time that does not fit the action."""
     if args.seconds is not None and (args.action != "watch" or not 0 < args.seconds <= 86_400):
-        raise UsageMistake("--seconds belongs to the action watch and takes a number up to 86400")
+        raise UsageError("--seconds belongs to the action watch and takes a number up to 86400")
 
 
-class Watch:
+class LinkWatch:
     """Waits for the end of a link: returns when the time is up, raises the cause if the link is lost first."""
 
     def __init__(self) -> None:
         self._lost: LinkDown | None = None
         self._link_lost = asyncio.Event()
 
-    def take(self, event: Any) -> None:
+    def on_event(self, event: Any) -> None:
         """Note that the link is lost."""
         if isinstance(event, LinkDown):
             self._lost = event
             self._link_lost.set()
 
-    async def last(self, seconds: float | None) -> None:
+    async def wait(self, seconds: float | None) -> None:
         """Wait so many seconds (None: without limit)."""
         try:
             async with asyncio.timeout(seconds):

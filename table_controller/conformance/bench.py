@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge import frame as fr
 from firmware_bridge.errors import LinkError
-from firmware_bridge.handshake import greet
-from firmware_bridge.link import SILENCE
+from firmware_bridge.handshake import open_session
+from firmware_bridge.link import SILENCE_LIMIT_S
 from firmware_bridge.wire import Wire
-from table_controller.conformance.probe import LINE, Probe, Raw
-from table_controller.conformance.requirements import Failed, NotChecked, expect
-from table_controller.conformance.tape import Tape
-from table_controller.conformance.visit import Visit
+from table_controller.conformance.probe import LINE_ALLOWANCE_S, RawHost, RawSession
+from table_controller.conformance.requirements import RequirementFailed, NotChecked, expect
+from table_controller.conformance.tape import Transcript
+from table_controller.conformance.visit import CheckSession
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from firmware_bridge.messages import Message
     from firmware_bridge.wire import Transport
-    from table_controller.conformance.hands import Hands, Step
-    from table_controller.conformance.requirements import Profile
+    from table_controller.conformance.hands import Operator, ManualStep
+    from table_controller.conformance.requirements import KindProfile
 
 # A restarting machine, including its port, is back within this long (s).
-RESTART: Final = 30.0
+RESTART_LIMIT_S: Final = 30.0
 # How often (s) a missing port is looked for.
 _LOOK_AGAIN: Final = 0.25
 # A payload with a tag that the protocol does not use.
-NONSENSE: Final = b"\x91\x3f"
+UNKNOWN_TAG_PAYLOAD: Final = b"\x91\x3f"
 
 
-class Bench:
+class ConformanceBench:
     """One device during one run of the kit."""
 
     def __init__(
@@ -43,17 +43,17 @@ class Bench:
         open_port: Callable[[], Awaitable[Transport]],
         trust: Trust,
         kind: Kind[Any, Any],
-        profile: Profile,
-        hands: Hands,
+        profile: KindProfile,
+        operator: Operator,
         ids: Callable[[], int],
         entropy: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
         self.trust = trust
         self.kind = kind
         self.profile = profile
-        self.tape = Tape()
+        self.transcript = Transcript()
         self.next_id = ids
-        self.hands = hands
+        self.operator = operator
         self.capabilities: list[str] = []  # from its hello
         (self.key,) = trust.keys.values()
         self.deadline: asyncio.Timeout | None = None  # of the running check
@@ -63,119 +63,119 @@ class Bench:
 
     async def open(self) -> None:
         """Open the port; raises the same errors as every bench command."""
-        self.tape.carry(await self._open_port())
+        self.transcript.attach(await self._open_port())
 
-    def probe(self) -> Probe:
+    def raw_host(self) -> RawHost:
         """Return a host that may break the protocol; it replaces the previous user of the port."""
-        return Probe(self.tape, self.key.key, self._entropy, self.kind.decoder)
+        return RawHost(self.transcript, self.key.key, self._entropy, self.kind.decoder)
 
-    async def raw(self) -> Raw:
+    async def raw_session(self) -> RawSession:
         """Return a session that may break the protocol."""
-        return await self.probe().open()
+        return await self.raw_host().open_session()
 
     @asynccontextmanager
-    async def visit(self) -> AsyncIterator[Visit]:
+    async def session(self) -> AsyncIterator[CheckSession]:
         """Open a session that follows the protocol."""
-        link, hello = await greet(Wire(self.tape), self.trust, self.kind.decoder, self._entropy)
-        visit = Visit(link, hello)
+        link, hello = await open_session(Wire(self.transcript), self.trust, self.kind.decoder, self._entropy)
+        visit = CheckSession(link, hello)
         try:
             yield visit
         finally:
             link.close()
 
-    async def no_session(self) -> Probe:
+    async def end_sessions(self) -> RawHost:
         """End the device's session, by a malformed request or, if that does not work, by silence."""
-        raw = await self.raw()
-        raw.attentive = False
-        raw.request(NONSENSE)
-        if await raw.lives():
-            await raw.probe.listen(SILENCE + 2 * LINE)
-            if await raw.lives():
-                raise Failed("the session to end after a malformed request or after silence", "it continues")
-        return self.probe()
+        raw = await self.raw_session()
+        raw.acknowledges = False
+        raw.request(UNKNOWN_TAG_PAYLOAD)
+        if await raw.is_alive():
+            await raw.host.listen(SILENCE_LIMIT_S + 2 * LINE_ALLOWANCE_S)
+            if await raw.is_alive():
+                raise RequirementFailed("the session to end after a malformed request or after silence", "it continues")
+        return self.raw_host()
 
-    async def ended(self, raw: Raw) -> bool:
+    async def has_ended(self, raw: RawSession) -> bool:
         """Return whether a session has ended; the device reports it only when asked."""
-        return not await raw.lives()
+        return not await raw.is_alive()
 
-    async def back(self, within: float = RESTART, not_boot: int | None = None) -> Probe:
+    async def wait_for_device(self, within_s: float = RESTART_LIMIT_S, not_boot: int | None = None) -> RawHost:
         """Wait until the device answers again, also if its port vanished; not with the boot id `not_boot`."""
         loop = asyncio.get_running_loop()
-        late = loop.time() + within
+        late = loop.time() + within_s
         while True:
             try:
-                if self.tape.lost is not None:
+                if self.transcript.lost is not None:
                     await self.open()
-                probe = self.probe()
+                probe = self.raw_host()
                 expect((await probe.greet()).hello.boot_id != not_boot, "a new boot id", f"still {not_boot}")
-            except (LinkError, Failed):
+            except (LinkError, RequirementFailed):
                 if loop.time() > late:
                     raise
                 await asyncio.sleep(_LOOK_AGAIN)
             else:
                 return probe
 
-    async def do(self, step: Step) -> None:
+    async def perform(self, step: ManualStep) -> None:
         """Have the operator do a step, and wait until it is done."""
-        self.tape.remark(f"hands: {step.sentence}")
+        self.transcript.add_remark(f"hands: {step.sentence}")
         loop, left = asyncio.get_running_loop(), 0.0
         if self.deadline is not None:  # the operator's time does not count
             left = (self.deadline.when() or 0.0) - loop.time()
             self.deadline.reschedule(None)
-        await self.hands.do(step)
+        await self.operator.perform(step)
         if self.deadline is not None:
             self.deadline.reschedule(loop.time() + left)
 
-    async def now(self, step: Step) -> None:
+    async def request_now(self, step: ManualStep) -> None:
         """Request a step from the operator while the machine moves."""
-        self.tape.remark(f"hands: {step.sentence}")
-        await self.hands.now(step)
+        self.transcript.add_remark(f"hands: {step.sentence}")
+        await self.operator.request_now(step)
 
-    async def once(self, name: str, observe: Callable[[Bench], Awaitable[Any]]) -> Any:
+    async def observe_once(self, name: str, observe: Callable[[ConformanceBench], Awaitable[Any]]) -> Any:
         """Return an observation by name; it is made once in a run, for all requirements that use it."""
         if name in self._kept:
             seen, lines = self._kept[name]
-            self.tape.quote(lines)
+            self.transcript.add_quote(lines)
         else:
             try:
                 seen = await observe(self)
-            except (Failed, NotChecked) as error:
+            except (RequirementFailed, NotChecked) as error:
                 seen = error
-            self._kept[name] = seen, self.tape.transcript()
+            self._kept[name] = seen, self.transcript.lines()
         if isinstance(seen, Exception):
             raise seen
         return seen
 
     async def stop(self) -> None:
         """Stop all motion, if the kind has a stop command; used when the kit is interrupted."""
-        if self.profile.stop is not None and self.tape.lost is None:
-            async with self.visit() as visit:
-                await visit.order(self.profile.stop(self.next_id()))
+        if self.profile.stop is not None and self.transcript.lost is None:
+            async with self.session() as visit:
+                await visit.send_command(self.profile.stop(self.next_id()))
 
     def close(self) -> None:
         """Release the port."""
-        self.tape.close()
+        self.transcript.close()
 
 
-def with_numbers(signed: bytes, **numbers: int) -> bytes:
+def replace_header_fields(signed: bytes, **numbers: int) -> bytes:
     """Return a frame with changed header fields; its MAC is not adapted."""
     first, type_, seq, ack, re, counter = fr.HEADER.unpack_from(signed)
     fields = {"first": first, "type": type_, "seq": seq, "ack": ack, "re": re, "counter": counter} | numbers
     return fr.HEADER.pack(*fields.values()) + signed[fr.HEADER_SIZE :]
 
 
-def switch_of(profile: Profile) -> Any:
+def require_switch(profile: KindProfile) -> Any:
     """Return the switch commands of a kind that has them."""
     assert profile.switch is not None
     return profile.switch
 
 
-async def is_on(visit: Visit, profile: Profile) -> bool:
+async def is_switch_on(visit: CheckSession, profile: KindProfile) -> bool:
     """Return whether the machine's switch is on."""
-    return bool(switch_of(profile).is_on(await visit.ask(profile.question, profile.answer)))
+    return bool(require_switch(profile).is_on(await visit.ask(profile.question, profile.answer)))
 
 
-def encoded_with(message: Message, *more: bytes) -> bytes:
+def encode_with_extra_fields(message: Message, *more: bytes) -> bytes:
     """Return a message's payload with extra fields."""
     from firmware_bridge.messages import encode  # noqa: PLC0415
 

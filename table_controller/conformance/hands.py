@@ -17,67 +17,67 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # How long (s) to wait for a person, who may have to fetch a deck.
-PERSON_TIME: Final = 300.0
+PERSON_TIMEOUT_S: Final = 300.0
 # How long (s) to wait for a simulator, which answers at once.
-SIMULATOR_TIME: Final = 2.0
+SIMULATOR_TIMEOUT_S: Final = 2.0
 
 
-class Step(msgspec.Struct, frozen=True):
+class ManualStep(msgspec.Struct, frozen=True):
     """A manual step: the sentence for a person, and the same step as faults for a simulator."""
 
     sentence: str
-    words: tuple[str, ...]
+    faults: tuple[str, ...]
 
 
-class Hands(Protocol):
+class Operator(Protocol):
     """Does manual steps at the machine."""
 
     name: str
-    patience: float  # seconds that a check waits for the effect of `now`
+    effect_timeout_s: float  # seconds that a check waits for the effect of `now`
 
-    async def do(self, step: Step) -> None:
+    async def perform(self, step: ManualStep) -> None:
         """Do a step, and return when it is done; NotChecked if it cannot be done."""
 
-    async def now(self, step: Step) -> None:
+    async def request_now(self, step: ManualStep) -> None:
         """Request a step while the machine moves, and return at once; the check waits for its effect."""
 
 
-class Nobody:
+class NoOperator:
     """No operator: requirements that need one are not checked."""
 
     name = "nobody"
-    patience = 0.0
+    effect_timeout_s = 0.0
 
-    async def do(self, step: Step) -> None:
+    async def perform(self, step: ManualStep) -> None:
         """Raise NotChecked."""
         raise NotChecked(f"needs an operator: {step.sentence}")
 
-    now = do
+    request_now = perform
 
 
-class SimulatorHands:
+class SimulatorOperator:
     """A simulator, which does the steps itself, through its control socket: one JSON object per line."""
 
     name = "a simulator's own hands"
-    patience = 30.0
+    effect_timeout_s = 30.0
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
         if not socket.is_socket():
             raise SimulatorNotFound(f"{socket}: no simulator listens there")
 
-    async def do(self, step: Step) -> None:
+    async def perform(self, step: ManualStep) -> None:
         """Inject the step's faults into the simulator."""
-        for word in step.words:
+        for word in step.faults:
             answer = await self._ask({"do": "inject", "fault": word})
             if "error" in answer:
                 raise NotChecked(f"the simulator cannot do this: {answer['error']}")
 
-    now = do
+    request_now = perform
 
     async def _ask(self, request: dict[str, str]) -> dict[str, Any]:
         try:
-            async with asyncio.timeout(SIMULATOR_TIME):
+            async with asyncio.timeout(SIMULATOR_TIMEOUT_S):
                 reader, writer = await asyncio.open_unix_connection(self._socket)
                 try:
                     writer.write(msgspec.json.encode(request) + b"\n")
@@ -88,23 +88,23 @@ class SimulatorHands:
             raise NotChecked(f"the simulator does not answer at {self._socket}: {error}") from error
 
 
-class Person:
+class TerminalOperator:
     """The person at this terminal. Enter alone means done; any text before it means that it cannot be done."""
 
     name = "a person"
-    patience = 120.0
+    effect_timeout_s = 120.0
 
-    def __init__(self, say: Callable[[str], None], stdin: Any = None) -> None:
-        self._show = say
+    def __init__(self, show: Callable[[str], None], stdin: Any = None) -> None:
+        self._show = show
         self._stdin = stdin or sys.stdin
 
-    async def do(self, step: Step) -> None:
+    async def perform(self, step: ManualStep) -> None:
         """Ask the person, and wait for Enter."""
         self._show(f"please {step.sentence}, then press Enter (or type no and press Enter)")
         if (await self._line()).strip():
             raise NotChecked(f"could not be done by hand: {step.sentence}")
 
-    async def now(self, step: Step) -> None:
+    async def request_now(self, step: ManualStep) -> None:
         """Ask the person to do it now."""
         self._show(f"NOW please {step.sentence}")
 
@@ -119,10 +119,10 @@ class Person:
 
         loop.add_reader(self._stdin, readable)
         try:
-            async with asyncio.timeout(PERSON_TIME):
+            async with asyncio.timeout(PERSON_TIMEOUT_S):
                 line = await typed
         except TimeoutError:
-            raise NotChecked(f"no answer within {PERSON_TIME:g} s") from None
+            raise NotChecked(f"no answer within {PERSON_TIMEOUT_S:g} s") from None
         finally:
             loop.remove_reader(self._stdin)
         if not line:

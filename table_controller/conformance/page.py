@@ -5,18 +5,18 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from table_controller.conformance.requirements import Verdict
+from table_controller.conformance.requirements import RequirementVerdict
 
 if TYPE_CHECKING:
-    from table_controller.conformance.report import Line, Report
+    from table_controller.conformance.report import RequirementResult, ConformanceReport
 
 # A verdict is never shown by color alone.
-SIGNS: Final = {
-    Verdict.PASS: "✓",
-    Verdict.FAIL: "✗",
-    Verdict.NOT_CHECKED: "?",
-    Verdict.SKIPPED: "↷",
-    Verdict.NOT_APPLICABLE: "-",
+VERDICT_SIGNS: Final = {
+    RequirementVerdict.PASS: "✓",
+    RequirementVerdict.FAIL: "✗",
+    RequirementVerdict.NOT_CHECKED: "?",
+    RequirementVerdict.SKIPPED: "↷",
+    RequirementVerdict.NOT_APPLICABLE: "-",
 }
 
 _STYLE: Final = """
@@ -45,7 +45,7 @@ pre { background: var(--back); border: 1px solid var(--line); padding: .6rem; ov
 """
 
 
-def page(report: Report) -> str:
+def render_page(report: ConformanceReport) -> str:
     """Return a whole report as HTML."""
     device = report.device
     about = [
@@ -74,23 +74,23 @@ def page(report: Report) -> str:
     )
 
 
-def _sentence(report: Report) -> str:
+def _sentence(report: ConformanceReport) -> str:
     return f"was {report.verdict}" if report.verdict.startswith("not") else report.verdict
 
 
-def _row(line: Line) -> str:
+def _row(line: RequirementResult) -> str:
     mark = line.verdict.replace(" ", "-")
     hands = " · with operator" if line.hands else ""
     cell = f'<div>{escape(line.sentence)}</div><div class="see">{escape(line.see)}{hands}</div>'
     if line.why:
         cell += f'<div class="why">{escape(line.why)}</div>'
-    if line.verdict is Verdict.FAIL:
+    if line.verdict is RequirementVerdict.FAIL:
         cell += f"<dl><dt>expected</dt><dd>{escape(line.expected)}</dd><dt>seen</dt><dd>{escape(line.seen)}</dd></dl>"
     if line.transcript:
         frames = escape("\n".join(line.transcript))
         cell += f"<details open><summary>frames on the line</summary><pre>{frames}</pre></details>"
     return (
         f'<tr id="{line.id}"><td class="id">{line.id}</td>'
-        f'<td class="verdict {mark}">{SIGNS[line.verdict]} {line.verdict}</td><td>{cell}</td>'
+        f'<td class="verdict {mark}">{VERDICT_SIGNS[line.verdict]} {line.verdict}</td><td>{cell}</td>'
         f"<td>{line.seconds:.1f} s</td></tr>\n"
     )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import ConfigurationError
-from table_controller.conformance.page import page
-from table_controller.conformance.requirements import Verdict
+from table_controller.conformance.page import render_page
+from table_controller.conformance.requirements import RequirementVerdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,9 +20,9 @@ JSON_FILE: Final = "conformance.json"
 PAGE_FILE: Final = "conformance.html"
 
 CONFORMS: Final = "conforms"
-IN_WHAT_APPLIES: Final = "conforms in all that applies"
-DOES_NOT: Final = "does not conform"
-INCOMPLETE: Final = "not fully checked"
+CONFORMS_WHERE_APPLICABLE: Final = "conforms in all that applies"
+DOES_NOT_CONFORM: Final = "does not conform"
+NOT_FULLY_CHECKED: Final = "not fully checked"
 NOT_ASKED_FOR: Final = "not requested"
 # In the reason of a requirement that was not checked without an operator: "needs an operator".
 _HANDS: Final = "an operator"
@@ -30,14 +30,14 @@ _HANDS: Final = "an operator"
 _NAMED: Final = 4
 
 
-class Line(msgspec.Struct, frozen=True):
+class RequirementResult(msgspec.Struct, frozen=True):
     """The result of one requirement. `transcript`: the frames of a failed check."""
 
     id: str
     sentence: str
     see: str
     hands: bool
-    verdict: Verdict
+    verdict: RequirementVerdict
     seconds: float = 0.0
     why: str = ""
     expected: str = ""
@@ -45,7 +45,7 @@ class Line(msgspec.Struct, frozen=True):
     transcript: list[str] = []
 
 
-class Device(msgspec.Struct, frozen=True):
+class TestedDevice(msgspec.Struct, frozen=True):
     """The tested device, from its hello."""
 
     kind: str
@@ -57,7 +57,7 @@ class Device(msgspec.Struct, frozen=True):
     boot_id: str
 
 
-class LeftOut(msgspec.Struct, frozen=True):
+class UncheckedGroup(msgspec.Struct, frozen=True):
     """Requirements that were not checked for the same reason."""
 
     what: str  # a verdict, or `not requested`
@@ -66,7 +66,7 @@ class LeftOut(msgspec.Struct, frozen=True):
     ids: list[str]
 
 
-class Report(msgspec.Struct, frozen=True):
+class ConformanceReport(msgspec.Struct, frozen=True):
     """A whole run."""
 
     kit: str  # version of pitbox
@@ -74,15 +74,15 @@ class Report(msgspec.Struct, frozen=True):
     seconds: float
     port: str
     hands: str  # the operator
-    device: Device | None
-    requirements: list[Line]
+    device: TestedDevice | None
+    requirements: list[RequirementResult]
     lost: str = ""  # why the run ended early
     only: list[str] = []  # requested ids, if not all
     listed: int = 0  # number of requirements on this kind of device
     format: int = 2
 
     @property
-    def counts(self) -> Counter[Verdict]:
+    def counts(self) -> Counter[RequirementVerdict]:
         """How many requirements had each verdict."""
         return Counter(line.verdict for line in self.requirements)
 
@@ -90,12 +90,12 @@ class Report(msgspec.Struct, frozen=True):
     def verdict(self) -> str:
         """The verdict of the run: a device conforms only if every requirement was checked and passed."""
         counts = self.counts
-        if counts[Verdict.FAIL]:
-            return DOES_NOT
-        judged = counts[Verdict.PASS] + counts[Verdict.NOT_APPLICABLE]
-        if self.only or not counts[Verdict.PASS] or judged < self.total:
-            return INCOMPLETE
-        return IN_WHAT_APPLIES if counts[Verdict.NOT_APPLICABLE] else CONFORMS
+        if counts[RequirementVerdict.FAIL]:
+            return DOES_NOT_CONFORM
+        judged = counts[RequirementVerdict.PASS] + counts[RequirementVerdict.NOT_APPLICABLE]
+        if self.only or not counts[RequirementVerdict.PASS] or judged < self.total:
+            return NOT_FULLY_CHECKED
+        return CONFORMS_WHERE_APPLICABLE if counts[RequirementVerdict.NOT_APPLICABLE] else CONFORMS
 
     @property
     def total(self) -> int:
@@ -103,22 +103,22 @@ class Report(msgspec.Struct, frozen=True):
         return max(self.listed, len(self.requirements))
 
     @property
-    def left_out(self) -> list[LeftOut]:
+    def left_out(self) -> list[UncheckedGroup]:
         """The requirements that were not checked, by verdict and reason; those not requested (`--only`) last."""
         groups: dict[tuple[str, str], list[str]] = {}
         for line in self.requirements:
-            if line.verdict not in (Verdict.PASS, Verdict.FAIL):
+            if line.verdict not in (RequirementVerdict.PASS, RequirementVerdict.FAIL):
                 because = line.why.partition(":")[0]
                 because = f"it {because}" if because.startswith(("needs ", "could ")) else because
                 groups.setdefault((line.verdict.value, because), []).append(line.id)
-        groups_found = [LeftOut(what, because, len(ids), ids) for (what, because), ids in groups.items()]
+        groups_found = [UncheckedGroup(what, because, len(ids), ids) for (what, because), ids in groups.items()]
         missing = self.total - len(self.requirements)
-        return [*groups_found, LeftOut(NOT_ASKED_FOR, "--only names others", missing, [])] if missing else groups_found
+        return [*groups_found, UncheckedGroup(NOT_ASKED_FOR, "--only names others", missing, [])] if missing else groups_found
 
     @property
     def summary(self) -> str:
         """The verdict with its counts: how many passed, and why the others did not."""
-        passed, failed = self.counts[Verdict.PASS], self.counts[Verdict.FAIL]
+        passed, failed = self.counts[RequirementVerdict.PASS], self.counts[RequirementVerdict.FAIL]
         parts = [f"{passed} of {self.total} requirements passed"] + [f"{failed} failed"] * bool(failed)
         parts += [f"{left.count} {left.what} because {left.because}{_named(left.ids)}" for left in self.left_out]
         return f"{self.verdict}: {', '.join(parts)}"
@@ -130,23 +130,23 @@ def _named(ids: list[str]) -> str:
     return f" ({', '.join(ids[:_NAMED])}{more})" if ids else ""
 
 
-def line_of(
-    requirement: Requirement, verdict: Verdict, seconds: float = 0.0, why: str = "", expected: str = "",
+def make_result(
+    requirement: Requirement, verdict: RequirementVerdict, seconds: float = 0.0, why: str = "", expected: str = "",
     seen: str = "", transcript: list[str] | None = None,
-) -> Line:  # fmt: skip
+) -> RequirementResult:  # fmt: skip
     """Return the result of one requirement."""
-    return Line(
-        requirement.id, requirement.sentence, requirement.see, requirement.hands, verdict, round(seconds, 3), why,
+    return RequirementResult(
+        requirement.id, requirement.sentence, requirement.source, requirement.needs_operator, verdict, round(seconds, 3), why,
         expected, seen, transcript or [],
     )  # fmt: skip
 
 
-def waits_for_hands(lines: list[Line]) -> set[str]:
+def ids_needing_operator(lines: list[RequirementResult]) -> set[str]:
     """Return the ids not checked for lack of an operator, and those that depend on them."""
     groups_found = {_HANDS}
     for line in lines:
         needed = line.why.partition(":")[0].removeprefix("needs ")
-        if line.verdict is Verdict.NOT_CHECKED and needed in groups_found:
+        if line.verdict is RequirementVerdict.NOT_CHECKED and needed in groups_found:
             groups_found.add(line.id)
     return groups_found - {_HANDS}
 
@@ -165,17 +165,17 @@ def check_folder(folder: Path) -> None:
         raise ConfigurationError(f"{folder}: {error.strerror}; name another folder with --out") from error
 
 
-def write(report: Report, folder: Path) -> None:
+def write(report: ConformanceReport, folder: Path) -> None:
     """Write both files."""
     derived = {
         "verdict": report.verdict,
         "summary": report.summary,
-        "counts": {verdict.value: report.counts[verdict] for verdict in Verdict},
+        "counts": {verdict.value: report.counts[verdict] for verdict in RequirementVerdict},
         "left_out": report.left_out,
     }
     encoded = msgspec.json.encode(derived | msgspec.to_builtins(report))
     try:
         (folder / JSON_FILE).write_bytes(msgspec.json.format(encoded, indent=2) + b"\n")
-        (folder / PAGE_FILE).write_text(page(report), "utf-8")
+        (folder / PAGE_FILE).write_text(render_page(report), "utf-8")
     except OSError as error:
         raise ConfigurationError(f"{folder}: {error.strerror}; the report could not be written") from error

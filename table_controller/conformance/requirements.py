@@ -16,15 +16,15 @@ from firmware_bridge.messages import Message
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from table_controller.conformance.bench import Bench
+    from table_controller.conformance.bench import ConformanceBench
 
-    Check = Callable[[Bench], Awaitable[None]]
+    Check = Callable[[ConformanceBench], Awaitable[None]]
 
 # Time limit (s) of a whole check, without the operator's time; waits inside have shorter deadlines.
-LIMIT: Final = 900.0
+CHECK_LIMIT_S: Final = 900.0
 
 
-class Verdict(StrEnum):
+class RequirementVerdict(StrEnum):
     """The verdict on one requirement. Only a completed check can pass."""
 
     PASS = "pass"  # noqa: S105 - no password
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-class Failed(Exception):
+class RequirementFailed(Exception):
     """The device does not meet a requirement."""
 
     def __init__(self, expected: str, seen: str) -> None:
@@ -47,10 +47,10 @@ class NotChecked(Exception):
     """A requirement could not be checked: no operator, no cards, or a motion too quick to observe."""
 
 
-def shown(seen: Any) -> str:
+def evidence_text(seen: Any) -> str:
     """Return observed values as text for the report. Cards are never shown."""
     if isinstance(seen, list | tuple):
-        return ", ".join(map(shown, seen)) or "nothing"
+        return ", ".join(map(evidence_text, seen)) or "nothing"
     if isinstance(seen, Message) and seen.carries_cards:
         return f"{type(seen).__name__} (names cards)"
     return seen if isinstance(seen, str) else repr(seen)
@@ -59,24 +59,24 @@ def shown(seen: Any) -> str:
 def expect(met: bool, expected: str, seen: Any) -> None:
     """Raise Failed unless `met`."""
     if not met:
-        raise Failed(expected, shown(seen))
+        raise RequirementFailed(expected, evidence_text(seen))
 
 
-def preparing(prepare: Check) -> Check:
+def preparation(prepare: Check) -> Check:
     """Turn a failed preparation into NotChecked: the failure itself has its own requirement."""
 
     @wraps(prepare)
-    async def prepared(bench: Bench) -> None:
+    async def prepared(bench: ConformanceBench) -> None:
         try:
             await prepare(bench)
-        except Failed as failed:
+        except RequirementFailed as failed:
             raise NotChecked(f"the machine could not be prepared: {failed}") from failed
 
     return prepared
 
 
 @dataclass(frozen=True)
-class Switch:
+class SwitchCommands:
     """Two commands that an idle machine does at once and that undo each other, and how its status shows which is on."""
 
     on: Callable[[int], Message]
@@ -85,7 +85,7 @@ class Switch:
 
 
 @dataclass(frozen=True)
-class Profile:
+class KindProfile:
     """What the requirements on every machine need of a kind. None for what a kind lacks.
 
     Every kind has a self-test and a reset, so that no requirement on commands is left out for any kind.
@@ -94,10 +94,10 @@ class Profile:
     question: Message  # requests the machine's inventory; has no effect
     answer: type[Message]
     questions: tuple[tuple[Message, tuple[type[Message], ...]], ...]  # every request, and its possible answers
-    rest: Callable[[Bench], Awaitable[None]]  # brings the machine to its idle state, or raises NotChecked
+    bring_to_idle: Callable[[ConformanceBench], Awaitable[None]]  # brings the machine to its idle state, or raises NotChecked
     self_test: Callable[[int], Message]  # accepted by an idle machine, ends by itself as DONE; refused while one runs
     reset: Callable[[int], Message]  # never refused, done at once: the machine restarts
-    switch: Switch | None = None
+    switch: SwitchCommands | None = None
     refused: Callable[[int], Message] | None = None  # refused by an idle machine
     stop: Callable[[int], Message] | None = None  # ends all motion; sent when the kit itself is interrupted
 
@@ -112,17 +112,17 @@ class Requirement:
     section: str
     check: Check
     needs: tuple[str, ...] = ()
-    hands: bool = False  # needs an operator
-    limit: float = LIMIT
+    needs_operator: bool = False  # needs an operator
+    limit: float = CHECK_LIMIT_S
     capability: str = ""  # applies only to devices with this capability
     without: str = ""  # does not apply to devices with this capability
 
     @property
-    def see(self) -> str:
+    def source(self) -> str:
         """Its page and section."""
         return f"{self.page}, {self.section}"
 
-    def not_applicable(self, capabilities: list[str]) -> str:
+    def why_not_applicable(self, capabilities: list[str]) -> str:
         """Return why it does not apply to a device with these capabilities; empty if it applies."""
         if self.capability and self.capability not in capabilities:
             return f"its hello does not list the capability {self.capability}"
@@ -152,7 +152,7 @@ class Chapter:
         section: str,
         *,
         needs: tuple[str, ...] = (),
-        hands: bool = False,
+        needs_operator: bool = False,
         capability: str = "",
         without: str = "",
         page: str = "",
@@ -169,7 +169,7 @@ class Chapter:
             assert sentence, f"{name} has no docstring"
             expected = (*self._needs, *needs)
             self._by_id[name] = Requirement(
-                name, sentence, page or self._page, section, check, expected, hands, LIMIT, capability, without
+                name, sentence, page or self._page, section, check, expected, needs_operator, CHECK_LIMIT_S, capability, without
             )
             return check
 
@@ -177,15 +177,15 @@ class Chapter:
 
 
 _HERE: Final = "table_controller.conformance"
-PROTOCOL: Final = ("handshake", "framing", "sealing", "receiving", "sending", "heartbeat", "payloads", "commands")
+PROTOCOL_CHAPTERS: Final = ("handshake", "framing", "sealing", "receiving", "sending", "heartbeat", "payloads", "commands")
 
 
 def protocol_chapters() -> list[Chapter]:
     """Return the chapters for every machine."""
-    return [import_module(f"{_HERE}.protocol.{name}").CHAPTER for name in PROTOCOL]
+    return [import_module(f"{_HERE}.protocol.{name}").CHAPTER for name in PROTOCOL_CHAPTERS]
 
 
-def kind_chapter(kind: str) -> tuple[Profile, Chapter]:
+def kind_chapter(kind: str) -> tuple[KindProfile, Chapter]:
     """Return profile and chapter of one kind; ConfigurationError if there are none."""
     known = kinds_with_requirements()
     if kind not in known:
@@ -207,19 +207,19 @@ def requirements_of(kind: str) -> list[Requirement]:
     return [result for chapter in (*protocol_chapters(), own) for result in chapter.requirements]
 
 
-def model_profile(kind: str, capabilities: list[str]) -> Profile:
+def model_profile(kind: str, capabilities: list[str]) -> KindProfile:
     """Return the profile of a model: its kind's, or the one in MODELS for a capability that it has."""
     profile, _ = kind_chapter(kind)
-    models: dict[str, Profile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
+    models: dict[str, KindProfile] = getattr(import_module(f"{_HERE}.kinds.{kind}"), "MODELS", {})
     return next((result for capability, result in models.items() if capability in capabilities), profile)
 
 
-def able(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
+def applicable(requirements: list[Requirement], capabilities: list[str]) -> list[Requirement]:
     """Return the requirements that apply to a device with these capabilities."""
-    return [result for result in requirements if not result.not_applicable(capabilities)]
+    return [result for result in requirements if not result.why_not_applicable(capabilities)]
 
 
-def chosen(requirements: list[Requirement], only: list[str]) -> list[Requirement]:
+def select_requirements(requirements: list[Requirement], only: list[str]) -> list[Requirement]:
     """Return the requirements selected by id (LK-07) or chapter (LK); all if none is selected."""
     if not only:
         return requirements

@@ -11,22 +11,22 @@ from firmware_bridge import frame as fr
 from firmware_bridge import seal
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import LinkSilent, PitboxError, UnknownSerial, WrongKind
-from firmware_bridge.handshake import FIRST_WAIT, MAX_STEPS, MAX_WAIT, check_firmware
+from firmware_bridge.handshake import FIRST_RETRY_S, MAX_ATTEMPTS, MAX_RETRY_S, check_firmware
 from firmware_bridge.messages import DeviceHello, tag_of
-from table_controller.conformance.hands import Nobody
-from table_controller.conformance.probe import LINE, Heard
-from table_controller.conformance.report import line_of
-from table_controller.conformance.requirements import Failed, NotChecked, Verdict, model_profile
+from table_controller.conformance.hands import NoOperator
+from table_controller.conformance.probe import LINE_ALLOWANCE_S, ReceivedFrame
+from table_controller.conformance.report import make_result
+from table_controller.conformance.requirements import RequirementFailed, NotChecked, RequirementVerdict, model_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.report import Line
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.report import RequirementResult
     from table_controller.conformance.requirements import Requirement
 
 
-async def meet(bench: Bench) -> DeviceHello | None:
+async def identify_device(bench: ConformanceBench) -> DeviceHello | None:
     """Identify the device; return its hello, None if it is malformed. Sets the capabilities and profile of the bench.
 
     Raises the errors of every bench command: no answer, another kind, an unknown serial number, firmware that is not
@@ -48,31 +48,31 @@ async def meet(bench: Bench) -> DeviceHello | None:
     return hello
 
 
-async def _anybody(bench: Bench) -> Heard:
+async def _anybody(bench: ConformanceBench) -> ReceivedFrame:
     """Repeat a hello until something like a hello answers."""
-    probe = bench.probe()
-    payload, wait = probe.fresh_hello(), FIRST_WAIT
-    for _ in range(MAX_STEPS):
-        probe.say(payload)
-        received = await probe.until(_is_hello, wait)
+    probe = bench.raw_host()
+    payload, wait = probe.fresh_hello(), FIRST_RETRY_S
+    for _ in range(MAX_ATTEMPTS):
+        probe.send_unsealed(payload)
+        received = await probe.wait_until(_is_hello, wait)
         if received is not None:
-            await probe.listen(LINE)  # its proof must not look like the answer to a later hello
+            await probe.listen(LINE_ALLOWANCE_S)  # its proof must not look like the answer to a later hello
             return received
-        wait = min(MAX_WAIT, wait * 2)
-    raise LinkSilent(f"no device answered the handshake in {MAX_STEPS} attempts")
+        wait = min(MAX_RETRY_S, wait * 2)
+    raise LinkSilent(f"no device answered the handshake in {MAX_ATTEMPTS} attempts")
 
 
-async def _check_firmware(bench: Bench, hello: DeviceHello) -> None:
+async def _check_firmware(bench: ConformanceBench, hello: DeviceHello) -> None:
     """Check the firmware if the device proves its key; otherwise the requirements will fail."""
     try:
-        greeting = await bench.probe().greet()
-    except Failed:
+        greeting = await bench.raw_host().greet()
+    except RequirementFailed:
         return
     if greeting.proof == seal.device_proof(bench.key.key, greeting.bound):
         check_firmware(hello, bench.trust)
 
 
-def _is_hello(received: Heard) -> bool:
+def _is_hello(received: ReceivedFrame) -> bool:
     if received.frame.type != fr.HANDSHAKE or received.frame.flags & fr.SEALED:
         return False
     try:
@@ -87,18 +87,18 @@ class Runner:
 
     def __init__(
         self,
-        bench: Bench,
+        bench: ConformanceBench,
         requirements: list[Requirement],
         before: Callable[[Requirement], None] = lambda _: None,
-        after: Callable[[Line], None] = lambda _: None,
+        after: Callable[[RequirementResult], None] = lambda _: None,
     ) -> None:
-        self.lines: list[Line] = []
-        self.lost = ""
+        self.results: list[RequirementResult] = []
+        self.ended_early = ""
         self._bench = bench
         self._requirements = requirements
         self._before = before
         self._after = after
-        self._verdicts: dict[str, Verdict] = {}
+        self._verdicts: dict[str, RequirementVerdict] = {}
 
     async def run(self) -> None:
         """Check all requirements. If canceled, or if the device is lost, the others are `not checked`."""
@@ -107,57 +107,57 @@ class Runner:
                 self._before(requirement)
                 self._note(await self._line(requirement))
         except asyncio.CancelledError:
-            self.lost = "interrupted"
+            self.ended_early = "interrupted"
             raise
         except Exception as bug:
-            self.lost = f"the kit itself failed: {bug!r}"
+            self.ended_early = f"the kit itself failed: {bug!r}"
             raise
         finally:
-            for requirement in self._requirements[len(self.lines) :]:
-                self._note(self._unasked(requirement) or line_of(requirement, Verdict.NOT_CHECKED, why=self.lost))
+            for requirement in self._requirements[len(self.results) :]:
+                self._note(self._unasked(requirement) or make_result(requirement, RequirementVerdict.NOT_CHECKED, why=self.ended_early))
 
-    def _note(self, line: Line) -> None:
-        self.lines.append(line)
+    def _note(self, line: RequirementResult) -> None:
+        self.results.append(line)
         self._verdicts[line.id] = line.verdict
         self._after(line)
 
-    def _unasked(self, requirement: Requirement) -> Line | None:
-        why = requirement.not_applicable(self._bench.capabilities)
-        return line_of(requirement, Verdict.NOT_APPLICABLE, why=why) if why else None
+    def _unasked(self, requirement: Requirement) -> RequirementResult | None:
+        why = requirement.why_not_applicable(self._bench.capabilities)
+        return make_result(requirement, RequirementVerdict.NOT_APPLICABLE, why=why) if why else None
 
-    async def _line(self, requirement: Requirement) -> Line:
+    async def _line(self, requirement: Requirement) -> RequirementResult:
         unasked = self._unasked(requirement)
         if unasked is not None:
             return unasked
-        if self.lost:
-            return line_of(requirement, Verdict.NOT_CHECKED, why=self.lost)
+        if self.ended_early:
+            return make_result(requirement, RequirementVerdict.NOT_CHECKED, why=self.ended_early)
         for verdict, becomes in (
-            (Verdict.FAIL, Verdict.SKIPPED),
-            (Verdict.SKIPPED, Verdict.SKIPPED),
-            (Verdict.NOT_CHECKED, Verdict.NOT_CHECKED),
+            (RequirementVerdict.FAIL, RequirementVerdict.SKIPPED),
+            (RequirementVerdict.SKIPPED, RequirementVerdict.SKIPPED),
+            (RequirementVerdict.NOT_CHECKED, RequirementVerdict.NOT_CHECKED),
         ):
             for need in requirement.needs:
                 if self._verdicts.get(need) is verdict:
-                    return line_of(requirement, becomes, why=f"needs {need}: {verdict}")
-        if requirement.hands and isinstance(self._bench.hands, Nobody):
-            return line_of(requirement, Verdict.NOT_CHECKED, why="needs an operator")
+                    return make_result(requirement, becomes, why=f"needs {need}: {verdict}")
+        if requirement.needs_operator and isinstance(self._bench.operator, NoOperator):
+            return make_result(requirement, RequirementVerdict.NOT_CHECKED, why="needs an operator")
         return await self._check(requirement)
 
-    async def _check(self, requirement: Requirement) -> Line:
-        loop, tape = asyncio.get_running_loop(), self._bench.tape
-        tape.rewind()
+    async def _check(self, requirement: Requirement) -> RequirementResult:
+        loop, tape = asyncio.get_running_loop(), self._bench.transcript
+        tape.restart()
         began = loop.time()
 
-        def line(verdict: Verdict, **more: Any) -> Line:
-            return line_of(requirement, verdict, loop.time() - began, **more)
+        def line(verdict: RequirementVerdict, **more: Any) -> RequirementResult:
+            return make_result(requirement, verdict, loop.time() - began, **more)
 
         try:
             async with asyncio.timeout(requirement.limit) as deadline:
                 self._bench.deadline = deadline
                 await requirement.check(self._bench)
         except NotChecked as why:
-            return line(Verdict.NOT_CHECKED, why=str(why))
-        except Failed as failed:
+            return line(RequirementVerdict.NOT_CHECKED, why=str(why))
+        except RequirementFailed as failed:
             expected, seen = failed.expected, failed.seen
         except TimeoutError:
             if not deadline.expired():
@@ -166,11 +166,11 @@ class Runner:
         except PitboxError as error:
             expected, seen = "the session to go on", f"{error.code} {error}"
         else:
-            return line(Verdict.PASS)
+            return line(RequirementVerdict.PASS)
         if tape.lost is not None:
-            self.lost = f"the device was lost at {requirement.id}: {tape.lost.code} {tape.lost}"
-            return line(Verdict.NOT_CHECKED, why=self.lost)
-        failed_line = line(Verdict.FAIL, expected=expected, seen=seen, transcript=tape.transcript())
+            self.ended_early = f"the device was lost at {requirement.id}: {tape.lost.code} {tape.lost}"
+            return line(RequirementVerdict.NOT_CHECKED, why=self.ended_early)
+        failed_line = line(RequirementVerdict.FAIL, expected=expected, seen=seen, transcript=tape.lines())
         await self._still_there(requirement)
         return failed_line
 
@@ -179,13 +179,13 @@ class Runner:
         try:
             await _anybody(self._bench)
         except PitboxError as error:
-            self.lost = f"the device was lost after {failed.id}: {error.code} {error}"
+            self.ended_early = f"the device was lost after {failed.id}: {error.code} {error}"
 
 
-async def settle(bench: Bench) -> None:
+async def stop_motion(bench: ConformanceBench) -> None:
     """Stop the machine after an interrupted run, if it can be reached."""
     try:
-        async with asyncio.timeout(5.0 + LINE):
+        async with asyncio.timeout(5.0 + LINE_ALLOWANCE_S):
             await bench.stop()
-    except (Failed, PitboxError, TimeoutError):
+    except (RequirementFailed, PitboxError, TimeoutError):
         return

@@ -26,7 +26,7 @@ def _ignore(_: Any) -> None:
     """Ignore it: the default callback."""
 
 
-class Tape:
+class Transcript:
     """The port during one run. Its current user sets `on_bytes` and `on_lost`."""
 
     def __init__(self) -> None:
@@ -36,9 +36,9 @@ class Tape:
         self.framer = Framer()  # of received bytes, since the check began
         self._inner: Transport | None = None
         self._loop = asyncio.get_running_loop()
-        self.rewind()
+        self.restart()
 
-    def rewind(self) -> None:
+    def restart(self) -> None:
         """Clear the record: a new check begins."""
         self.framer = Framer()
         self._out = Framer()
@@ -47,7 +47,7 @@ class Tape:
         self._left_out = 0
         self._begin = self._loop.time()
 
-    def carry(self, inner: Transport) -> None:
+    def attach(self, inner: Transport) -> None:
         """Attach an open port."""
         self._inner, self.lost = inner, None
         inner.on_bytes = self._came
@@ -70,16 +70,16 @@ class Tape:
         if inner is not None:
             inner.close()
 
-    def transcript(self) -> list[str]:
+    def lines(self) -> list[str]:
         """Return the record, one line for each frame. Cards are never shown."""
         between = [f"           ... {self._left_out} lines left out ..."] if self._left_out else []
         return [*self._first, *between, *self._last]
 
-    def remark(self, text: str) -> None:
+    def add_remark(self, text: str) -> None:
         """Add a sentence to the record, such as a step of the operator."""
         self._keep(f"{self._now():8.3f} s    {text}")
 
-    def quote(self, lines: list[str]) -> None:
+    def add_quote(self, lines: list[str]) -> None:
         """Add the record of an earlier check."""
         for line in ("   observed in an earlier check:", *lines):
             self._keep(line)
@@ -97,7 +97,7 @@ class Tape:
 
     def _gone(self, cause: LinkError) -> None:
         self._inner, self.lost = None, cause
-        self.remark(f"the port was lost: {cause}")
+        self.add_remark(f"the port was lost: {cause}")
         self.on_lost(cause)
 
     def _now(self) -> float:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from firmware_bridge.commands import Accepted, AskCommand, Outcome, Settled
 from firmware_bridge.errors import LinkError, PitboxError
-from table_controller.conformance.requirements import Failed, shown
+from table_controller.conformance.requirements import RequirementFailed, evidence_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from firmware_bridge.messages import DeviceHello, Message
 
 # How long (s) a device may take to reply: generous, because separate requirements check its times.
-PATIENCE: Final = 2.0
+REPLY_TIMEOUT_S: Final = 2.0
 
 _T = TypeVar("_T")
 
 
-class Visit:
+class CheckSession:
     """A session with one device. `events` has all received events in order."""
 
     def __init__(self, link: Link, hello: DeviceHello) -> None:
@@ -35,25 +35,25 @@ class Visit:
 
     async def ask(self, question: Message, *answers: type[_T]) -> _T:
         """Send a request; Failed unless the reply is one of `answers`."""
-        reply = await self.link.request(question, PATIENCE)
+        reply = await self.link.request(question, REPLY_TIMEOUT_S)
         if not isinstance(reply, answers):
             names = " or ".join(answer.__name__ for answer in answers)
-            raise Failed(f"{names} in answer to {question!r}", shown(reply))
+            raise RequirementFailed(f"{names} in answer to {question!r}", evidence_text(reply))
         return reply
 
-    async def order(self, message: Message) -> Accepted | Settled:
+    async def send_command(self, message: Message) -> Accepted | Settled:
         """Send a command; return the reply."""
         sent: Any = message
         reply: Any = await self.ask(message, Accepted, Settled)
         if reply.command != sent.command:
-            raise Failed(f"a reply about command {sent.command}", repr(reply))
+            raise RequirementFailed(f"a reply about command {sent.command}", repr(reply))
         return cast("Accepted | Settled", reply)
 
-    async def outcome(self, command: int) -> Settled:
+    async def ask_outcome(self, command: int) -> Settled:
         """Ask for the outcome of a command."""
         return await self.ask(AskCommand(command), Settled)
 
-    async def until(self, fits: Callable[[Any], bool], within: float, since: int = 0) -> Any:
+    async def wait_until(self, fits: Callable[[Any], bool], within: float, since: int = 0) -> Any:
         """Wait for a matching event, from index `since` in `events`; None if none comes."""
         loop = asyncio.get_running_loop()
         late = loop.time() + within
@@ -71,42 +71,42 @@ class Visit:
             except TimeoutError:
                 return None
 
-    async def event(self, kind: type[_T], within: float, since: int = 0) -> _T:
+    async def wait_for_event(self, kind: type[_T], within: float, since: int = 0) -> _T:
         """Wait for an event of one kind; Failed if none comes."""
-        result = await self.until(lambda event: isinstance(event, kind), within, since)
+        result = await self.wait_until(lambda event: isinstance(event, kind), within, since)
         if not isinstance(result, kind):
-            raise Failed(f"{kind.__name__} within {within:g} s", f"these events: {shown(self.events[since:])}")
+            raise RequirementFailed(f"{kind.__name__} within {within:g} s", f"these events: {evidence_text(self.events[since:])}")
         return result
 
-    async def end(self, command: int, within: float) -> Settled:
+    async def wait_settled(self, command: int, within: float) -> Settled:
         """Wait for the event that ends a command; Failed if none comes."""
-        result = await self.until(lambda event: isinstance(event, Settled) and event.command == command, within)
+        result = await self.wait_until(lambda event: isinstance(event, Settled) and event.command == command, within)
         if result is None:
-            raise Failed(f"Settled about command {command} within {within:g} s", shown(self.about(command)))
+            raise RequirementFailed(f"Settled about command {command} within {within:g} s", evidence_text(self.events_about(command)))
         settled: Settled = result
         return settled
 
-    async def done(self, message: Message, within: float) -> Settled:
+    async def complete_command(self, message: Message, within: float) -> Settled:
         """Send a command and wait for its end; Failed unless it is DONE."""
-        reply = await self.order(message)
+        reply = await self.send_command(message)
         running = isinstance(reply, Accepted)
-        settled = await self.end(reply.command, within) if isinstance(reply, Accepted) else reply
+        settled = await self.wait_settled(reply.command, within) if isinstance(reply, Accepted) else reply
         if settled.outcome is not Outcome.DONE:
-            raise Failed(f"{message!r} to be done", f"{settled!r}{' after Accepted' if running else ''}")
+            raise RequirementFailed(f"{message!r} to be done", f"{settled!r}{' after Accepted' if running else ''}")
         return settled
 
-    def about(self, command: int) -> list[Any]:
+    def events_about(self, command: int) -> list[Any]:
         """Return every event about a command."""
         return [event for event in self.events if getattr(event, "command", None) == command]
 
-    def told(self, kind: type[_T], since: int = 0) -> list[_T]:
+    def events_of(self, kind: type[_T], since: int = 0) -> list[_T]:
         """Return every event of one kind."""
         return [event for event in self.events[since:] if isinstance(event, kind)]
 
-    async def ends(self, within: float) -> bool:
+    async def wait_ended(self, within: float) -> bool:
         """Wait for the end of the session; return whether it came."""
         try:
-            await self.until(lambda _: False, within)
+            await self.wait_until(lambda _: False, within)
         except LinkError:
             return True
         return False

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import DeviceChangeRefused, JournalGone
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.data_folder import traces
+from table_controller.controller.data_folder import former_files
 from table_controller.journal import anchor, reader
 from table_controller.journal import records as rec
-from table_controller.journal.recovery import keep, recover
+from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.store import Store
 from table_controller.journal.versions import digests_of
 from table_controller.table.core import Table
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
     from table_controller.journal.chain import Record
     from table_controller.journal.recovery import Recovered
-    from table_controller.journal.segment import Snapshot
+    from table_controller.journal.segment import StoredSnapshot
     from table_controller.table.events import Person
 
 
@@ -35,7 +35,7 @@ class _Reader:
         """Return records in order."""
         return reader.read(self._folder, first, last, newest=rec.VERSION)
 
-    def latest_snapshot(self) -> Snapshot | None:
+    def latest_snapshot(self) -> StoredSnapshot | None:
         """Return the newest snapshot."""
         return reader.latest_snapshot(self._folder, newest=rec.VERSION)
 
@@ -56,7 +56,7 @@ def changes_to_accept(config: TableConfig, people: tuple[Person, Person]) -> tup
     `people` are the people that the command names; their PINs need not be checked yet.
     """
     folder = config.journal.folder
-    anchor.check(config.data, folder, config.journal.copy, traces(config.data))
+    anchor.check_anchor(config.data, folder, config.journal.copy, former_files(config.data))
     if not folder.is_dir() or not reader.segments(folder):
         raise JournalGone(f"{folder} has no journal: a table that never ran starts with any devices")
     _, recovered = _recovered(config, _Reader(folder), people)
@@ -77,14 +77,14 @@ def accept_changes(config: TableConfig, people: tuple[Person, Person]) -> Record
         assert recovered.migration is not None
         now = clock.now()
         (record,) = store.append([(rec.MIGRATION, *now, store.boot, rec.encode_body(recovered.migration))])
-        stamp = rec.Stamp(*now, clock.kernel)
+        stamp = rec.Timestamp(*now, clock.kernel)
         store.snapshot(
             record.seq,
-            keep(table, recovered.timers, digests, stamp, recovered.hits, recovered.findings, recovered.roll),
+            encode_snapshot(table, recovered.timers, digests, stamp, recovered.hits, recovered.findings, recovered.roll),
         )
     finally:
         store.close()
     last = store.last()
     assert last is not None
-    anchor.lay(config.data, store.journal, last)
+    anchor.create_anchor(config.data, store.journal, last)
     return record

@@ -43,14 +43,14 @@ _METHODS: Final[dict[tuple[str, str], Callable[[Any, Command], Awaitable[Any]]]]
 }
 
 
-def begin(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
+def start_command(kind: str, driver: Any, command: Command) -> Awaitable[Any]:
     """Start a command. A lock is sent before this returns, every other command when the event loop runs it."""
     if command.act == "return_to_service":  # a good report returns it to service
         return driver.report()  # type: ignore[no-any-return]
     return _METHODS[kind, command.act](driver, command)
 
 
-def ended(command: int, error: PitboxError | None) -> ev.CommandEnded:
+def command_ended(command: int, error: PitboxError | None) -> ev.CommandEnded:
     """Return the end of a command for the core; a command that certainly had no effect is revoked."""
     match error:
         case None:

@@ -1,7 +1,7 @@
 """The box of one table: joins journal, core, slots and people, and starts and stops them in order.
 
 Ports, disk and clock are arguments, so the same class runs on real devices or in memory in virtual time. Panel, uplink
-and control socket are not part of it: they follow the table through `followers`, `on_told` and `on_halted`.
+and control socket are not part of it: they follow the table through `followers`, `on_device_event` and `on_halted`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from msgspec.structs import replace as struct_replace
 
 from devices.kinds import kind_named
-from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import (
     BoxLocked,
@@ -29,22 +29,22 @@ from firmware_bridge.errors import (
     PitboxError,
     code_of,
 )
-from firmware_bridge.falls import FIRST_TRIAL, LONGEST_TRIAL
+from firmware_bridge.falls import FIRST_TRIAL_S, LONGEST_TRIAL_S
 from table_controller.controller import key_files
 from table_controller.controller.credential_log import CredentialLog
 from table_controller.controller.enroll import check_enrolled
 from table_controller.controller.escalation import Escalation
 from table_controller.controller.keypad import Keypad
-from table_controller.controller.locked import LockedBox
-from table_controller.controller.numbers import ServiceNumbers
+from table_controller.controller.locked import SafeMode
+from table_controller.controller.numbers import ServiceCommandIds
 from table_controller.controller.presence import Presence, last_dealer
 from table_controller.controller.recorder import SNAPSHOT_EVERY
-from table_controller.controller.sign import Sign
+from table_controller.controller.sign import MeterSigns
 from table_controller.controller.slot import Slot
 from table_controller.controller.start import start
-from table_controller.controller.supervise import Tasks, TaskState
+from table_controller.controller.supervise import TaskSupervisor, TaskState
 from table_controller.controller.surroundings import Surroundings
-from table_controller.controller.tap import Tap
+from table_controller.controller.tap import FrameMonitor
 from table_controller.controller.test_mode import TestMode
 from table_controller.journal import records as rec
 from table_controller.journal.copier import CopyState
@@ -53,7 +53,7 @@ from table_controller.repeated_log import RepeatedLog, log_refused_pin
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Moved
+from table_controller.table.decisions import StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -61,29 +61,29 @@ if TYPE_CHECKING:
     from firmware_bridge.handshake import Trust
     from firmware_bridge.keys import DeviceKey
     from table_controller.controller.clock import Clock
-    from table_controller.controller.dossiers import Dossiers
-    from table_controller.controller.loop import Controller, Step
-    from table_controller.controller.plan import Place, Plan
-    from table_controller.controller.recorder import Writer
-    from table_controller.controller.wear import WearBook
+    from table_controller.controller.dossiers import FaultReports
+    from table_controller.controller.loop import Controller, DurableStep
+    from table_controller.controller.plan import SlotPlan, Plan
+    from table_controller.controller.recorder import WatchedWriter
+    from table_controller.controller.wear import WearStore
     from table_controller.journal.copier import Copier
     from table_controller.journal.port import Journal
-    from table_controller.people import Person
+    from table_controller.people import CredentialHolder
     from table_controller.quota import Origin
     from table_controller.table.events import Person as EventPerson
 
     # Opens the journal for these digests; raises JournalError if it cannot be used.
-    OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, Writer]]
+    OpenJournal = Callable[[Mapping[str, str]], tuple[Journal, WatchedWriter]]
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 # A machine answers a stop or a lock within milliseconds; the box waits no longer than this (s).
-STOP_PATIENCE: Final = 1.0
+STOP_TIMEOUT_S: Final = 1.0
 # A table counts as played if a round moved within this time (s): longer than any step of a round.
-PLAYED: Final = 600.0
+RECENT_ROUND_S: Final = 600.0
 # The table receives these events of a machine in test mode too: its link, its report, the results of commands.
-_IN_TEST_MODE_TOO: Final = (LinkUp, LinkDown, Reported, Misread, Settled)
+_IN_TEST_MODE_TOO: Final = (LinkUp, LinkDown, Reported, OutcomeLost, Settled)
 
 
 class Box:
@@ -109,56 +109,56 @@ class Box:
         self._has_power = True
         self.clock = clock
         self.started_ns = clock.now()[0]
-        self.repeated = RepeatedLog(log)  # for log lines that people outside can cause
+        self.repeated_log = RepeatedLog(log)  # for log lines that people outside can cause
         self.controller: Controller | None = None
-        self.locked: LockedBox | None = None
+        self.safe_mode: SafeMode | None = None
         self.presence: Presence | None = None
         self.credentials: CredentialLog | None = None
         self.escalation: Escalation | None = None
         self.copier: Copier | None = None
-        self.dossiers: Dossiers | None = None
-        self.wear: WearBook | None = None
+        self.fault_reports: FaultReports | None = None
+        self.wear: WearStore | None = None
         self.testing: dict[str, int] = {}  # slots in test mode -> fault report (0: none); the table ignores their cards
         self.slots: dict[str, Slot[Any, Any]] = {}
-        self.taps: dict[str, Tap] = {}
+        self.frame_monitors: dict[str, FrameMonitor] = {}
         self.checks: list[tuple[str, str]] = []  # results of the self-check, for people
         self.surroundings = Surroundings(lambda: clock.now()[0] / 1e9)
-        self.stopping = False
+        self.is_stopping = False
         self.boot = 0
-        self.enrolling = asyncio.Lock()  # one enrollment at a time
+        self.enrollment_lock = asyncio.Lock()  # one enrollment at a time
         self._finishing: set[asyncio.Task[Any]] = set()  # work that continues when its requester disconnects
-        self.settled: list[str] = []  # interrupted enrollments, and whether this start finished or undid them
-        self._revoked_before = () if plan.revoked is None else key_files.read_revoked(plan.revoked)
-        self.on_told: list[Callable[[str, Any], None]] = []
+        self.settled_enrollments: list[str] = []  # interrupted enrollments, and whether this start finished or undid them
+        self._revoked_before = () if plan.former_revocation_list is None else key_files.read_former_list(plan.former_revocation_list)
+        self.on_device_event: list[Callable[[str, Any], None]] = []
         self.test_mode = TestMode(self)
         self.on_halted: list[Callable[[PitboxError], None]] = []
         self.on_replayed: Callable[[int], None] = lambda _: None  # called with the number of each replayed record
-        self.tasks = Tasks(self._died)
-        kinds: dict[str, Any] = {place.name: place.kind for place in plan.places}
+        self.tasks = TaskSupervisor(self._died)
+        kinds: dict[str, Any] = {place.name: place.kind for place in plan.slots}
         self.digests = digests_of(plan.edition, plan.submission, kinds)
         self._kinds = kinds
         self._snapshot_every = snapshot_every
-        self._joined: list[Sign | Keypad] = []
-        self.sign: Sign | None = None  # keeps the meter signs up to date
+        self._joined: list[MeterSigns | Keypad] = []
+        self.meter_signs: MeterSigns | None = None  # keeps the meter signs up to date
         self._round_moved = -inf  # when a round last moved (loop time, s)
         self._damage = ""  # the last known damage of the second copy
         self._store: Journal | None = None
-        self._writer: Writer | None = None
+        self._writer: WatchedWriter | None = None
 
     @property
     def cause(self) -> PitboxError | None:
         """Why the table is stopped; None while it runs."""
-        if self.locked is not None:
-            return self.locked.cause
+        if self.safe_mode is not None:
+            return self.safe_mode.cause
         return self.controller.halted if self.controller is not None else None
 
     @property
-    def begun(self) -> bool:
+    def is_new_journal(self) -> bool:
         """Whether this start found no journal and began a new one."""
         return self.controller is not None and self.boot == 1
 
     @property
-    def copy(self) -> CopyState:
+    def copy_state(self) -> CopyState:
         """How far the second copy reaches."""
         return CopyState(False) if self.copier is None else self.copier.state
 
@@ -168,11 +168,11 @@ class Box:
         return self._store
 
     @property
-    def waiting(self) -> int:
+    def pending_records(self) -> int:
         """How many records are not durable yet."""
         return 0 if self._writer is None else self._writer.waiting
 
-    def running(self) -> Controller:
+    def running_controller(self) -> Controller:
         """Return the controller of a running table; raise BoxLocked if the table is stopped."""
         if self.controller is None or self.cause is not None:
             cause = self.cause
@@ -184,7 +184,7 @@ class Box:
     async def begin(self, open_journal: OpenJournal, copier: Callable[[Journal], Copier | None] | None = None) -> None:
         """Recover the table from the journal, then open the ports. A journal that cannot be used locks the box."""
         self.recover(open_journal, copier)
-        if self.locked is not None:
+        if self.safe_mode is not None:
             await self._close_journal()
         self.connect()
 
@@ -205,52 +205,52 @@ class Box:
         else:
             self.copier = copier(self._store) if copier is not None else None
             self._settle_drafts()
-            self._damage = self.copy.damage
+            self._damage = self.copy_state.damage
         self._fill()
         if self.controller is not None:
             self._join(self.controller)
             self.controller.begin()
             assert self.credentials is not None
             self.credentials.compare()
-            if self.copy.configured or self.controller.table.state.copy_kept:
+            if self.copy_state.configured or self.controller.table.state.copy_kept:
                 self.controller.submit(ev.CopyAwaited())
             self._check_keys(self.controller)
 
     def _settle_drafts(self) -> None:
         """Finish the enrollments that the journal has and undo those that it does not have."""
-        for place in self.plan.places if self.controller is not None else ():
+        for place in self.plan.slots if self.controller is not None else ():
             if place.key_file is None:
                 continue
             assert self.controller is not None
             new, sentence = key_files.settle_draft(self.controller.table.state, place.name, place.key_file)
-            self.settled += [sentence] if sentence else []
+            self.settled_enrollments += [sentence] if sentence else []
             if new is not None:
                 self._trust(place.name, new)
 
     def _check_keys(self, controller: Controller) -> None:
         """Copy the former list of revoked keys to the journal; raise KeyRevoked if a slot has a wrong key."""
-        state, path = controller.table.state, self.plan.revoked
+        state, path = controller.table.state, self.plan.former_revocation_list
         keys = tuple(key for key in self._revoked_before if key not in state.revoked)
         if keys:
             controller.followers.append(self._taken_over)
             controller.submit(ev.KeysRevoked(keys))
         elif self._revoked_before and path is not None:
-            key_files.set_aside(path)
-        for place in self.plan.places:
+            key_files.retire_former_list(path)
+        for place in self.plan.slots:
             for key in place.trust.keys.values():
                 check_enrolled(state, key, place.name)
 
-    def _taken_over(self, step: Step) -> None:
+    def _taken_over(self, step: DurableStep) -> None:
         """Retire the former list of revoked keys: the journal has them now."""
-        if isinstance(step.event, ev.KeysRevoked) and self.plan.revoked is not None:
-            key_files.set_aside(self.plan.revoked)
+        if isinstance(step.event, ev.KeysRevoked) and self.plan.former_revocation_list is not None:
+            key_files.retire_former_list(self.plan.former_revocation_list)
 
     def connect(self) -> None:
         """Do the second half of `begin`: open the ports and keep every machine connected."""
         for name, slot in self.slots.items():
             self.tasks.supervise(name, slot.supervisor.run)
 
-    def _recover(self, store: Journal, writer: Writer) -> None:
+    def _recover(self, store: Journal, writer: WatchedWriter) -> None:
         table = Table(self.plan.edition, self.plan.submission, self._kinds)
         self.controller = controller = start(
             table, store, writer, self.clock, self.digests,
@@ -258,44 +258,44 @@ class Box:
         )  # fmt: skip
         controller.on_halted = self._halted
         self.presence = Presence(last_dealer(store), controller.submit, controller.note)
-        self.credentials = CredentialLog(self.plan.people, controller, self.aside)
-        self.escalation = Escalation(self.plan.escalate_after, table, controller.note)
-        controller.followers += [self.escalation.take, self._copy_on, self._watch_round]
+        self.credentials = CredentialLog(self.plan.people, controller, self.run_in_thread)
+        self.escalation = Escalation(self.plan.escalate_after_s, table, controller.note)
+        controller.followers += [self.escalation.on_step, self._copy_on, self._watch_round]
 
     def _join(self, controller: Controller) -> None:
         """Connect the meter signs and the keypads with the table."""
-        fresh = ServiceNumbers(self.clock).fresh
-        self.sign = sign = Sign(controller, self.slots, fresh)
+        fresh = ServiceCommandIds(self.clock).next_id
+        self.meter_signs = sign = MeterSigns(controller, self.slots, fresh)
         keypad = Keypad(controller, self.slots, self.dealer, fresh)
-        self.on_told += [sign.told, keypad.told]
+        self.on_device_event += [sign.handle_device_event, keypad.handle_device_event]
         self._joined = [sign, keypad]
 
     def _lock(self, cause: JournalError) -> None:
         """Continue in safe mode and show the cause."""
         log.error("the box is locked: %s %s", cause.code, cause)
-        self.controller, self.locked = None, LockedBox(cause, self.clock)
+        self.controller, self.safe_mode = None, SafeMode(cause, self.clock)
 
     def _fill(self) -> None:
-        owner = self.controller or self.locked
+        owner = self.controller or self.safe_mode
         assert owner is not None
-        for place in self.plan.places:
-            self.taps[place.name] = Tap(place.name)
-            self.slots[place.name] = self._slot(place, owner.listener(place.name))
+        for place in self.plan.slots:
+            self.frame_monitors[place.name] = FrameMonitor(place.name)
+            self.slots[place.name] = self._slot(place, owner.device_event_handler(place.name))
         owner.slots = self.slots
 
-    def _slot(self, place: Place, submit: Callable[[Any], None]) -> Slot[Any, Any]:
+    def _slot(self, place: SlotPlan, submit: Callable[[Any], None]) -> Slot[Any, Any]:
         def handle(event: Any) -> None:
             if not self._has_power:
                 return
             if place.name not in self.testing or isinstance(event, _IN_TEST_MODE_TOO):
                 submit(event)
-            for handler in self.on_told:
+            for handler in self.on_device_event:
                 handler(place.name, event)
 
-        hold = None if self.controller is None else self.controller.hold
+        hold = None if self.controller is None else self.controller.confirmation_batch
         slot: Slot[Any, Any] = Slot(
-            place.name, kind_named(place.kind), place.open_port, place.trust, handle, capture=self.taps[place.name],
-            jitter=None if self._seed is None else Random(self._seed), hold=hold,
+            place.name, kind_named(place.kind), place.open_port, place.trust, handle, capture=self.frame_monitors[place.name],
+            jitter=None if self._seed is None else Random(self._seed), confirmation_batch=hold,
             longest_trial=None if self.controller is None else partial(self._longest_trial, place.name),
         )  # fmt: skip
         slot.on_failed = lambda bug: self.note(
@@ -316,8 +316,8 @@ class Box:
             return 0.0
         if any(issued.slot == slot for issued in controller.table.state.commands.values()):
             return 0.0
-        played = asyncio.get_running_loop().time() - self._round_moved < PLAYED
-        return FIRST_TRIAL if played else LONGEST_TRIAL
+        played = asyncio.get_running_loop().time() - self._round_moved < RECENT_ROUND_S
+        return FIRST_TRIAL_S if played else LONGEST_TRIAL_S
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 
@@ -333,13 +333,13 @@ class Box:
         elif state.ack is not None and not state.error and self.controller.table.state.copy_awaited:
             self.controller.submit(ev.CopyReached())
 
-    def _watch_round(self, step: Step) -> None:
-        if any(isinstance(decision, Moved) and decision.what == "round" for decision in step.decisions):
+    def _watch_round(self, step: DurableStep) -> None:
+        if any(isinstance(decision, StateChanged) and decision.what == "round" for decision in step.decisions):
             self._round_moved = asyncio.get_running_loop().time()
 
-    def _copy_on(self, step: Step) -> None:
+    def _copy_on(self, step: DurableStep) -> None:
         if self.copier is not None:
-            self.copier.durable(step)
+            self.copier.on_durable(step)
 
     def _halted(self, cause: PitboxError) -> None:
         log.critical("halted: %s %s", cause.code, cause)
@@ -362,25 +362,25 @@ class Box:
             self.controller.note(rec.Note("halted", f"{cause.code}: {cause}"))
             self.controller.halt(cause)
 
-    async def check_person(self, credential: str, pin: str, place: Origin | str) -> Person:
+    async def check_person(self, credential: str, pin: str, place: Origin | str) -> CredentialHolder:
         """Return the holder of a credential; raise CredentialRefused if the PIN is wrong. The table plays on meanwhile.
 
         Every sign-on calls this, so the journal gets edits of the people file and the number of wrong PINs. The log
         gets one line a minute for each credential and network, with a count of the others.
         """
         try:
-            holder = await self.aside(lambda: self.plan.people.check(credential, pin, place))
+            holder = await self.run_in_thread(lambda: self.plan.people.check(credential, pin, place))
         except PitboxError as refused:
-            log_refused_pin(self.repeated, refused, self.plan.people.known_id(credential), place)
+            log_refused_pin(self.repeated_log, refused, self.plan.people.stored_id(credential), place)
             if self.credentials is not None and isinstance(refused, CredentialRefused):
-                self.credentials.pins.refused(credential, place if isinstance(place, str) else place.name, refused)
+                self.credentials.pins.on_refused(credential, place if isinstance(place, str) else place.name, refused)
             raise
         if self.credentials is not None:
             self.credentials.compare()
-            self.credentials.pins.proved(credential)
+            self.credentials.pins.on_accepted(credential)
         return holder
 
-    async def finish(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_to_completion(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end, even if the task that waits for it is canceled; return its result."""
         task = asyncio.ensure_future(work)
         self._finishing.add(task)
@@ -392,19 +392,19 @@ class Box:
         if not task.cancelled() and task.exception() is not None:
             log.info("a request failed: %s", task.exception())
 
-    async def aside(self, work: Callable[[], T]) -> T:
+    async def run_in_thread(self, work: Callable[[], T]) -> T:
         """Run slow work, such as files or a hash, in a thread; in virtual time run it directly."""
         return await asyncio.to_thread(work) if self._threads else work()
 
-    def holds(self, who: EventPerson, proof: str = "") -> bool:
+    def is_credential_valid(self, who: EventPerson, proof: str = "") -> bool:
         """Return whether the credential of a signed-on person is still valid: not revoked, and with the same PIN."""
-        return self.plan.people.holds(who.credential, who.role, proof)
+        return self.plan.people.is_valid(who.credential, who.role, proof)
 
     def dealer(self) -> EventPerson | None:
         """Return the signed-on dealer; None if nobody is, or the credential was revoked or got another PIN."""
         if self.presence is None or self.presence.dealer is None:
             return None
-        return self.presence.dealer if self.holds(self.presence.dealer, self.presence.proof) else None
+        return self.presence.dealer if self.is_credential_valid(self.presence.dealer, self.presence.proof) else None
 
     def supervise(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run a background service, such as the uplink or the panel; its failure never stops the table."""
@@ -414,13 +414,13 @@ class Box:
         """From now on, accept only the device with this key in a slot."""
         supervisor = self.slots[slot].supervisor
         supervisor.trust = self._trust(slot, key)
-        supervisor.falls.steady()  # the unsteady link was that of the previous device
+        supervisor.drops.reset()  # the unsteady link was that of the previous device
 
     def _trust(self, slot: str, key: DeviceKey) -> Trust:
         """Change the plan of a slot to the device with this key; return what the device must prove."""
         places = [
             replace(place, trust=struct_replace(place.trust, keys={key.serial: key})) if place.name == slot else place
-            for place in self.plan.places
+            for place in self.plan.slots
         ]
         self.plan = replace(self.plan, places=tuple(places))
         return next(place.trust for place in places if place.name == slot)
@@ -429,9 +429,9 @@ class Box:
 
     async def stop(self) -> None:
         """End in order, even during a deal: stop and lock the machines, close the journal, close the ports."""
-        self.stopping = True
+        self.is_stopping = True
         if self._finishing and self._has_power:
-            await asyncio.wait(self._finishing, timeout=STOP_PATIENCE)
+            await asyncio.wait(self._finishing, timeout=STOP_TIMEOUT_S)
         for task in self._finishing:
             task.cancel()
         if self._has_power and self.credentials is not None:
@@ -439,18 +439,18 @@ class Box:
         if self._has_power and self.controller is not None and self.controller.halted is None:
             self.controller.stop()
             await self._until_still(self.controller)
-            self.controller.keep()
+            self.controller.snapshot_if_idle()
         if self.escalation is not None:
             self.escalation.close()
         for joined in self._joined:
             await joined.close()
-        if self.dossiers is not None:
-            await self.dossiers.close()
-        owner = self.controller or self.locked
+        if self.fault_reports is not None:
+            await self.fault_reports.close()
+        owner = self.controller or self.safe_mode
         if owner is not None:
             await owner.close()
         await self.tasks.close()
-        self.repeated.flush()
+        self.repeated_log.flush()
         await self._close_journal()
 
     def lose_power(self) -> None:
@@ -459,25 +459,25 @@ class Box:
         A real cut ends the process. Call `stop` afterwards to free the tasks; it then neither writes to the journal nor
         sends to a machine.
         """
-        self.stopping, self._has_power = True, False
+        self.is_stopping, self._has_power = True, False
         for task in self._finishing:
             task.cancel()
         if self.controller is not None:
-            self.controller.dead()
+            self.controller.abandon()
         if self.credentials is not None:
             self.credentials.pins.cancel()
         if self.escalation is not None:
             self.escalation.close()
         for joined in self._joined:
             joined.cancel()
-        if self.dossiers is not None:
-            self.dossiers.cancel()
+        if self.fault_reports is not None:
+            self.fault_reports.cancel()
         self.tasks.cancel()
 
     async def _until_still(self, controller: Controller) -> None:
         """Wait until every stop and lock is answered, or the time is over."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(STOP_PATIENCE):
+            async with asyncio.timeout(STOP_TIMEOUT_S):
                 while _stops(controller):  # noqa: ASYNC110 - a few commands, once per run
                     await asyncio.sleep(0.01)
 

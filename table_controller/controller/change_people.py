@@ -12,13 +12,13 @@ from table_controller.people_authority import change_credential, has_authority
 if TYPE_CHECKING:
     from table_controller.controller import protocol as p
     from table_controller.controller.box import Box
-    from table_controller.people import Person
+    from table_controller.people import CredentialHolder
 
 
-async def change_people(box: Box, request: p.People, by: Person | None, uid: int) -> dict[str, Any]:
+async def change_credential_by_request(box: Box, request: p.PeopleRequest, by: CredentialHolder | None, uid: int) -> dict[str, Any]:
     """Carry out a change and return the credential. The change is in the journal when this returns."""
     path = box.plan.people.path
-    box.running()
+    box.running_controller()
     if path is None or box.credentials is None:
         raise BadRequest("this box has no people file")
     is_set_up = path.exists() and has_authority(box.plan.people.read().people)
@@ -27,10 +27,10 @@ async def change_people(box: Box, request: p.People, by: Person | None, uid: int
     if not is_set_up and uid not in (0, os.geteuid()):  # nobody can sign for a change yet
         raise ChangeNotAuthorized("this table has no auditor: root or the user of the box must add the first one")
     author = people.Author(by, people.user_name(uid))
-    changed = await box.aside(
+    changed = await box.run_in_thread(
         lambda: change_credential(
             path, request.change, request.credential, author, role=request.role, person=request.person, pin=request.pin
         )
     )
-    await box.credentials.settle()
+    await box.credentials.compare_and_drop()
     return {"credential": changed.id, "role": changed.role, "person": changed.person, "revoked": changed.revoked}

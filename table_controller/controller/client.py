@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # A box answers at once, except for requests that wait for a disk or a machine (s).
-PATIENCE: Final = 30.0
+TIMEOUT_S: Final = 30.0
 # The longest line that a box sends: a whole state.
 _MAX_LINE: Final = 8 << 20
 _CHUNK: Final = 1 << 16
 
 
-class Refused(PitboxError):
+class RefusedByBox(PitboxError):
     """A box refused a request; carries the error code of the box."""
 
     def __init__(self, text: str, code: str, act: str) -> None:
@@ -39,7 +39,7 @@ class Refused(PitboxError):
         return self._code
 
     @property
-    def named(self) -> type[PitboxError]:
+    def error_class(self) -> type[PitboxError]:
         """The exception class with this code."""
         return next((kind for kind in _tree(PitboxError) if code_of(kind.number) == self._code), PitboxError)
 
@@ -53,16 +53,16 @@ def _tree(root: type[PitboxError]) -> Iterator[type[PitboxError]]:
 def _answered(message: dict[str, Any]) -> Any:
     error = message.get("error")
     if error is not None:
-        raise Refused(error["text"], error["code"], error.get("act", ""))
+        raise RefusedByBox(error["text"], error["code"], error.get("act", ""))
     return message.get("ok")
 
 
-class Caller:
+class BlockingClient:
     """A blocking connection for commands; a context manager."""
 
-    def __init__(self, path: Path, *, patience: float = PATIENCE) -> None:
+    def __init__(self, path: Path, *, timeout_s: float = TIMEOUT_S) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(patience)
+        self._socket.settimeout(timeout_s)
         self._numbers = count(1)
         try:
             self._socket.connect(str(path))
@@ -80,7 +80,7 @@ class Caller:
             raise
         self.hello: dict[str, Any] = greeting["hello"]
 
-    def ask(self, do: str, **details: Any) -> Any:
+    def request(self, do: str, **details: Any) -> Any:
         """Send one request and return the answer; raise Refused if the box refuses it."""
         number = next(self._numbers)
         try:
@@ -127,7 +127,7 @@ class Caller:
             self._file.close()
         self._socket.close()
 
-    def __enter__(self) -> Caller:
+    def __enter__(self) -> BlockingClient:
         """Use as a context."""
         return self
 
@@ -145,7 +145,7 @@ class BoxClient:
     def __init__(self, on_push: Callable[[dict[str, Any]], None] | None = None) -> None:
         self.on_push = on_push
         self.hello: dict[str, Any] = {}
-        self.gone = asyncio.Event()
+        self.ended = asyncio.Event()
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._writer: asyncio.StreamWriter | None = None
@@ -171,7 +171,7 @@ class BoxClient:
 
     async def request(self, do: str, **details: Any) -> Any:
         """Send one request and return the answer; raise Refused if the box refuses it."""
-        if self._writer is None or self.gone.is_set():
+        if self._writer is None or self.ended.is_set():
             raise NoBox("the box has ended")
         number = next(self._numbers)
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -193,7 +193,7 @@ class BoxClient:
         except OSError:
             pass  # the box is gone
         finally:
-            self.gone.set()
+            self.ended.set()
             for answer in self._waiting.values():
                 if not answer.done():
                     answer.set_exception(NoBox("the box has ended"))

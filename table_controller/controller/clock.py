@@ -33,15 +33,15 @@ class _Timex(ctypes.Structure):
     )
 
 
-class Discipline:
+class KernelClock:
     """The state of the kernel clock: synchronized or not, and its largest error (microseconds)."""
 
-    def __init__(self, *, kept: bool, at_most_us: int) -> None:
-        self.kept = kept
-        self.at_most_us = at_most_us
+    def __init__(self, *, is_synchronized: bool, max_error_us: int) -> None:
+        self.is_synchronized = is_synchronized
+        self.max_error_us = max_error_us
 
 
-def discipline() -> Discipline | None:
+def read_kernel_clock() -> KernelClock | None:
     """Return the state of the kernel clock; None if the system does not report it."""
     timex = _Timex()  # modes 0: read only
     try:
@@ -51,7 +51,7 @@ def discipline() -> Discipline | None:
     if state < 0:
         return None
     kept = state != _TIME_ERROR and not timex.status & STA_UNSYNC
-    return Discipline(kept=kept, at_most_us=int(timex.maxerror))
+    return KernelClock(is_synchronized=kept, max_error_us=int(timex.maxerror))
 
 
 class Clock(Protocol):
@@ -62,24 +62,24 @@ class Clock(Protocol):
     def now(self) -> tuple[int, int]:
         """Return wall and monotonic time (ns)."""
 
-    def synchronised(self) -> bool:
+    def is_clock_synchronized(self) -> bool:
         """Return whether the wall clock is synchronized."""
 
 
 class BoxClock:
     """The clocks of the operating system; monotonic time includes the time that the computer sleeps."""
 
-    def __init__(self, *, ask: Callable[[], Discipline | None] = discipline, heard: Path = _SYNCHRONISED) -> None:
+    def __init__(self, *, read_clock: Callable[[], KernelClock | None] = read_kernel_clock, synchronized_file: Path = _SYNCHRONISED) -> None:
         """`ask` reads the kernel clock; `heard` is the file that systemd-timesyncd creates."""
         self.kernel = _KERNEL.read_text("ascii").strip() if _KERNEL.exists() else ""
-        self._read_clock = ask
-        self._synchronized_file = heard
+        self._read_clock = read_clock
+        self._synchronized_file = synchronized_file
 
     def now(self) -> tuple[int, int]:
         """Return wall and monotonic time (ns)."""
         return time.time_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
-    def synchronised(self) -> bool:
+    def is_clock_synchronized(self) -> bool:
         """Return whether the clock was synchronized since the boot, by the kernel or by systemd-timesyncd."""
         kernel = self._read_clock()
-        return (kernel is not None and kernel.kept) or self._synchronized_file.exists()
+        return (kernel is not None and kernel.is_synchronized) or self._synchronized_file.exists()

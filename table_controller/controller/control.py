@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, DataFolderUnusable, NotAllowed, PitboxError
 from firmware_bridge.version import VERSION
-from table_controller.controller.protocol import MAX_LINE, error_body, line, read_request
-from table_controller.controller.session import Session, watcher_places
+from table_controller.controller.protocol import MAX_LINE, error_body, encode_line, read_request
+from table_controller.controller.session import ClientSession, watcher_quota
 from table_controller.controller.status import PROTOCOL, status_of
-from table_controller.controller.told import plain
+from table_controller.controller.told import event_to_json
 from table_controller.quota import Origin, Quota, Rank
 
 if TYPE_CHECKING:
@@ -30,37 +30,37 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Step
-    from table_controller.quota import Seat
+    from table_controller.controller.loop import DurableStep
+    from table_controller.quota import Admission
 
-NAME: Final = "control.sock"
+SOCKET_NAME: Final = "control.sock"
 # Bytes that may wait for a client; a client further behind has stopped reading.
 MAX_BACKLOG: Final = 4 << 20
 # Clients at the same time: a few commands and programs. Some places are reserved for root and the user of the box; any
 # other single user gets a part of the others.
 MAX_CLIENTS: Final = 32
-KEPT_CLIENTS: Final = 8
+RESERVED_CLIENTS: Final = 8
 USER_CLIENTS: Final = 12
 # The longest path of a Unix socket (bytes).
 MAX_PATH: Final = 107
 _PEER: Final = struct.Struct("3i")
 
 
-class Client(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """One connection."""
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: ControlSocket) -> None:
         self._control = control
         self._transport: asyncio.Transport | None = None
         self._read = bytearray()
         self._ended = False  # the client sends nothing more; its requests are still answered
-        self._seat: Seat | None = None
-        self.session: Session | None = None
+        self._seat: Admission | None = None
+        self.session: ClientSession | None = None
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether this client does nothing, so that another one may have its place."""
-        return self.session is not None and self.session.idle
+        return self.session is not None and self.session.is_idle
 
     def displace(self) -> None:
         """Drop this client, because another one gets its place."""
@@ -75,11 +75,11 @@ class Client(asyncio.Protocol):
             uid = self._control.user_of(transport.get_extra_info("socket"))
             self._seat = self._control.admit(self, uid)
         except NotAllowed as refused:
-            self._control.box.repeated.warn("a client was refused", str(refused), str(refused))
+            self._control.box.repeated_log.warn("a client was refused", str(refused), str(refused))
             self.send({"error": error_body(refused)})
             transport.close()
             return
-        self.session = Session(self._control.box, self.send, uid, self._control.watchers)
+        self.session = ClientSession(self._control.box, self.send, uid, self._control.watchers_quota)
         self._control.clients[self] = None
         box = self._control.box
         hello = {"pitbox": VERSION, "protocol": PROTOCOL, "table": box.plan.name, "game": box.plan.edition.game}
@@ -93,7 +93,7 @@ class Client(asyncio.Protocol):
         if len(self._read) > MAX_LINE:
             self._transport.pause_reading()
         if self._more():
-            self._control.wait_for_turn(self)
+            self._control.schedule(self)
 
     def eof_received(self) -> bool:
         """The client sends nothing more; stay open until its requests are answered."""
@@ -103,7 +103,7 @@ class Client(asyncio.Protocol):
     def _more(self) -> bool:
         return len(self._read) > MAX_LINE or b"\n" in self._read
 
-    def turn(self) -> bool:
+    def handle_line(self) -> bool:
         """Handle one line and return whether more wait. A line that is too long ends the connection."""
         transport = self._transport
         if transport is None or transport.is_closing():
@@ -129,13 +129,13 @@ class Client(asyncio.Protocol):
         if not request.strip():
             return
         try:
-            self.session.take(read_request(request))
+            self.session.handle(read_request(request))
         except PitboxError as refused:
             self.send({"error": error_body(refused)})
 
     def send(self, what: Any) -> None:
         """Send an object as one line; drop a client that is too far behind."""
-        self.send_line(what if isinstance(what, bytes) else line(what))
+        self.send_line(what if isinstance(what, bytes) else encode_line(what))
 
     def send_line(self, data: bytes) -> None:
         """Send a line."""
@@ -150,7 +150,7 @@ class Client(asyncio.Protocol):
     def drop(self, why: str, *, abort: bool = True) -> None:
         """Drop a client and log why."""
         text = f"a client of the control socket is dropped: {why}"
-        self._control.box.repeated.warn("a client is dropped", why, text)
+        self._control.box.repeated_log.warn("a client is dropped", why, text)
         if self._transport is not None:
             if abort:
                 self._transport.abort()
@@ -162,29 +162,29 @@ class Client(asyncio.Protocol):
         self._transport = None
         self._control.clients.pop(self, None)
         if self._seat is not None:
-            self._control.places.release(self._seat)
+            self._control.client_quota.release(self._seat)
         if self.session is not None:
             self.session.close()
 
-    def bye(self) -> None:
+    def close(self) -> None:
         """Close the connection, because the box ends."""
         if self._transport is not None:
             self._transport.close()
 
 
-class Control:
+class ControlSocket:
     """Serves one box at one socket."""
 
     def __init__(self, box: Box, path: Path) -> None:
         self.box = box
         self.path = path
-        self.clients: dict[Client, None] = {}  # the oldest first
-        others = max(1, MAX_CLIENTS - KEPT_CLIENTS)
-        self.places = Quota((0, others, MAX_CLIENTS), (0, USER_CLIENTS, MAX_CLIENTS))
-        self.watchers = watcher_places()
+        self.clients: dict[ClientConnection, None] = {}  # the oldest first
+        others = max(1, MAX_CLIENTS - RESERVED_CLIENTS)
+        self.client_quota = Quota((0, others, MAX_CLIENTS), (0, USER_CLIENTS, MAX_CLIENTS))
+        self.watchers_quota = watcher_quota()
         self._server: asyncio.Server | None = None
-        self._turns: deque[Client] = deque()
-        box.on_told.append(self._on_device_event)
+        self._turns: deque[ClientConnection] = deque()
+        box.on_device_event.append(self._on_device_event)
         box.on_halted.append(self._halted)
 
     async def start(self) -> None:
@@ -196,18 +196,18 @@ class Control:
                 if not stat.S_ISSOCK(self.path.lstat().st_mode):
                     raise DataFolderUnusable(f"{self.path} exists and is not a socket; the box does not delete it")
                 self.path.unlink()
-            self._server = await asyncio.get_running_loop().create_unix_server(lambda: Client(self), str(self.path))
+            self._server = await asyncio.get_running_loop().create_unix_server(lambda: ClientConnection(self), str(self.path))
             self.path.chmod(0o660)
-            if self.box.plan.group is not None:
-                os.chown(self.path, -1, grp.getgrnam(self.box.plan.group).gr_gid)
+            if self.box.plan.socket_group is not None:
+                os.chown(self.path, -1, grp.getgrnam(self.box.plan.socket_group).gr_gid)
         except KeyError:
-            raise DataFolderUnusable(f"there is no group {self.box.plan.group} on this computer") from None
+            raise DataFolderUnusable(f"there is no group {self.box.plan.socket_group} on this computer") from None
         except OSError as error:
             raise DataFolderUnusable(f"{self.path}: {error.strerror or error}") from error
         if self.box.controller is not None:
             self.box.controller.followers.append(self._step)
 
-    def wait_for_turn(self, client: Client) -> None:
+    def schedule(self, client: ClientConnection) -> None:
         """Schedule the next line of a client: one line of one client in each iteration of the event loop.
 
         So machines and deadlines wait for one request at most, no matter how many are sent.
@@ -220,21 +220,21 @@ class Control:
     def _turn(self) -> None:
         client = self._turns[0]
         try:
-            more = client.turn()
+            more = client.handle_line()
         finally:
             self._turns.popleft()
             if self._turns:
                 asyncio.get_running_loop().call_soon(self._turn)
         if more:
-            self.wait_for_turn(client)
+            self.schedule(client)
 
-    def admit(self, client: Client, uid: int) -> Seat:
+    def admit(self, client: ClientConnection, uid: int) -> Admission:
         """Give a client a place, if necessary that of an idle client; raise NotAllowed if there is none."""
         name = f"user {uid}"
         rank = Rank.OWN if uid in (0, os.geteuid()) else Rank.KNOWN
-        seat = self.places.admit(Origin(name, name, rank), idle=lambda: client.idle, displace=client.displace)
+        seat = self.client_quota.admit(Origin(name, name, rank), idle=lambda: client.is_idle, displace=client.displace)
         if seat is None:
-            raise NotAllowed(f"{len(self.places)} clients are connected and in use; this box takes no more")
+            raise NotAllowed(f"{len(self.client_quota)} clients are connected and in use; this box takes no more")
         return seat
 
     def user_of(self, peer: socket.socket) -> int:
@@ -247,13 +247,13 @@ class Control:
         )
 
     def _group_text(self) -> str:
-        return f", the group {self.box.plan.group}" if self.box.plan.group else ""
+        return f", the group {self.box.plan.socket_group}" if self.box.plan.socket_group else ""
 
     def _in_group(self, uid: int, gid: int) -> bool:
-        if self.box.plan.group is None:
+        if self.box.plan.socket_group is None:
             return False
         try:
-            group = grp.getgrnam(self.box.plan.group).gr_gid
+            group = grp.getgrnam(self.box.plan.socket_group).gr_gid
             user = pwd.getpwuid(uid)
         except KeyError:
             return False
@@ -261,29 +261,29 @@ class Control:
 
     # --- messages to clients that follow ------------------------------------------------------------------------------
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: DurableStep) -> None:
         data: bytes | None = None
         for client in tuple(self.clients):
-            if client.session is not None and client.session.wants(step):
-                data = data or line({"step": step})
+            if client.session is not None and client.session.is_sent(step):
+                data = data or encode_line({"step": step})
                 client.send_line(data)
             if client.session is not None:
-                client.session.durable(step)
+                client.session.on_durable(step)
 
     def _on_device_event(self, slot: str, event: Any) -> None:
-        self._push(lambda session: session.told, lambda: {"told": {"slot": slot, **(plain(event) or {})}}, event)
+        self._push(lambda session: session.follows_devices, lambda: {"told": {"slot": slot, **(event_to_json(event) or {})}}, event)
 
-    def _push(self, is_listener: Callable[[Session], bool], what: Callable[[], Any], event: Any) -> None:
+    def _push(self, is_listener: Callable[[ClientSession], bool], what: Callable[[], Any], event: Any) -> None:
         listeners = [c for c in tuple(self.clients) if c.session is not None and is_listener(c.session)]
-        if listeners and plain(event) is not None:
-            data = line(what())
+        if listeners and event_to_json(event) is not None:
+            data = encode_line(what())
             for client in listeners:
                 client.send_line(data)
 
     def _halted(self, cause: PitboxError) -> None:
         for client in tuple(self.clients):
             if client.session is not None:
-                client.session.halted(cause)
+                client.session.on_halted(cause)
             client.send({"halted": error_body(cause)})
 
     def status(self) -> Any:
@@ -295,7 +295,7 @@ class Control:
         if self._server is not None:
             self._server.close()
             for client in tuple(self.clients):
-                client.bye()
+                client.close()
             await self._server.wait_closed()
             with suppress(FileNotFoundError):
                 self.path.unlink()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.errors import BadPeopleFile, TryLater
 from table_controller import people
 from table_controller.journal import records as rec
-from table_controller.journal.roll import describe, differences, listing
+from table_controller.journal.roll import describe, differences, format_entries
 from table_controller.people import ROLES
 from table_controller.table import events as ev
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import CredentialRefused
     from table_controller.controller.loop import Controller
-    from table_controller.controller.plan import People
-    from table_controller.people import Change, PeopleFile
+    from table_controller.controller.plan import PeopleSource
+    from table_controller.people import CredentialChange, PeopleFile
 
 log = logging.getLogger(__name__)
 
 # How often the people file is compared with the journal (s), in addition to every sign-on.
-COMPARE_EVERY: Final = 5.0
+COMPARE_EVERY_S: Final = 5.0
 # Wrong PINs after the first are counted for this time (s) and then recorded as one number.
-COUNTED_FOR: Final = 60.0
+COUNT_WINDOW_S: Final = 60.0
 # How often a coroutine that waits for the disk checks whether the journal has failed (s).
 _PATIENCE: Final = 0.25
 # A note names this many credentials and places, and counts the others.
@@ -43,10 +43,10 @@ _UNKNOWN: Final = "unknown ids"
 class CredentialLog:
     """The credentials of one start. `aside` runs slow work in a thread."""
 
-    def __init__(self, source: People, controller: Controller, aside: Callable[[Callable[[], None]], Any]) -> None:
+    def __init__(self, source: PeopleSource, controller: Controller, run_in_thread: Callable[[Callable[[], None]], Any]) -> None:
         self._source = source
         self._controller = controller
-        self._aside = aside
+        self._aside = run_in_thread
         self._seen: PeopleFile | None = None
         self._unreadable = ""
         self._waiting = 0  # notes that are not on disk yet
@@ -69,19 +69,19 @@ class CredentialLog:
         if file is self._seen:
             return
         self._seen, self._unreadable = file, ""
-        is_first = self._controller.roll.known is None
+        is_first = self._controller.credential_roster.known is None
         self._record(file.changes)
         self._differences(file, is_first=is_first)
 
     def _cannot_read(self, error: BadPeopleFile) -> None:
         """Record once that the people file cannot be read, so that nobody can sign on."""
-        if str(error) != self._unreadable and self._controller.roll.known:
+        if str(error) != self._unreadable and self._controller.credential_roster.known:
             self._note(rec.Note("people_edited", f"the people file cannot be read: {error}"))
         self._seen, self._unreadable = None, str(error)
 
-    def _record(self, changes: Sequence[Change]) -> None:
+    def _record(self, changes: Sequence[CredentialChange]) -> None:
         tokens = [change.token for change in changes]
-        last = self._controller.roll.change
+        last = self._controller.credential_roster.change
         new = changes[tokens.index(last) + 1 :] if last in tokens else changes
         self._recorded.update(tokens)
         for is_refused, some in groupby(new, lambda change: change.what == "pin_refused"):
@@ -89,17 +89,17 @@ class CredentialLog:
                 self._note(note)
 
     def _differences(self, file: PeopleFile, *, is_first: bool) -> None:
-        known = self._controller.roll.known or {}
+        known = self._controller.credential_roster.known or {}
         changed = differences(known, file.listed)
         if not changed and not is_first:
             return
         if is_first:
             others = {key: one for key, one in file.listed.items() if key in changed}
-            if others or self._controller.roll.known is None:
+            if others or self._controller.credential_roster.known is None:
                 self._note(
                     rec.Note(
                         "people",
-                        f"credentials in the people file before this journal: {listing(others)}",
+                        f"credentials in the people file before this journal: {format_entries(others)}",
                         listed=dict(others),
                     )
                 )
@@ -118,7 +118,7 @@ class CredentialLog:
         if not self._waiting:
             self._on_disk.set()
 
-    async def settle(self) -> None:
+    async def compare_and_drop(self) -> None:
         """Compare, wait until the journal has every change, and remove these changes from the file."""
         self.compare()
         while not self._on_disk.is_set():
@@ -142,8 +142,8 @@ class CredentialLog:
     async def watch(self) -> None:
         """Do this regularly, until canceled."""
         while True:
-            await self.settle()
-            await asyncio.sleep(COMPARE_EVERY)
+            await self.compare_and_drop()
+            await asyncio.sleep(COMPARE_EVERY_S)
 
     def _known(self, id_: str) -> str:
         """Return an id as written in the file; empty if nobody has it."""
@@ -151,7 +151,7 @@ class CredentialLog:
         return "" if credential is None else credential.id
 
 
-def _change_note(change: Change) -> rec.Note:
+def _change_note(change: CredentialChange) -> rec.Note:
     assert change.listed is not None
     one = change.listed
     own = "" if one.person == one.id else f" of person {one.person}"
@@ -171,7 +171,7 @@ def _change_note(change: Change) -> rec.Note:
     )  # fmt: skip
 
 
-def _refused_note(refused: Sequence[Change]) -> rec.Note:
+def _refused_note(refused: Sequence[CredentialChange]) -> rec.Note:
     tries = Counter[str]()
     for change in refused:
         tries[change.listed.id if change.listed is not None else ""] += change.times
@@ -196,7 +196,7 @@ class WrongPins:
         self._places: dict[str, None] = {}
         self._timer: asyncio.TimerHandle | None = None
 
-    def refused(self, id_: str, place: str, why: CredentialRefused) -> None:
+    def on_refused(self, id_: str, place: str, why: CredentialRefused) -> None:
         """Count a refused attempt."""
         if isinstance(why, TryLater):
             self._early += 1
@@ -206,9 +206,9 @@ class WrongPins:
             self._places[place] = None
         if self._timer is None:
             self._flush()
-            self._timer = asyncio.get_running_loop().call_later(COUNTED_FOR, self._due)
+            self._timer = asyncio.get_running_loop().call_later(COUNT_WINDOW_S, self._due)
 
-    def proved(self, id_: str) -> None:
+    def on_accepted(self, id_: str) -> None:
         """Before a sign-on is recorded, record the wrong PINs of that credential."""
         if self._tries.get(self._known(id_)):
             self._flush()
@@ -217,7 +217,7 @@ class WrongPins:
         self._timer = None
         if self._tries:
             self._flush()
-            self._timer = asyncio.get_running_loop().call_later(COUNTED_FOR, self._due)
+            self._timer = asyncio.get_running_loop().call_later(COUNT_WINDOW_S, self._due)
         self._early = 0
 
     def _flush(self) -> None:

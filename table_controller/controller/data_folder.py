@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.errors import BoxRuns, DataFolderUnusable, JournalBusy
-from table_controller.journal.store import take_lock
+from firmware_bridge.errors import BoxAlreadyRunning, DataFolderUnusable, JournalBusy
+from table_controller.journal.store import lock_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 JOURNAL: Final = "journal"
 SOCKET: Final = "control.sock"
-DOSSIERS: Final = "dossiers"
+FAULT_REPORTS: Final = "dossiers"
 # Only a box whose table ran creates these: a folder with one of them and no journal has lost its journal.
-_TRACES: Final = (DOSSIERS, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
+_TRACES: Final = (FAULT_REPORTS, "revoked.json", "revoked.in-journal.json", "uplink.cursor")
 
 
-def traces(folder: Path) -> tuple[Path, ...]:
+def former_files(folder: Path) -> tuple[Path, ...]:
     """Return the files, other than journal and anchor, that show that a table ran from this folder."""
     return tuple(folder / name for name in _TRACES if (folder / name).exists())
 
@@ -29,19 +29,19 @@ class DataFolder:
     def __init__(self, folder: Path) -> None:
         self.path = folder
         self._lock = -1
-        self.read_only = False
+        self.is_read_only = False
         if not folder.is_dir():
             raise DataFolderUnusable(f"{folder} is not a folder; create it: mkdir -p {folder}")
         if os.statvfs(folder).f_flag & os.ST_RDONLY:
-            self.read_only = True
+            self.is_read_only = True
             return
         if not os.access(folder, os.W_OK | os.X_OK):
             raise DataFolderUnusable(f"{folder} cannot be written by user {os.geteuid()}")
         try:
-            self._lock = take_lock(folder)
+            self._lock = lock_folder(folder)
         except JournalBusy as busy:
             owner = str(busy).rpartition(": ")[2].removesuffix(" writes this journal")
-            raise BoxRuns(f"{folder}: another box uses it: {owner}") from None
+            raise BoxAlreadyRunning(f"{folder}: another box uses it: {owner}") from None
         except OSError as error:
             raise DataFolderUnusable(f"{folder}: {error.strerror}") from error
 

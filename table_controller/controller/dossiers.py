@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.report import LinkDown, LinkUp, Reported
-from firmware_bridge.errors import BadDossier
+from firmware_bridge.errors import BadFaultReport
 from firmware_bridge.version import VERSION
 from table_controller.controller.frame_ring import FrameRing
-from table_controller.controller.freezer import KINDS, Freezer
+from table_controller.controller.freezer import CARD_PATH_KINDS, FaultRecorder
 from table_controller.controller.status import permits_of
-from table_controller.controller.ways import Ways
+from table_controller.controller.ways import ReturnsToService
 from table_controller.diagnosis import dossier as d
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
@@ -29,54 +29,54 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import DurableStep
 
 # How many answers of people a fault report includes.
 _ANSWERS: Final = 20
 
 
-class Dossiers:
+class FaultReports:
     """The fault reports of one box, in one folder."""
 
     def __init__(self, box: Box, folder: Path, *, threads: bool = True) -> None:
-        self.store = files.DossierStore(folder)
+        self.store = files.FaultReportStore(folder)
         self._box = box
         self._threads = threads
-        self.ways = Ways(box, self.store, threads=threads)
+        self.returns = ReturnsToService(box, self.store, threads=threads)
         self._asked: dict[int, str] = {}  # prompt -> kind
-        self._answers: deque[tuple[int, d.Answer]] = deque(maxlen=_ANSWERS)
+        self._answers: deque[tuple[int, d.EarlierAnswer]] = deque(maxlen=_ANSWERS)
         self._received: dict[str, int] = {}  # when each deck was received (wall clock)
         self._pinned: dict[str, list[int]] = {}  # slot -> reports whose machine is not back in service
-        self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in KINDS}
+        self._freezers = {name: self._freezer(name) for name, slot in box.slots.items() if slot.kind.name in CARD_PATH_KINDS}
         for number in files.numbers(folder):
             self._take_up_again(number)
         for name in self._freezers:
-            self.ways.agree(name, self._pinned.get(name, ()))
-        box.on_told.append(self._on_device_event)
+            self.returns.reconcile(name, self._pinned.get(name, ()))
+        box.on_device_event.append(self._on_device_event)
         if box.controller is not None:
             box.controller.followers.append(self._stepped)
 
-    def _freezer(self, name: str) -> Freezer:
+    def _freezer(self, name: str) -> FaultRecorder:
         slot, clock = self._box.slots[name], self._box.clock
         ring = FrameRing(asyncio.get_running_loop().time)
-        self._box.taps[name].watchers.append(lambda _slot, outgoing, signed, mac: ring(outgoing, signed, mac))
-        freezer = Freezer(
+        self._box.frame_monitors[name].watchers.append(lambda _slot, outgoing, signed, mac: ring(outgoing, signed, mac))
+        freezer = FaultRecorder(
             name, slot.kind, slot.driver, ring, self.store, facts=lambda: self._facts(name),
-            wall_ns=lambda: clock.now()[0], threads=self._threads, on_kept=self._kept,
+            wall_ns=lambda: clock.now()[0], threads=self._threads, on_closed=self._kept,
         )  # fmt: skip
         if slot.driver.reported is not None:
-            freezer.take(LinkUp(slot.driver.reported.hello))
-            freezer.take(slot.driver.reported)
+            freezer.handle_device_event(LinkUp(slot.driver.reported.hello))
+            freezer.handle_device_event(slot.driver.reported)
         return freezer
 
-    def _kept(self, dossier: d.Dossier) -> None:
+    def _kept(self, dossier: d.FaultReport) -> None:
         if dossier.number:
             self._pinned.setdefault(dossier.machine.slot, []).append(dossier.number)
-        self.ways.begin_of_fault(dossier)
+        self.returns.begin_after_fault(dossier)
 
     def _take_up_again(self, number: int) -> None:
-        with suppress(BadDossier):
-            self.ways.found(st.replay(files.steps_of(self.store.folder, number)))
+        with suppress(BadFaultReport):
+            self.returns.resume(st.replay(files.steps_of(self.store.folder, number)))
             if files.is_pinned(self.store.folder, number):
                 slot = files.read(self.store.folder, number).machine.slot
                 self._pinned.setdefault(slot, []).append(number)
@@ -85,23 +85,23 @@ class Dossiers:
         """Stop at once, as after a power cut; partly written reports stay as they are."""
         for freezer in self._freezers.values():
             freezer.cancel()
-        self.ways.cancel()
+        self.returns.cancel()
 
     async def close(self) -> None:
         """Finish open questions and writes."""
         for freezer in self._freezers.values():
             await freezer.close()
-        await self.ways.close()
+        await self.returns.close()
 
     # --- state of the table -------------------------------------------------------------------------------------------
 
-    def _stepped(self, step: Step) -> None:
+    def _stepped(self, step: DurableStep) -> None:
         for decision in step.decisions:
             if isinstance(decision, Prompt):
                 self._asked[decision.id] = decision.kind
         match step.event:
             case ev.Answer(prompt=prompt, choice=choice, who=who):
-                self._answers.append((step.wall_ns, d.Answer(self._asked.pop(prompt, "?"), choice, who.role, 0)))
+                self._answers.append((step.wall_ns, d.EarlierAnswer(self._asked.pop(prompt, "?"), choice, who.role, 0)))
             case ev.DeckReceived(deck=deck):
                 self._received[deck] = step.wall_ns
 
@@ -119,11 +119,11 @@ class Dossiers:
             return facts
         table = box.controller.table
         facts["table"] = tuple(
-            d.Neighbour(each, slot.kind.name, table.state.slots[each].state, _state_name(slot.view))
+            d.SlotAtFault(each, slot.kind.name, table.state.slots[each].state, _state_name(slot.view))
             for each, slot in box.slots.items()
         )
         facts["permits"] = tuple(
-            d.Permit(
+            d.PermitResult(
                 p.act, p.slot or p.deck or "", tuple(r.text for r in p.reasons), tuple(r.clause for r in p.reasons)
             )
             for p in permits_of(table)
@@ -132,7 +132,7 @@ class Dossiers:
         facts["orders"] = tuple(dict.fromkeys(order for hold in holds for order in (*hold.outcomes, *hold.steps)))
         facts["clauses"] = tuple(dict.fromkeys(clause for hold in holds for clause in hold.clauses))
         facts["decks"] = tuple(
-            d.Deck(deck.name, deck.state, None if deck.name not in self._received
+            d.DeckAtFault(deck.name, deck.state, None if deck.name not in self._received
                    else (now - self._received[deck.name]) // 10**9)
             for deck in table.state.decks.values()
         )  # fmt: skip
@@ -144,26 +144,26 @@ class Dossiers:
         freezer = self._freezers.get(name)
         if freezer is None:
             return
-        before = freezer.busy
-        freezer.take(event)
-        if freezer.busy and not before:
-            self.ways.freezing(name)
-        if isinstance(event, Reported) and self.ways.serves(name):
+        before = freezer.is_recording
+        freezer.handle_device_event(event)
+        if freezer.is_recording and not before:
+            self.returns.on_recording(name)
+        if isinstance(event, Reported) and self.returns.is_in_service(name):
             for number in self._pinned.pop(name, []):
-                self.ways.write(_unpin, self.store, number)
-        if self._box.stopping:  # the end of the box is not a fault of the links
+                self.returns.write(_unpin, self.store, number)
+        if self._box.is_stopping:  # the end of the box is not a fault of the links
             return
         shown = (
-            st.Faulted("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
+            st.FaultedAgain("nothing any more: its link is gone") if isinstance(event, LinkDown) else st.evidence_of(event)
         )
         if shown is not None:
-            self.ways.showed(name, shown)
+            self.returns.on_evidence(name, shown)
 
 
-def _unpin(store: files.DossierStore, number: int) -> None:
+def _unpin(store: files.FaultReportStore, number: int) -> None:
     store.pin(number, pinned=False)
 
 
 def _state_name(view: Any) -> str:
-    state = getattr(view, "state", None)
-    return "" if state is None else str(getattr(state, "name", state)).lower()
+    state = getattr(view, "validity", None)
+    return "" if state is None else str(getattr(state, "add_later_finding", state)).lower()

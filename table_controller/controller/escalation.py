@@ -10,12 +10,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from table_controller.journal import records as rec
-from table_controller.table.decisions import Cleared, Found
+from table_controller.table.decisions import HoldCleared, HoldOpened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import DurableStep
     from table_controller.table.core import Table
 
 log = logging.getLogger(__name__)
@@ -28,8 +28,8 @@ class Escalation:
     """
 
     def __init__(self, after: float, table: Table, note: Callable[[rec.Note], None]) -> None:
-        self.escalated: dict[int, int] = {}
-        self.since: dict[int, float] = {}
+        self.escalation_counts: dict[int, int] = {}
+        self.first_seen: dict[int, float] = {}
         self._after = after
         self._table = table
         self._note = note
@@ -38,33 +38,33 @@ class Escalation:
         for hold in table.state.holds:
             self._watch(hold)
 
-    def take(self, step: Step) -> None:
+    def on_step(self, step: DurableStep) -> None:
         """Follow new and cleared holds."""
         for decision in step.decisions:
-            if isinstance(decision, Found):
+            if isinstance(decision, HoldOpened):
                 self._watch(decision.hold)
-            elif isinstance(decision, Cleared):
+            elif isinstance(decision, HoldCleared):
                 self._forget(decision.hold)
 
     def _watch(self, hold: int) -> None:
         if hold not in self._timers:
-            self.since[hold] = self._loop.time()
+            self.first_seen[hold] = self._loop.time()
             self._timers[hold] = self._loop.call_later(self._after, self._due, hold)
 
     def _forget(self, hold: int) -> None:
         timer = self._timers.pop(hold, None)
         if timer is not None:
             timer.cancel()
-        self.escalated.pop(hold, None)
-        self.since.pop(hold, None)
+        self.escalation_counts.pop(hold, None)
+        self.first_seen.pop(hold, None)
 
     def _due(self, hold: int) -> None:
         open_hold = self._table.state.holds.get(hold)
         if open_hold is None:
             self._forget(hold)
             return
-        self.escalated[hold] = times = self.escalated.get(hold, 0) + 1
-        minutes = (self._loop.time() - self.since[hold]) / 60
+        self.escalation_counts[hold] = times = self.escalation_counts.get(hold, 0) + 1
+        minutes = (self._loop.time() - self.first_seen[hold]) / 60
         who = open_hold.acknowledges
         text = f"irregularity {hold} ({open_hold.trigger}) has waited for the {who} for {minutes:.0f} minutes"
         log.error("escalated: %s", text)

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from devices.registry import all_messages, members
+from devices.registry import all_messages, union_members
 from devices.shoe import messages as shoe
 from devices.shuffler import messages as shuffler
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker, read_tag
 from firmware_bridge.commands import GetReport, Outcome, Settled
 from firmware_bridge.messages import DeviceHello, tag_of
-from table_controller.diagnosis.dossier import Frame
+from table_controller.diagnosis.dossier import FrameAtFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 # The window (s), and the most frames in it: a busy shuffler sends about fifty a second.
-SECONDS: Final = 30.0
+WINDOW_S: Final = 30.0
 _MOST_FRAMES: Final = 4000
 _MOST_ASKED: Final = 16
 _HELLO: Final = tag_of(DeviceHello)
@@ -33,7 +33,7 @@ _SETTLED: Final = tag_of(Settled)
 # Questions whose newest answer has the state of the machine.
 _STATE_QUESTIONS: Final = frozenset(tag_of(question) for question in (GetReport, shuffler.GetStatus, shoe.GetStatus))
 _ACTUATIONS: Final = frozenset(
-    tag_of(command) for machine in (shuffler, shoe) for command in members(machine.Actuation)
+    tag_of(command) for machine in (shuffler, shoe) for command in union_members(machine.Actuation)
 )
 
 _Kept = tuple[float, bool, bytes]  # when, outgoing, header and payload
@@ -54,12 +54,12 @@ class FrameRing:
     def __call__(self, outgoing: bool, signed: bytes, mac: bytes) -> None:  # noqa: ARG002 - not kept, see below
         """Add a frame; the capture of the port calls this. The MAC is dropped: it would reveal the blanked payload."""
         payload = signed[fr.HEADER_SIZE :]
-        if self._blanker.objection(payload):
+        if self._blanker.blank_reason(payload):
             signed = signed[: fr.HEADER_SIZE] + self._blanker.blank(payload)
         now = self._now()
         frames = self._frames
         frames.append((now, outgoing, signed))
-        while frames[0][0] < now - SECONDS or len(frames) > _MOST_FRAMES:
+        while frames[0][0] < now - WINDOW_S or len(frames) > _MOST_FRAMES:
             self._leaves(frames.popleft())
 
     def _leaves(self, kept: _Kept) -> None:
@@ -86,17 +86,17 @@ class FrameRing:
             self._asked.clear()
             self._stood.clear()
 
-    def opening(self) -> tuple[Frame, ...]:
+    def opening(self) -> tuple[FrameAtFault, ...]:
         """Return the first frames of the session, oldest first; empty if they are in the window."""
         now = self._now()
         pairs = [each for pair in self._stood.values() for each in pair]
         kept = [each for each in (self._hello, *pairs, self._command) if each is not None]
         return tuple(_frame(now, *each) for each in sorted(kept, key=lambda each: each[0]))
 
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[FrameAtFault, ...]:
         """Return the frames of the window, oldest first."""
         now = self._now()
-        return tuple(_frame(now, *each) for each in self._frames if each[0] >= now - SECONDS)
+        return tuple(_frame(now, *each) for each in self._frames if each[0] >= now - WINDOW_S)
 
 
 def _settles(answer: bytes, command: bytes) -> bool:
@@ -108,5 +108,5 @@ def _settles(answer: bytes, command: bytes) -> bool:
     return end.outcome is not Outcome.RUNNING and msgspec.msgpack.decode(asked)[1] == end.command
 
 
-def _frame(now: float, at: float, outgoing: bool, data: bytes) -> Frame:
-    return Frame(round((now - at) * 1000), outgoing, data)
+def _frame(now: float, at: float, outgoing: bool, data: bytes) -> FrameAtFault:
+    return FrameAtFault(round((now - at) * 1000), outgoing, data)

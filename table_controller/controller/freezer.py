@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from devices.report import LinkUp
-from devices.trail import TRAIL
+from devices.trail import EDGE_LOG
 from firmware_bridge.errors import PitboxError
 from table_controller.diagnosis import evidence
-from table_controller.diagnosis.dossier import Dossier, Ended, Times
+from table_controller.diagnosis.dossier import FaultReport, MotionEnd, TransitsAtFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from devices.kinds import Kind
     from firmware_bridge.messages import DeviceHello
     from table_controller.controller.frame_ring import FrameRing
-    from table_controller.diagnosis.dossier import Halt
-    from table_controller.diagnosis.store import DossierStore
+    from table_controller.diagnosis.dossier import MachineHalt
+    from table_controller.diagnosis.store import FaultReportStore
 
 log = logging.getLogger(__name__)
 
 # How many earlier motions a report includes.
 _ENDS: Final = 8
 # Kinds of machines that move cards along a path.
-KINDS: Final = ("shuffler", "shoe")
+CARD_PATH_KINDS: Final = ("shuffler", "shoe")
 # States in which a machine waits to be cleared; it has already reported the cause.
 _HALTED: Final = ("HALTED", "DOUBTFUL")
 
 
-class Freezer:
+class FaultRecorder:
     """`facts` returns fields of a Dossier that the table knows, and `expected` cards. `keep` is the store."""
 
     def __init__(
@@ -47,37 +47,37 @@ class Freezer:
         kind: Kind[Any, Any],
         driver: Any,
         ring: FrameRing,
-        keep: DossierStore | None = None,
+        store: FaultReportStore | None = None,
         *,
         facts: Callable[[], dict[str, Any]] = dict,
         wall_ns: Callable[[], int] = time.time_ns,
         threads: bool = False,
-        on_kept: Callable[[Dossier], None] | None = None,
+        on_closed: Callable[[FaultReport], None] | None = None,
     ) -> None:
-        """`threads`: write in a thread, for real disks. `on_kept` gets a report when it is closed."""
-        assert kind.name in KINDS, f"a {kind.name} has no card path"
+        """`threads`: write in a thread, for real disks. `on_closed` gets a report when it is closed."""
+        assert kind.name in CARD_PATH_KINDS, f"a {kind.name} has no card path"
         self.ring = ring
-        self.dossiers: deque[Dossier] = deque(maxlen=_ENDS)  # the newest complete ones
-        self._slot, self._kind, self._driver, self._keep = slot, kind, driver, keep
+        self.reports: deque[FaultReport] = deque(maxlen=_ENDS)  # the newest complete ones
+        self._slot, self._kind, self._driver, self._keep = slot, kind, driver, store
         self._facts, self._wall_ns = facts, wall_ns
-        self._threads, self._on_kept = threads, on_kept
-        self._view = kind.blank
+        self._threads, self._on_kept = threads, on_closed
+        self._view = kind.initial_view
         self._hello: DeviceHello | None = None
-        self._ends: deque[Ended] = deque(maxlen=_ENDS)
-        self._history: tuple[Times, ...] = ()
-        self._open: Dossier | None = None
+        self._ends: deque[MotionEnd] = deque(maxlen=_ENDS)
+        self._history: tuple[TransitsAtFault, ...] = ()
+        self._open: FaultReport | None = None
         self._path_reported = False  # a blocked machine refuses every command until it is cleared or moves
         self._power_reported = False  # a machine reports a power loss at every connection until it is cleared
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
-    def busy(self) -> bool:
+    def is_recording(self) -> bool:
         """Whether a fault is being recorded."""
         return self._open is not None
 
-    def take(self, event: Any) -> None:
+    def handle_device_event(self, event: Any) -> None:
         """Handle an event of the driver, in order."""
-        if isinstance(event, self._kind.pictures):
+        if isinstance(event, self._kind.telemetry_events):
             self._view = self._kind.fold(self._view, event)
             return
         if isinstance(event, LinkUp):
@@ -95,20 +95,20 @@ class Freezer:
             self._ends.append(ended)
         self._view = self._kind.fold(self._view, event)
 
-    def _known(self, halt: Halt) -> bool:
+    def _known(self, halt: MachineHalt) -> bool:
         """Return whether a report about this halt exists already."""
         if halt.what == "path_blocked":  # after a halt the sensors stay blocked for the same reason
-            state = getattr(self._view.state, "name", "")
-            return self._path_reported or self._power_reported or self.busy or state in _HALTED
+            state = getattr(self._view.state, "add_later_finding", "")
+            return self._path_reported or self._power_reported or self.is_recording or state in _HALTED
         return halt.what == "power_lost" and self._power_reported
 
-    def _halted(self, event: Any, halt: Halt) -> None:
+    def _halted(self, event: Any, halt: MachineHalt) -> None:
         if self._open is not None:  # the same fault continues
             self._open = msgspec.structs.replace(self._open, halts=(*self._open.halts, halt))
             return
         name, facts = self._kind.name, dict(self._facts())
         account = evidence.account_of(name, self._view, event, self._hello, facts.pop("expected", None))
-        self._open = Dossier(
+        self._open = FaultReport(
             at_ns=self._wall_ns(),
             machine=evidence.machine_of(self._slot, name, self._hello),
             halts=(halt,),
@@ -152,12 +152,12 @@ class Freezer:
             log.error("%s: its fault report could not be written: %s", self._slot, error)  # noqa: TRY400 - no traceback
             return None
 
-    async def _complete(self, first: Dossier) -> None:
+    async def _complete(self, first: FaultReport) -> None:
         """Store the known evidence, ask the machine for more, and close the report with its answers."""
         number = (await self._write(self._keep.add, first) if self._keep is not None else None) or 0
         name = self._kind.name
         answers: dict[str, Any] = {}
-        capable = self._hello is not None and TRAIL in self._hello.capabilities
+        capable = self._hello is not None and EDGE_LOG in self._hello.capabilities
         trail = await self._ask("trail") if capable else None
         sensors, transits = await self._ask("sensors"), await self._ask("transits")
         assert self._open is not None, "only this method closes it"
@@ -172,9 +172,9 @@ class Freezer:
             answers["levels"] = evidence.levels_of(name, sensors.levels)
         if transits is not None:
             answers["times"] = evidence.times_of(name, transits.segments)
-        closed = msgspec.structs.replace(self._open, complete=True, number=number, **answers)
+        closed = msgspec.structs.replace(self._open, complete=True, require_count=number, **answers)
         self._open = None
-        self.dossiers.append(closed)
+        self.reports.append(closed)
         if self._keep is not None and number:
             await self._write(self._keep.complete, number, closed)
         if self._on_kept is not None:

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 # The longest time (s) that work is deferred. Until then machines were only stopped and locked, as at every start: a box
 # that fails in between has lost nothing that it permitted.
-LONGEST: Final = 0.002
+LONGEST_S: Final = 0.002
 
 
-class Hold:
+class ConfirmationBatch:
     """Defers work from the first fail-safe command until the last one is answered or the time is over."""
 
     def __init__(self, writer: JournalWriter) -> None:
@@ -30,22 +30,22 @@ class Hold:
         self._timer: asyncio.TimerHandle | None = None
         self._catching_up = False
 
-    def begun(self, work: asyncio.Future[Any]) -> None:
+    def add(self, work: asyncio.Future[Any]) -> None:
         """Wait for the answer to a fail-safe command that was just sent."""
         self._unanswered.add(work)
         if self._timer is None:
-            self._writer.hold()
-            self._timer = asyncio.get_running_loop().call_later(LONGEST, self._end)
+            self._writer.pause()
+            self._timer = asyncio.get_running_loop().call_later(LONGEST_S, self._end)
 
-    def answered(self, work: asyncio.Future[Any], then: Callable[[], None]) -> None:
+    def on_answer(self, work: asyncio.Future[Any], then: Callable[[], None]) -> None:
         """Handle the answer to a command: run `then` with the rest of the batch, or now if there is no batch."""
         self._unanswered.discard(work)
-        if not self.later(then):
+        if not self.defer(then):
             then()
         elif not self._unanswered:
             self._end()
 
-    def later(self, work: Callable[[], None]) -> bool:
+    def defer(self, work: Callable[[], None]) -> bool:
         """Defer work until all commands are answered; return False without a batch: then the caller does it now."""
         if self._timer is None:
             return False
@@ -53,11 +53,11 @@ class Hold:
         return True
 
     @property
-    def keeps(self) -> bool:
+    def has_deferred(self) -> bool:
         """Whether work is deferred, such as a step that has no record yet."""
         return bool(self._kept) or self._catching_up
 
-    def catch_up(self) -> None:
+    def run_deferred(self) -> None:
         """Run the deferred work now, so that a new event keeps its place after it."""
         if self._kept:
             kept, self._kept = self._kept, []
@@ -70,9 +70,9 @@ class Hold:
 
     def _end(self) -> None:
         self._stop()
-        self.catch_up()
+        self.run_deferred()
         if self._timer is None:  # otherwise the deferred work has started a new batch
-            self._writer.release()
+            self._writer.resume()
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.config import TableConfig
-    from table_controller.table.state import State
+    from table_controller.table.state import TableState
 
-REVOKED: Final = "revoked.json"
+FORMER_LIST: Final = "revoked.json"
 # The name of `revoked.json` when the journal has its keys.
-TAKEN_OVER: Final = "revoked.in-journal.json"
+RETIRED_LIST: Final = "revoked.in-journal.json"
 
 
 def fingerprint(key: DeviceKey) -> str:
@@ -43,7 +43,7 @@ def identity(key: DeviceKey) -> tuple[str, str]:
     return key.serial, fingerprint(key)
 
 
-def same_key(one: DeviceKey, other: DeviceKey) -> bool:
+def is_same_key(one: DeviceKey, other: DeviceKey) -> bool:
     """Return whether two key files have the same device and the same key, enrolled or not."""
     return (one.serial, one.key) == (other.serial, other.key)
 
@@ -51,7 +51,7 @@ def same_key(one: DeviceKey, other: DeviceKey) -> bool:
 # --- the list of earlier software -------------------------------------------------------------------------------------
 
 
-def read_revoked(path: Path) -> tuple[tuple[str, str], ...]:
+def read_former_list(path: Path) -> tuple[tuple[str, str], ...]:
     """Return the keys in the list of earlier software; none if there is no list."""
     try:
         return tuple(msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]]))
@@ -61,7 +61,7 @@ def read_revoked(path: Path) -> tuple[tuple[str, str], ...]:
         raise BadKeyFile(f"{path}: {error}") from error
 
 
-def write_revoked(path: Path, keys: tuple[tuple[str, str], ...]) -> None:
+def write_former_list(path: Path, keys: tuple[tuple[str, str], ...]) -> None:
     """Write such a list for the next start; it is on disk when this returns."""
     draft = path.with_suffix(".part")
     with draft.open("wb") as file:
@@ -72,10 +72,10 @@ def write_revoked(path: Path, keys: tuple[tuple[str, str], ...]) -> None:
     sync_folder(path.parent)
 
 
-def set_aside(path: Path) -> None:
+def retire_former_list(path: Path) -> None:
     """Rename a list that the journal has. If that fails, the next start copies it again, which changes nothing."""
     with suppress(OSError):
-        path.rename(path.with_name(TAKEN_OVER))
+        path.rename(path.with_name(RETIRED_LIST))
         sync_folder(path.parent)
 
 
@@ -120,7 +120,7 @@ def finish_draft(file: Path) -> None:
         ) from error
 
 
-def settle_draft(state: State, slot: str, file: Path) -> tuple[DeviceKey | None, str]:
+def settle_draft(state: TableState, slot: str, file: Path) -> tuple[DeviceKey | None, str]:
     """At a start, finish an interrupted enrollment if the journal has it, otherwise undo it.
 
     Return the new key if it was finished, and a sentence; None and "" if there was nothing to do.
@@ -147,7 +147,7 @@ def _marked(file: Path) -> Path:
     return file.with_name(f".{file.name}.enrolled")
 
 
-def settle_marks(config: TableConfig) -> list[str]:
+def finish_former_enrollments(config: TableConfig) -> list[str]:
     """At a start, finish the enrollments that earlier software marked; return a sentence for each.
 
     The caller must read the configuration again if there was one.
@@ -158,9 +158,9 @@ def settle_marks(config: TableConfig) -> list[str]:
         try:
             if not mark.exists():
                 continue
-            new, path = load_key(mark), config.data / REVOKED
-            if not same_key(slot.key, new):
-                write_revoked(path, tuple(dict.fromkeys((*read_revoked(path), identity(slot.key)))))
+            new, path = load_key(mark), config.data / FORMER_LIST
+            if not is_same_key(slot.key, new):
+                write_former_list(path, tuple(dict.fromkeys((*read_former_list(path), identity(slot.key)))))
             mark.rename(slot.key_file)
             sync_folder(slot.key_file.parent)
         except OSError as error:

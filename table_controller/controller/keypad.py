@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.keypad import messages as m
-from devices.keypad.state import seats_of, stale
+from devices.keypad.state import seats_of, check_freshness
 from devices.report import Reported
 from firmware_bridge.errors import PitboxError
 from table_controller.table import events as ev
@@ -16,14 +16,14 @@ from table_controller.table import machines as mc
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.loop import Controller, DurableStep
     from table_controller.controller.slot import Slot
     from table_controller.table.decisions import Prompt
 
 log = logging.getLogger(__name__)
 
 # Kind of prompt -> prompt of the keypad; the keypad shows the first open one.
-_PROMPTS: Final = {"seats": m.Prompt.SEATS, "stub": m.Prompt.STUB_COUNT, "chips": m.Prompt.CHIP_COUNT}
+_PROMPTS: Final = {"seats": m.KeypadPrompt.SEATS, "stub": m.KeypadPrompt.STUB_COUNT, "chips": m.KeypadPrompt.CHIP_COUNT}
 _TEXTS: Final = {
     "seats": ["SEATS WITH A WAGER", "press seats", "then CONFIRM"],
     "stub": ["CARDS IN THE STUB", "type the count", "then ENTER"],
@@ -42,12 +42,12 @@ class Keypad:
         controller: Controller,
         slots: Mapping[str, Slot[Any, Any]],
         dealer: Callable[[], ev.Person | None],
-        fresh: Callable[[], int],
+        next_id: Callable[[], int],
     ) -> None:
         self._controller = controller
         self._pads = {name: slot for name, slot in slots.items() if slot.kind.name == m.KIND}
         self._dealer = dealer
-        self._fresh = fresh
+        self._fresh = next_id
         self._asked: dict[str, tuple[int, int]] = {}  # slot -> (prompt, id of the Show command for it)
         self._lit: dict[str, frozenset[m.Lamp]] = {}
         self._busy: dict[str, asyncio.Task[None]] = {}
@@ -57,7 +57,7 @@ class Keypad:
 
     # --- display ------------------------------------------------------------------------------------------------------
 
-    def _step(self, _: Step) -> None:
+    def _step(self, _: DurableStep) -> None:
         betting = self._controller.table.state.round.state == mc.BETTING
         if not betting:
             self._opened = None
@@ -96,7 +96,7 @@ class Keypad:
                     number = self._fresh()
                     self._asked[name] = (prompt.id if prompt else 0, number)
                     kind = prompt.kind if prompt else ""
-                    await driver.show(number, _PROMPTS.get(kind, m.Prompt.NOTHING), _TEXTS.get(kind, []))
+                    await driver.show(number, _PROMPTS.get(kind, m.KeypadPrompt.NOTHING), _TEXTS.get(kind, []))
                 elif self._lit.get(name) != lamps:
                     self._lit[name] = lamps
                     await driver.set_lamps(self._fresh(), *lamps)
@@ -109,7 +109,7 @@ class Keypad:
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def told(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: Any) -> None:
         """Handle an event of a keypad; ignore other devices."""
         if slot not in self._pads:
             return
@@ -118,8 +118,8 @@ class Keypad:
                 self._asked.pop(slot, None)
                 self._lit.pop(slot, None)
                 self._show(slot)
-            case m.Pressed() | m.SeatsEntered() | m.CountEntered() if stale(event) is not None:
-                log.warning("%s: %s", slot, stale(event))
+            case m.Pressed() | m.SeatsEntered() | m.CountEntered() if check_freshness(event) is not None:
+                log.warning("%s: %s", slot, check_freshness(event))
             case m.Pressed(key=m.Key.LOCK_OUT):
                 self._lock_out(slot, event)
             case m.Pressed(key=m.Key.START_GAME):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
-    from table_controller.table.state import State
+    from table_controller.table.state import TableState
 
 # The longest window (s): each sensor confirms within milliseconds. After a restart with open bets a round stays in this
 # state until its time is over or a person decides, and that person must see the table.
@@ -23,7 +23,7 @@ class LockWindow:
         self._round = 0
         self._since = 0.0
 
-    def is_open(self, state: State) -> bool:
+    def is_open(self, state: TableState) -> bool:
         """Return whether sensors are being locked now."""
         if state.progressive.state != mc.LOCKING or state.progressive.overdue:
             return False

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from table_controller.controller.slot import Slot
 
 # Command ids that no journal has: far above all others; the time (microseconds) makes them different.
-BARE: Final = 1 << 61
+EMERGENCY_ID_BASE: Final = 1 << 61
 _OPEN: Final = (bet_sensor.State.AWAITING, bet_sensor.State.PLACED)
 
 
-def bare_stop(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
+def stop_without_core(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] | None:
     """Stop or lock a connected machine without the core; return None if there is nothing to stop."""
     driver, kind = slot.driver, slot.kind.name
     if driver.reported is None:
@@ -40,17 +40,17 @@ def bare_stop(slot: Slot[Any, Any], round_: int, number: int) -> Awaitable[Any] 
     return None
 
 
-class LockedBox:
+class SafeMode:
     """`cause` is the error that people see; `stopped` are the slots that were made safe."""
 
     def __init__(self, cause: PitboxError, clock: Clock) -> None:
         self.cause = cause
         self.slots: dict[str, Slot[Any, Any]] = {}
-        self.stopped: list[str] = []
-        self._next = BARE + clock.now()[0] // 1000
+        self.stopped_slots: list[str] = []
+        self._next = EMERGENCY_ID_BASE + clock.now()[0] // 1000
         self._tasks: set[asyncio.Future[Any]] = set()
 
-    def listener(self, name: str) -> Callable[[Any], None]:
+    def device_event_handler(self, name: str) -> Callable[[Any], None]:
         """Return the function that handles the events of a slot; only reports matter."""
         return lambda event: self._reported(name, event) if isinstance(event, Reported) else None
 
@@ -75,7 +75,7 @@ class LockedBox:
         self._tasks.discard(done)
         if not done.cancelled() and not isinstance(done.exception(), PitboxError):
             done.result()
-            self.stopped.append(name)
+            self.stopped_slots.append(name)
 
     async def close(self) -> None:
         """Cancel all commands."""

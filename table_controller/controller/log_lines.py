@@ -20,13 +20,13 @@ _PRIORITIES = {
 }
 
 
-class Lines(logging.Formatter):
+class JsonLineFormatter(logging.Formatter):
     """Formats a record as one line. `priorities`: put `<N>` in front, which the systemd journal reads."""
 
-    def __init__(self, table: str, *, priorities: bool) -> None:
+    def __init__(self, table: str, *, with_priorities: bool) -> None:
         super().__init__()
         self._table = table
-        self._priorities = priorities
+        self._priorities = with_priorities
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line: level, table, logger, message and traceback."""
@@ -48,7 +48,7 @@ class Lines(logging.Formatter):
 def start_logging(table: str, stream: TextIO | None = None, level: int = logging.INFO) -> logging.Handler:
     """Send every log record to standard error, one line each; return the handler."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(Lines(table, priorities="JOURNAL_STREAM" in os.environ))
+    handler.setFormatter(JsonLineFormatter(table, with_priorities="JOURNAL_STREAM" in os.environ))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(level)

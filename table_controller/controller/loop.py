@@ -17,13 +17,13 @@ import msgspec
 
 from firmware_bridge.commands import Settled
 from firmware_bridge.errors import BoxFailed, DiskFull, JournalFailed, PitboxError
-from table_controller.controller.actuate import begin, ended
-from table_controller.controller.asking import Asking
+from table_controller.controller.actuate import start_command, command_ended
+from table_controller.controller.asking import CommandReconciler
 from table_controller.controller.deadlines import Deadlines
-from table_controller.controller.hold import Hold
-from table_controller.controller.locked import BARE, bare_stop
+from table_controller.controller.hold import ConfirmationBatch
+from table_controller.controller.locked import EMERGENCY_ID_BASE, stop_without_core
 from table_controller.controller.permission import still_permitted
-from table_controller.controller.shown_money import money_of
+from table_controller.controller.shown_money import shown_money_of
 from table_controller.controller.translate import translate
 from table_controller.journal.records import Note
 from table_controller.table import events as ev
@@ -39,18 +39,18 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
-    from table_controller.journal.records import Stamp
-    from table_controller.journal.roll import Roll
+    from table_controller.journal.records import Timestamp
+    from table_controller.journal.roll import CredentialRoster
     from table_controller.table.core import Table
 
 
 log = logging.getLogger(__name__)
 
 # A disk needs milliseconds; a coroutine that waits for it checks this often (s) whether the journal has failed.
-NOTE_PATIENCE: Final = 0.25
+DURABLE_POLL_S: Final = 0.25
 
 
-class Step(msgspec.Struct, frozen=True):
+class DurableStep(msgspec.Struct, frozen=True):
     """A step that is on disk: its journal number, its time, its event and its decisions.
 
     `head` is the head of the journal after it.
@@ -73,10 +73,10 @@ class Controller:
     def __init__(self, table: Table, recorder: Recorder) -> None:
         self.table = table
         self.slots: dict[str, Slot[Any, Any]] = {}
-        self.followers: list[Callable[[Step], None]] = []
+        self.followers: list[Callable[[DurableStep], None]] = []
         self.halted: PitboxError | None = None
-        self.durable = 0  # the number of the last step of this start that is on disk
-        self.shown_money = money_of(table)  # after that step; all displays use it
+        self.durable_seq = 0  # the number of the last step of this start that is on disk
+        self.shown_money = shown_money_of(table)  # after that step; all displays use it
         self.on_halted: Callable[[PitboxError], None] | None = None
         self.on_noted: list[Callable[[], None]] = []  # called when a note is on disk
         self._recorder = recorder
@@ -87,27 +87,27 @@ class Controller:
         self._stopping = False
         self._tasks: set[asyncio.Future[Any]] = set()
         self._deadlines = Deadlines(recorder, self._due)
-        self.hold = Hold(recorder.writer)
-        self._asking = Asking(table, self.submit)
+        self.confirmation_batch = ConfirmationBatch(recorder.writer)
+        self._asking = CommandReconciler(table, self.submit)
         recorder.writer.on_failed = self.journal_failed
         recorder.writer.on_ballast_freed = self._disk_full
 
     def begin(self) -> None:
         """Record the start, and every deadline that passed while the box was off. Ports are opened after this."""
-        self._recorder.begin(self.table)
+        self._recorder.record_start(self.table)
         come = self._deadlines.resume()
-        self.submit(ev.BoxStarted(self._recorder.boot, self._recorder.back))
+        self.submit(ev.BoxStarted(self._recorder.boot, self._recorder.clock_went_back))
         for timer in come:
             if timer in self._recorder.timers.running:  # the start itself may have restarted it
                 self._due_at_start(timer)
 
-    def listener(self, name: str) -> Callable[[Any], None]:
+    def device_event_handler(self, name: str) -> Callable[[Any], None]:
         """Return the function that handles the events of a slot."""
         return lambda event: self._on_device_event(name, event)
 
     def _on_device_event(self, name: str, event: Any) -> None:
         slot = self.slots[name]
-        is_for_core = not isinstance(event, slot.kind.pictures)
+        is_for_core = not isinstance(event, slot.kind.telemetry_events)
         for each in translate(name, slot.kind.name, slot.kind.trigger(event), event) if is_for_core else ():
             if self._is_gone_already(each):
                 continue
@@ -116,8 +116,8 @@ class Controller:
         if self.halted is not None or self._closed:
             return
         if isinstance(event, Settled):
-            self._asking.settled(event)
-        self._asking.look_after(slot)
+            self._asking.on_settled(event)
+        self._asking.reconcile(slot)
 
     def _is_gone_already(self, event: ev.Event) -> bool:
         """Return whether a link is reported down that the core already knows as down; such a report changes nothing."""
@@ -129,7 +129,7 @@ class Controller:
 
     def _tested(self, name: str) -> bool:
         """Return whether a machine is in test mode: the cards in its reports belong to no deck."""
-        procedure = self.table.state.slots[name].way
+        procedure = self.table.state.slots[name].return_procedure
         return procedure is not None and procedure.testing
 
     # --- events -------------------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class Controller:
 
         After a halt or close, events are ignored: nothing happens that cannot be recorded.
         """
-        self.hold.catch_up()
+        self.confirmation_batch.run_deferred()
         self._waiting.append(event)
         if self._stepping:
             return
@@ -158,31 +158,31 @@ class Controller:
 
         The state matches the newest record only if no step is deferred.
         """
-        if self.halted is None and not self._closed and not self._stepping and not self.hold.keeps:
+        if self.halted is None and not self._closed and not self._stepping and not self.confirmation_batch.has_deferred:
             self._recorder.snapshot_if_due(self.table)
 
     def _step(self, event: ev.Event) -> None:
         now = self._recorder.stamp()
         try:
-            taken = len(first := self.table.take(event))
+            taken = len(first := self.table.apply(event))
             self._make_safe(first)  # before the rest of the step is computed
-            decisions = self.table.go_on(event)
+            decisions = self.table.advance(event)
         except Exception as bug:  # noqa: BLE001 - any failure must make the machines safe
             self._core_failed(event, bug)
             return
         self._make_safe(decisions[taken:])
-        record = partial(self._record, event, decisions, now, money_of(self.table))
-        if not self.hold.later(record):
+        record = partial(self._record, event, decisions, now, shown_money_of(self.table))
+        if not self.confirmation_batch.defer(record):
             record()
 
-    def _record(self, event: ev.Event, decisions: list[Decision], now: Stamp, money: ShownMoney | None) -> None:
+    def _record(self, event: ev.Event, decisions: list[Decision], now: Timestamp, money: ShownMoney | None) -> None:
         """Pass a step to the journal, and update its deadlines."""
         if isinstance(event, ev.Due):
-            self._recorder.timers.came(event.timer)
-        self._recorder.step(event, decisions, now, lambda record: self._durable(record, event, decisions, money))
+            self._recorder.timers.remove(event.timer)
+        self._recorder.record_step(event, decisions, now, lambda record: self._durable(record, event, decisions, money))
         for decision in decisions:
             if isinstance(decision, Deadline):
-                self._deadlines.set(decision.timer)
+                self._deadlines.update(decision.timer)
 
     def _make_safe(self, decisions: list[Decision]) -> None:
         """Send the fail-safe commands in this call."""
@@ -194,7 +194,7 @@ class Controller:
         """Handle a step that is now on disk: send its commands that are still permitted, then call the followers."""
         if self._closed:
             return
-        self.durable, self.shown_money = record.seq, money
+        self.durable_seq, self.shown_money = record.seq, money
         for decision in decisions:
             if self.halted is None and isinstance(decision, Command) and not decision.safe:
                 if not self._stopping and still_permitted(self.table, decision):
@@ -202,9 +202,9 @@ class Controller:
                 else:
                     self.submit(ev.CommandEnded(decision.id, "revoked"))
         if self.followers:
-            self._call_followers(Step(record.seq, record.wall_ns, event, decisions, record.head))
+            self._call_followers(DurableStep(record.seq, record.wall_ns, event, decisions, record.head))
 
-    def _call_followers(self, step: Step) -> None:
+    def _call_followers(self, step: DurableStep) -> None:
         """Call every follower; report one that fails and continue with the next."""
         for follower in tuple(self.followers):
             try:
@@ -214,10 +214,10 @@ class Controller:
                 asyncio.get_running_loop().call_exception_handler(context)
 
     @property
-    def newest(self) -> int:
+    def newest_seq(self) -> int:
         """The number of the last step of this start; it may not be on disk yet (`durable`)."""
-        self.hold.catch_up()  # a deferred step has no number yet
-        return self._recorder.newest
+        self.confirmation_batch.run_deferred()  # a deferred step has no number yet
+        return self._recorder.newest_seq
 
     @property
     def last_hits(self) -> HitLog:
@@ -230,20 +230,20 @@ class Controller:
         return self._recorder.findings
 
     @property
-    def roll(self) -> Roll:
+    def credential_roster(self) -> CredentialRoster:
         """The credentials that the journal knows."""
         return self._recorder.roll
 
     def time_left(self) -> dict[str, float]:
         """Return the time (s) until each running deadline."""
         now, timers = self._recorder.stamp(), self._recorder.timers
-        return {timer: timers.left(timer, now, trusted=self._recorder.trusted) for timer in timers.running}
+        return {timer: timers.seconds_left(timer, now, trusted=self._recorder.is_clock_trusted) for timer in timers.running}
 
     def note(self, note: Note, on_disk: Callable[[], None] | None = None) -> None:
         """Record a note, which is not a step of the table; ignored after a halt or close."""
         if self.halted is None and not self._closed:
-            self.hold.catch_up()
-            self._recorder.note(note, lambda _: self._note_durable(on_disk))
+            self.confirmation_batch.run_deferred()
+            self._recorder.record_note(note, lambda _: self._note_durable(on_disk))
             self._snapshot_if_due()
 
     def _note_durable(self, on_disk: Callable[[], None] | None) -> None:
@@ -252,21 +252,21 @@ class Controller:
             for noted in (*((on_disk,) if on_disk is not None else ()), *self.on_noted):
                 noted()
 
-    async def noted(self, note: Note) -> None:
+    async def note_and_wait(self, note: Note) -> None:
         """Record a note and wait until it is on disk; raise JournalFailed if that is impossible."""
         durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.note(note, lambda: None if durable.done() else durable.set_result(None))
         while self.halted is None and not self._closed:
-            done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+            done, _ = await asyncio.wait({durable}, timeout=DURABLE_POLL_S)
             if done:
                 return
         raise JournalFailed("the journal failed before this was recorded")
 
-    async def taken(self, event: ev.Event) -> list[Decision]:
+    async def submit_and_wait(self, event: ev.Event) -> list[Decision]:
         """Submit an event, wait until it is on disk, return its decisions; raise JournalFailed if that fails."""
         durable: asyncio.Future[list[Decision]] = asyncio.get_running_loop().create_future()
 
-        def follow(step: Step) -> None:
+        def follow(step: DurableStep) -> None:
             if step.event is event and not durable.done():
                 durable.set_result(step.decisions)
 
@@ -274,7 +274,7 @@ class Controller:
         try:
             self.submit(event)
             while self.halted is None and not self._closed:
-                done, _ = await asyncio.wait({durable}, timeout=NOTE_PATIENCE)
+                done, _ = await asyncio.wait({durable}, timeout=DURABLE_POLL_S)
                 if done:
                     return durable.result()
         finally:
@@ -286,14 +286,14 @@ class Controller:
     def _send(self, command: Command) -> None:
         slot = self.slots[command.slot]
         try:
-            work = asyncio.ensure_future(begin(slot.kind.name, slot.driver, command))
+            work = asyncio.ensure_future(start_command(slot.kind.name, slot.driver, command))
         except PitboxError as failed:
             self._end(command, failed)
             return
         self._tasks.add(work)
         if command.safe:
-            self.hold.begun(work)
-            work.add_done_callback(lambda done: self.hold.answered(done, partial(self._ended, command, done)))
+            self.confirmation_batch.add(work)
+            work.add_done_callback(lambda done: self.confirmation_batch.on_answer(done, partial(self._ended, command, done)))
         else:
             work.add_done_callback(partial(self._ended, command))
 
@@ -309,7 +309,7 @@ class Controller:
     def _end(self, command: Command, error: PitboxError | None) -> None:
         """Submit the end of a command, unless the reconciler has already settled it."""
         if command.id in self.table.state.commands:
-            self.submit(ended(command.id, error))
+            self.submit(command_ended(command.id, error))
 
     # --- time ---------------------------------------------------------------------------------------------------------
 
@@ -317,9 +317,9 @@ class Controller:
         self.submit(ev.Due(timer))
 
     def _due_at_start(self, timer: str) -> None:
-        self._deadlines.set(timer)  # so that no second handle waits for it
-        self._recorder.timers.came(timer)
-        self._deadlines.set(timer)
+        self._deadlines.update(timer)  # so that no second handle waits for it
+        self._recorder.timers.remove(timer)
+        self._deadlines.update(timer)
         self.submit(ev.Due(timer))
 
     # --- the end ------------------------------------------------------------------------------------------------------
@@ -344,13 +344,13 @@ class Controller:
         context = {"message": f"the core failed at {type(event).__name__}", "exception": bug}
         asyncio.get_running_loop().call_exception_handler(context)
         failed = BoxFailed(f"the core failed at {type(event).__name__}: {bug!r}")
-        self.hold.catch_up()
-        self._recorder.note(Note("failed", f"{failed.code}: {failed}"))
+        self.confirmation_batch.run_deferred()
+        self._recorder.record_note(Note("failed", f"{failed.code}: {failed}"))
         self.halted = failed
-        number = BARE + self._recorder.stamp().wall_ns // 1000
+        number = EMERGENCY_ID_BASE + self._recorder.stamp().wall_ns // 1000
         for slot in self.slots.values():
             number += 1
-            work = bare_stop(slot, self.table.state.round.number, number)
+            work = stop_without_core(slot, self.table.state.round.number, number)
             if work is not None:
                 self._watch(asyncio.ensure_future(work))
         self._deadlines.close()
@@ -371,12 +371,12 @@ class Controller:
     def _disk_full(self) -> None:
         self.journal_failed(DiskFull("the disk of the journal is full; the ballast was freed to record this"))
 
-    def keep(self) -> None:
+    def snapshot_if_idle(self) -> None:
         """Between rounds, write a snapshot as the last record before the box stops.
 
         An upgrade can begin from it; during a round an upgrade is not possible.
         """
-        self.hold.catch_up()
+        self.confirmation_batch.run_deferred()
         if self.halted is None and not self._closed and self.table.state.round.state == mc.IDLE:
             self._recorder.snapshot(self.table)
 
@@ -385,15 +385,15 @@ class Controller:
         self._stopping = True
         self.submit(ev.BoxHalted(0))
 
-    def dead(self) -> None:
+    def abandon(self) -> None:
         """Behave as after a power cut: receive, send and publish nothing from now on."""
         self._closed = True
         self._deadlines.close()
-        self.hold.close()
+        self.confirmation_batch.close()
 
     async def close(self) -> None:
         """Cancel deadlines and commands; the slots stay open, because the box owns them."""
-        self.dead()
+        self.abandon()
         tasks: set[asyncio.Future[Any]] = {*self._tasks, *self._asking.close()}
         for task in tasks:
             task.cancel()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.controller.status import Status
+    from table_controller.controller.status import BoxStatus
 
 PHASES: Final = ("running", "locked", "halted", "stopping")
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -29,12 +29,12 @@ def _head(name: str, about: str, kind: str = "gauge") -> list[str]:
     return [f"# HELP pitbox_{name} {about}", f"# TYPE pitbox_{name} {kind}"]
 
 
-def metrics_text(status: Status) -> str:
+def metrics_text(status: BoxStatus) -> str:
     """Return the page."""
     return "\n".join(_lines(status)) + "\n"
 
 
-def _lines(status: Status) -> Iterator[str]:
+def _lines(status: BoxStatus) -> Iterator[str]:
     yield from _head("info", "version, table and game")
     yield _line("info", 1, version=status.version, table=status.table, game=status.game)
     yield from _head("phase", "1 for the current phase of the box")
@@ -67,7 +67,7 @@ def _lines(status: Status) -> Iterator[str]:
     yield from _of_table(status)
 
 
-def _surroundings(status: Status) -> Iterator[str]:
+def _surroundings(status: BoxStatus) -> Iterator[str]:
     yield from _head("uplink_configured", "whether a broker is configured")
     yield _line("uplink_configured", int(status.uplink is not None))
     if status.uplink is not None:
@@ -87,7 +87,7 @@ def _surroundings(status: Status) -> Iterator[str]:
         yield _line("notices", sum(notice.code == code for notice in status.notices), code=code)
 
 
-def _of_table(status: Status) -> Iterator[str]:
+def _of_table(status: BoxStatus) -> Iterator[str]:
     state = status.state
     if state is None:
         return

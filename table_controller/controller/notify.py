@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 # While a start reads a long journal, it asks systemd for this much more time (s), this often (s): systemd ends a start
 # only if it hangs.
-MORE_TIME: Final = 60.0
-ASK_EVERY: Final = 5.0
+EXTEND_BY_S: Final = 60.0
+EXTEND_EVERY_S: Final = 5.0
 
 
-class Notifier:
+class SystemdNotifier:
     """Sends notifications to systemd. `watchdog` sends from the event loop: systemd restarts a box whose loop hangs."""
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -32,7 +32,7 @@ class Notifier:
         self._limit = int(env.get("WATCHDOG_USEC", "0")) / 1e6 if ours else 0.0
         self._ask_at = 0.0
 
-    def tell(self, *words: str) -> None:
+    def send(self, *words: str) -> None:
         """Send assignments such as READY=1; ignore a systemd that does not receive them."""
         if not self._address:
             return
@@ -43,22 +43,22 @@ class Notifier:
             except OSError:
                 return
 
-    def reading(self, record: int) -> None:
+    def extend_start(self, record: int) -> None:
         """Ask for more time, at intervals, while the start reads the journal."""
         if self._address and (now := time.monotonic()) >= self._ask_at:
-            self._ask_at = now + ASK_EVERY
-            self.tell(f"EXTEND_TIMEOUT_USEC={MORE_TIME * 1e6:.0f}", f"STATUS=reading the journal: record {record}")
+            self._ask_at = now + EXTEND_EVERY_S
+            self.send(f"EXTEND_TIMEOUT_USEC={EXTEND_BY_S * 1e6:.0f}", f"STATUS=reading the journal: record {record}")
 
     def ready(self, status: str) -> None:
         """Report that the box runs, or is locked."""
-        self.tell("READY=1", f"STATUS={status}")
+        self.send("READY=1", f"STATUS={status}")
 
     def stopping(self) -> None:
         """Report that the box stops."""
-        self.tell("STOPPING=1", "STATUS=stopping")
+        self.send("STOPPING=1", "STATUS=stopping")
 
     async def watchdog(self) -> None:
         """Report that the event loop is alive, twice in every limit; return at once if systemd sets no limit."""
         while self._limit:
-            self.tell("WATCHDOG=1")
+            self.send("WATCHDOG=1")
             await asyncio.sleep(self._limit / 2)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 _FIRST: Final = 1 << 62
 
 
-class ServiceNumbers:
+class ServiceCommandIds:
     """Ids from the time (microseconds), so they rise across restarts unless the clock is set back.
 
     If an id repeats after that, a device that remembers it answers "done" and moves nothing twice.
@@ -20,7 +20,7 @@ class ServiceNumbers:
         self._clock = clock
         self._last = 0
 
-    def fresh(self) -> int:
+    def next_id(self) -> int:
         """Return a new id."""
         self._last = max(self._last + 1, _FIRST + self._clock.now()[0] // 1000)
         return self._last

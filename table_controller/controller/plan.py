@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Transport
-    from table_controller.people import PeopleFile, Person
+    from table_controller.people import PeopleFile, CredentialHolder
     from table_controller.quota import Origin
     from table_controller.rulebook import Edition, Submission
 
 # A hold that nobody has cleared after this time (s) is escalated: long enough for a floorperson to come and decide. The
 # configuration can change it.
-ESCALATE_AFTER: Final = 300.0
+ESCALATE_AFTER_S: Final = 300.0
 
 
-class People(Protocol):
+class PeopleSource(Protocol):
     """The credentials of a table. `path` is the people file, if there is one."""
 
     @property
@@ -30,21 +30,21 @@ class People(Protocol):
     def read(self) -> PeopleFile:
         """Return the current file, the same object until it changes; raise BadPeopleFile if it cannot be read."""
 
-    def check(self, id_: str, pin: str, place: Origin | str = "") -> Person:
+    def check(self, id_: str, pin: str, place: Origin | str = "") -> CredentialHolder:
         """Return the holder; raise CredentialRefused if the id or the PIN is wrong. Slow."""
 
-    def known_address(self, name: str) -> bool:
+    def is_known_address(self, name: str) -> bool:
         """Return whether somebody signed on from this address before."""
 
-    def known_id(self, id_: str) -> str | None:
+    def stored_id(self, id_: str) -> str | None:
         """Return an id as it is written in the people file; None if nobody has it."""
 
-    def holds(self, id_: str, role: str, proof: str = "") -> bool:
+    def is_valid(self, id_: str, role: str, proof: str = "") -> bool:
         """Return whether a credential still has this role and the PIN that `proof` names. Fast; needs no thread."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SlotPlan:
     """The plan of one slot: its kind of device, how to open its port, and what the device must prove."""
 
     name: str
@@ -62,9 +62,9 @@ class Plan:
     name: str
     edition: Edition
     submission: Submission
-    places: tuple[Place, ...]
-    people: People
-    escalate_after: float = ESCALATE_AFTER
-    revoked: Path | None = None  # list of revoked keys of earlier software; a start copies it to the journal
-    group: str | None = None
-    development: bool = False  # runs without an approval; every page shows UNVERIFIED
+    slots: tuple[SlotPlan, ...]
+    people: PeopleSource
+    escalate_after_s: float = ESCALATE_AFTER_S
+    former_revocation_list: Path | None = None  # list of revoked keys of earlier software; a start copies it to the journal
+    socket_group: str | None = None
+    is_development: bool = False  # runs without an approval; every page shows UNVERIFIED

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from table_controller.journal.port import Journal
 
 # How many records back to look for the last dealer; a round has about a hundred, and each names its dealer.
-LOOK_BACK: Final = 5000
+LOOK_BACK_RECORDS: Final = 5000
 # Events that name the dealer.
 _DEALER_EVENTS: Final = (ev.OpenRound, ev.DealerChanged)
 
@@ -26,7 +26,7 @@ def last_dealer(store: Journal) -> str | None:
     if last is None:
         return None
     dealer = None
-    for record in store.read(max(1, last.seq - LOOK_BACK)):
+    for record in store.read(max(1, last.seq - LOOK_BACK_RECORDS)):
         body = rec.current_body(record.kind, record.body)
         if record.kind in (rec.STEP, rec.NOTE) and b'"dealer"' in body:
             dealer = _dealer_in(record.kind, body) or dealer
@@ -51,11 +51,11 @@ class Presence:
     def __init__(self, last: str | None, submit: Callable[[ev.Event], None], note: Callable[[rec.Note], None]) -> None:
         self.dealer: ev.Person | None = None
         self.proof = ""  # of the PIN that the dealer signed on with
-        self.last = last
+        self.last_dealer = last
         self._submit = submit
         self._note = note
 
-    def signed_on(self, who: ev.Person, proof: str = "") -> None:
+    def sign_on(self, who: ev.Person, proof: str = "") -> None:
         """Sign a person on, with the proof of their PIN. A new dealer takes over the table."""
         if who.role != "dealer":
             self._note(rec.Note("signed_on", f"{who.role} {who.credential} signed on", who=who))
@@ -65,11 +65,11 @@ class Presence:
             return
         self._note(rec.Note("signed_on", f"dealer {who.credential} signed on", who=who))
         self.dealer = who
-        if self.last not in (None, who.credential):
+        if self.last_dealer not in (None, who.credential):
             self._submit(ev.DealerChanged(who))
-        self.last = who.credential
+        self.last_dealer = who.credential
 
-    def signed_off(self, who: ev.Person, proof: str = "") -> None:
+    def sign_off(self, who: ev.Person, proof: str = "") -> None:
         """Sign a person off. If the dealer has signed on again with another PIN, only the older sign-on ends."""
         if self.dealer == who and proof != self.proof:
             return
@@ -78,7 +78,7 @@ class Presence:
         if self.dealer == who:
             self.dealer = None
 
-    def check(self, event: ev.Event) -> None:
+    def check_dealer(self, event: ev.Event) -> None:
         """Raise NotAllowed for an event that only the signed-on dealer may submit. Closing bets is never refused."""
         if isinstance(event, ev.OpenRound) and event.who.role == "dealer":  # the core refuses other roles
             if self.dealer is None:

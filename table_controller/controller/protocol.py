@@ -17,7 +17,7 @@ from table_controller.table import events as ev
 # The longest line (bytes); far more than any request needs.
 MAX_LINE: Final = 64 * 1024
 # Bounds for entries of people: numbers that every program can represent exactly, texts of one line.
-MOST: Final = 1 << 53
+LARGEST_NUMBER: Final = 1 << 53
 LONGEST_TEXT: Final = 200
 MOST_ITEMS: Final = 16
 
@@ -28,30 +28,30 @@ class Request(msgspec.Struct, frozen=True, tag_field="do", forbid_unknown_fields
     id: int = 0
 
 
-class AskStatus(Request, frozen=True, tag="status"):
+class StatusRequest(Request, frozen=True, tag="status"):
     """Return the status of the box."""
 
 
-class Follow(Request, frozen=True, tag="follow"):
+class FollowRequest(Request, frozen=True, tag="follow"):
     """Send the state of the table now, then every step that is on disk; with `told`, also the events of machines."""
 
-    told: bool = False
+    device_events: bool = False
 
 
-class SignOn(Request, frozen=True, tag="sign_on"):
+class SignOnRequest(Request, frozen=True, tag="sign_on"):
     """Sign a person on; from then on this connection may act for them."""
 
     credential: str
     pin: str
 
 
-class SignOff(Request, frozen=True, tag="sign_off"):
+class SignOffRequest(Request, frozen=True, tag="sign_off"):
     """Sign a person off."""
 
     credential: str
 
 
-class Say(Request, frozen=True, tag="say"):
+class SubmitRequest(Request, frozen=True, tag="say"):
     """Submit an event of a person, without `who`. `by` and `second` are signed on over this connection."""
 
     event: dict[str, Any]
@@ -59,7 +59,7 @@ class Say(Request, frozen=True, tag="say"):
     second: str | None = None
 
 
-class Device(Request, frozen=True, tag="device"):
+class DeviceRequest(Request, frozen=True, tag="device"):
     """Ask a device a question, or give it an order of a technician, through the box."""
 
     slot: str
@@ -68,7 +68,7 @@ class Device(Request, frozen=True, tag="device"):
     by: str | None = None
 
 
-class Enroll(Request, frozen=True, tag="enroll"):
+class EnrollRequest(Request, frozen=True, tag="enroll"):
     """Enroll a device in a slot, signed by a technician and a floorperson; a previous key is revoked."""
 
     slot: str
@@ -77,7 +77,7 @@ class Enroll(Request, frozen=True, tag="enroll"):
     file: str = ""
 
 
-class People(Request, frozen=True, tag="people"):
+class PeopleRequest(Request, frozen=True, tag="people"):
     """Add or revoke a credential, or change its PIN; `by` is signed on here and has the right to do it.
 
     While the people file has no auditor, nobody can sign: then the user of the box, or root, may do it.
@@ -91,38 +91,38 @@ class People(Request, frozen=True, tag="people"):
     by: str | None = None
 
 
-class Trace(Request, frozen=True, tag="trace"):
+class TraceRequest(Request, frozen=True, tag="trace"):
     """Send every frame of these slots (of all slots, if none is named) from now on."""
 
     slots: list[str] = []
 
 
-class Jam(Request, frozen=True, tag="jam"):
+class FaultRequest(Request, frozen=True, tag="jam"):
     """Return the progress of the return to service of a fault report; with `step`, begin it or complete a step."""
 
-    dossier: int
+    fault_report: int
     step: str | None = None  # begin, leave, path_empty, count, return; other steps complete when the machine reports
     cards: int | None = None  # with count
     by: str | None = None
 
 
-class Mended(Request, frozen=True, tag="mended"):
+class WearResetRequest(Request, frozen=True, tag="mended"):
     """Restart the wear history of a machine after a technician serviced its rollers or sensors."""
 
     serial: str
     by: str | None = None
 
 
-REQUESTS: Final = (AskStatus, Follow, SignOn, SignOff, Say, Device, Enroll, People, Trace, Jam, Mended)
+REQUESTS: Final = (StatusRequest, FollowRequest, SignOnRequest, SignOffRequest, SubmitRequest, DeviceRequest, EnrollRequest, PeopleRequest, TraceRequest, FaultRequest, WearResetRequest)
 _REQUESTS: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(Union[REQUESTS])  # noqa: UP007
 
 # Every event that people may submit; the box adds the person.
-PEOPLES: Final = (
-    ev.DeckReceived, ev.OpenRound, ev.NoMoreBets, ev.Answer, ev.Declared, ev.Ordered, ev.DealerChanged, ev.SlotOrdered,
+PERSON_EVENTS: Final = (
+    ev.DeckReceived, ev.OpenRound, ev.NoMoreBets, ev.Answer, ev.IrregularityReported, ev.Ordered, ev.DealerChanged, ev.SlotOrdered,
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.CoverCardOut, ev.MeterClosed, ev.MeterOpened,
     ev.OverflowTransferred, ev.CopyAbsenceConfirmed,
 )  # fmt: skip
-_BY_NAME: Final = {event.__name__: event for event in PEOPLES}
+_BY_NAME: Final = {event.__name__: event for event in PERSON_EVENTS}
 _TWO: Final = (
     ev.MeterCorrected, ev.MeterReset, ev.MeterParameters, ev.MeterClosed, ev.MeterOpened, ev.OverflowTransferred,
     ev.CopyAbsenceConfirmed,
@@ -168,8 +168,8 @@ def read_event(raw: dict[str, Any], who: ev.Person, second: ev.Person | None) ->
 
 def _check_bounds(what: str, value: Any) -> None:
     """Refuse values that are too large: the journal and its snapshots would keep them forever."""
-    if isinstance(value, int) and not -MOST <= value <= MOST:
-        raise BadRequest(f"{what}: a number is at most {MOST}")
+    if isinstance(value, int) and not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:
+        raise BadRequest(f"{what}: a number is at most {LARGEST_NUMBER}")
     if isinstance(value, str) and not (len(value) <= LONGEST_TEXT and value.isprintable()):
         raise BadRequest(f"{what}: a text has one line and at most {LONGEST_TEXT} characters")
     if isinstance(value, list | tuple):
@@ -185,6 +185,6 @@ def error_body(error: PitboxError) -> dict[str, Any]:
     return {"code": error.code, "text": str(error), "act": entry.act if entry else ""}
 
 
-def line(what: Any) -> bytes:
+def encode_line(what: Any) -> bytes:
     """Return an object as a line of the socket."""
     return msgspec.json.encode(what) + b"\n"

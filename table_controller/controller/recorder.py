@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from firmware_bridge.version import VERSION
 from table_controller.journal import records as rec
-from table_controller.journal.clocks import Reading, back_since, watch
+from table_controller.journal.clocks import ClockReading, set_back_ns, compare_clocks
 from table_controller.journal.port import JournalWriter
-from table_controller.journal.recovery import keep
+from table_controller.journal.recovery import encode_snapshot
 from table_controller.journal.terms import terms_of
 from table_controller.table import machines as mc
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import FindingLog
     from table_controller.journal.hit_log import HitLog
     from table_controller.journal.recovery import Recovered
-    from table_controller.journal.roll import Roll
+    from table_controller.journal.roll import CredentialRoster
     from table_controller.journal.timers import Timers
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
@@ -32,10 +32,10 @@ SNAPSHOT_EVERY: Final = 900
 # Between rounds a snapshot is written at three quarters of that: during a round, when the loop is busy, it is rare.
 _BETWEEN_ROUNDS: Final = 0.75
 # A clock that went back by less than this (ns) since the last record was only corrected.
-BACK_NS: Final = 1_000_000_000
+CLOCK_BACK_NS: Final = 1_000_000_000
 
 
-class Writer(JournalWriter, Protocol):
+class WatchedWriter(JournalWriter, Protocol):
     """The writer of the journal, with callbacks for its failures."""
 
     on_failed: Callable[[Exception], None]
@@ -51,7 +51,7 @@ class Recorder:
 
     def __init__(
         self,
-        writer: Writer,
+        writer: WatchedWriter,
         clock: Clock,
         boot: int,
         digests: Mapping[str, str],
@@ -63,57 +63,57 @@ class Recorder:
         self.timers: Timers = recovered.timers
         self.hits: HitLog = recovered.hits
         self.findings: FindingLog = recovered.findings
-        self.roll: Roll = recovered.roll
+        self.roll: CredentialRoster = recovered.roll
         self.writer = writer
         self._clock = clock
         self._digests = dict(digests)
         self._every = every
         self._since = recovered.records
-        self.newest = 0  # the number of the last step of this start
+        self.newest_seq = 0  # the number of the last step of this start
         now = self.stamp()
-        self.back = recovered.stamp is not None and back_since(recovered.stamp.wall_ns, now.wall_ns) > BACK_NS
-        self.set = clock.synchronised()
+        self.clock_went_back = recovered.stamp is not None and set_back_ns(recovered.stamp.wall_ns, now.wall_ns) > CLOCK_BACK_NS
+        self.is_clock_synchronized = clock.is_clock_synchronized()
         self._last = now
-        self._anchor = Reading(now.wall_ns, now.mono_ns)
+        self._anchor = ClockReading(now.wall_ns, now.mono_ns)
 
     @property
-    def trusted(self) -> bool:
+    def is_clock_trusted(self) -> bool:
         """Whether the wall clock can measure how long the box was off."""
-        return self.set and not self.back
+        return self.is_clock_synchronized and not self.clock_went_back
 
-    def stamp(self) -> rec.Stamp:
+    def stamp(self) -> rec.Timestamp:
         """Return the present instant."""
-        return rec.Stamp(*self._clock.now(), self._clock.kernel)
+        return rec.Timestamp(*self._clock.now(), self._clock.kernel)
 
-    def begin(self, table: Table) -> None:
+    def record_start(self, table: Table) -> None:
         """Record the state of the clock in this start, and the terms of the table."""
-        body = rec.Box(VERSION, self._clock.kernel, self.set, self.back, terms_of(table.context), rec.ACCOUNTING)
+        body = rec.BoxRecord(VERSION, self._clock.kernel, self.is_clock_synchronized, self.clock_went_back, terms_of(table.context), rec.ACCOUNTING)
         self._append(rec.BOX, self._last, rec.encode_body(body), _nothing)
 
-    def migrated(self, table: Table, migration: rec.Migrated) -> None:
+    def record_migration(self, table: Table, migration: rec.MigrationRecord) -> None:
         """Record the migration of the state from other versions, and write a snapshot: replay begins here."""
         self._append(rec.MIGRATION, self._last, rec.encode_body(migration), _nothing)
         self.snapshot(table)
 
-    def step(
-        self, event: Event, decisions: list[Decision], now: rec.Stamp, on_durable: Callable[[Record], None]
+    def record_step(
+        self, event: Event, decisions: list[Decision], now: rec.Timestamp, on_durable: Callable[[Record], None]
     ) -> None:
         """Record a step; call `on_durable` with its record when it is on disk."""
-        self._anchor, by = watch(self._anchor, Reading(now.wall_ns, now.mono_ns))
+        self._anchor, by = compare_clocks(self._anchor, ClockReading(now.wall_ns, now.mono_ns))
         if by:
-            self._append(rec.CLOCK, now, rec.encode_body(rec.ClockStep(by)), _nothing)
+            self._append(rec.CLOCK, now, rec.encode_body(rec.ClockRecord(by)), _nothing)
         self._last = now
-        self.timers.take(decisions, now)
-        self.hits.take(now.wall_ns, decisions)
-        self.newest = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
-        self.findings.take(self.newest, now.wall_ns, decisions)
+        self.timers.add_step(decisions, now)
+        self.hits.add_step(now.wall_ns, decisions)
+        self.newest_seq = self._append(rec.STEP, now, rec.encode_step(event, decisions), on_durable)
+        self.findings.add_step(self.newest_seq, now.wall_ns, decisions)
 
-    def note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
+    def record_note(self, note: rec.Note, on_durable: Callable[[Record], None] = _nothing) -> None:
         """Record a note, which is not a step of the table."""
         now = self.stamp()
         seq = self._append(rec.NOTE, now, rec.encode_body(note), on_durable)
-        self.findings.take_note(seq, now.wall_ns, note)
-        self.roll.take(note.listed, note.change)
+        self.findings.add_note(seq, now.wall_ns, note)
+        self.roll.apply(note.listed, note.change)
 
     def snapshot_if_due(self, table: Table) -> None:
         """Write a snapshot if enough records were written since the last one; between rounds fewer are enough."""
@@ -124,9 +124,9 @@ class Recorder:
     def snapshot(self, table: Table) -> None:
         """Write a snapshot of the state after the last step. The journal begins a new segment only between rounds."""
         self._since = 0
-        body = keep(table, self.timers, self._digests, self._last, self.hits, self.findings, self.roll)
+        body = encode_snapshot(table, self.timers, self._digests, self._last, self.hits, self.findings, self.roll)
         self.writer.snapshot(body, _nothing, may_rotate=table.state.round.state == mc.IDLE)
 
-    def _append(self, kind: str, now: rec.Stamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
+    def _append(self, kind: str, now: rec.Timestamp, body: bytes, on_durable: Callable[[Record], None]) -> int:
         self._since += 1
         return self.writer.append(kind, now.wall_ns, now.mono_ns, self.boot, body, on_durable)

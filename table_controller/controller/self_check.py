@@ -20,7 +20,7 @@ from table_controller.approval import check_approval, manifest_path
 from table_controller.controller.key_files import fingerprint
 from table_controller.journal import records as rec
 from table_controller.journal.migrations import SOFTWARE
-from table_controller.manifest import FILE, configuration, read_manifest
+from table_controller.manifest import CONFIGURATION_FILE, configuration_components, read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,18 +34,18 @@ log = logging.getLogger(__name__)
 # Shown on every page of a development table.
 UNVERIFIED: Final = "UNVERIFIED: a development table (table.development = true) that runs without an approval"
 # How often the approved manifest is checked (s): if it was deleted or replaced, the table locks.
-LOOK_EVERY: Final = 30.0
+CHECK_EVERY_S: Final = 30.0
 # The most differences that are listed.
 MOST_DIFFERENCES: Final = 20
 # The same `pitbox`, at the lowest priority: the table comes first.
 _COMPARE: Final = "import os, sys; os.nice(19); from table_controller.cli import main; sys.exit(main())"
 # Below this free space (bytes) the self-check warns, long before the ballast is needed.
-LITTLE_ROOM: Final = 256 << 20
+LOW_SPACE_BYTES: Final = 256 << 20
 
 
 def describe_files(config: TableConfig) -> str:
     """Return the digests of the configuration file and of each key, so that the journal shows every exchange."""
-    digest = next(part.digest for part in configuration(config) if part.name == FILE)
+    digest = next(part.digest for part in configuration_components(config) if part.name == CONFIGURATION_FILE)
     keys = ", ".join(f"{slot.name} {slot.key.serial} {fingerprint(slot.key)[:16]}" for slot in config.slots)
     return f"{config.path.name} {digest[:16]}; keys by serial number and fingerprint: {keys}"
 
@@ -54,7 +54,7 @@ def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str
     """Compare software and configuration with the manifest that two people approved; return the result.
 
     Raise NoManifest without one; raise SoftwareNotApproved if the software, the choices of the Rules Submission, the
-    edition or the list of approved firmware differs. `compare_whole` compares everything else while the box runs. A
+    edition or the list of approved firmware differs. `compare_installation` compares everything else while the box runs. A
     development table needs no manifest.
     """
     approval = check_approval(config)
@@ -62,7 +62,7 @@ def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str
         return "software", UNVERIFIED
     path = manifest_path(config)
     named = {part.name: part.digest for part in read_manifest(path).components}
-    runs = {part.name: part.digest for part in configuration(config) if part.name != FILE}
+    runs = {part.name: part.digest for part in configuration_components(config) if part.name != CONFIGURATION_FILE}
     for name, digest in {SOFTWARE: digests[SOFTWARE], **runs}.items():
         if named.get(name) != digest:
             approved = named.get(name, "none")
@@ -73,15 +73,15 @@ def check_software(config: TableConfig, digests: Mapping[str, str]) -> tuple[str
 async def watch_approval(box: Box, config: TableConfig) -> None:
     """Lock the table when its approved manifest is deleted or replaced while it runs. Runs until canceled."""
     while not config.development:
-        await asyncio.sleep(LOOK_EVERY)
+        await asyncio.sleep(CHECK_EVERY_S)
         try:
-            await box.aside(lambda: check_approval(config))
+            await box.run_in_thread(lambda: check_approval(config))
         except (NoManifest, SoftwareNotApproved) as cause:
             box.halt(cause)
             return
 
 
-async def compare_whole(box: Box, config: TableConfig) -> None:
+async def compare_installation(box: Box, config: TableConfig) -> None:
     """Compare everything that is installed with the manifest, in a separate process; a difference locks the table.
 
     A table.toml with other text but the same choices, for example another port, is only a note in the journal.
@@ -109,7 +109,7 @@ async def compare_whole(box: Box, config: TableConfig) -> None:
         box.checks.append(("manifest", line))
         log.warning("differs from %s: %s", path, line)
     box.note(rec.Note("manifest", f"{_differences(lines)} from {path.name}: " + "; ".join(shown)))
-    locking = [line for line in lines if not line.startswith(f"~ {FILE} ")]
+    locking = [line for line in lines if not line.startswith(f"~ {CONFIGURATION_FILE} ")]
     if locking:
         box.halt(SoftwareNotApproved(f"{_differences(locking)} from {path}, the first: {locking[0]}"))
 
@@ -118,14 +118,14 @@ def _differences(lines: list[str]) -> str:
     return "1 difference" if len(lines) == 1 else f"{len(lines)} differences"
 
 
-def look_around(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:
+def check_surroundings(plan: Plan, folder: Path, digests: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the results of the check of ports and disk: (what, result)."""
     results = [(f"{name} digest", digest) for name, digest in sorted(digests.items())]
-    missing = [f"{place.name} ({place.port})" for place in plan.places if not _is_present(place.port)]
+    missing = [f"{place.name} ({place.port})" for place in plan.slots if not _is_present(place.port)]
     results.append(("ports", f"missing: {', '.join(missing)}" if missing else "all present"))
     disk = os.statvfs(folder)
     room = disk.f_bavail * disk.f_frsize
-    little = "" if room >= LITTLE_ROOM else "; that is little: make room, or the table locks when the disk is full"
+    little = "" if room >= LOW_SPACE_BYTES else "; that is little: make room, or the table locks when the disk is full"
     results.append(("data folder", f"{folder}, {room >> 20} MB free{little}"))
     return results
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import DataFolderUnusable, DiskReadOnly, JournalError, JournalGone
 from table_controller.config import load_config
-from table_controller.config_check import unusable_here
+from table_controller.config_check import unusable_settings
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.control import Control
-from table_controller.controller.data_folder import DOSSIERS, DataFolder, traces
-from table_controller.controller.dossiers import Dossiers
+from table_controller.controller.control import ControlSocket
+from table_controller.controller.data_folder import FAULT_REPORTS, DataFolder, former_files
+from table_controller.controller.dossiers import FaultReports
 from table_controller.controller.from_config import plan_of
-from table_controller.controller.key_files import settle_marks
-from table_controller.controller.notify import Notifier
+from table_controller.controller.key_files import finish_former_enrollments
+from table_controller.controller.notify import SystemdNotifier
 from table_controller.controller.self_check import (
     check_software,
-    compare_whole,
+    compare_installation,
     describe_files,
-    look_around,
+    check_surroundings,
     watch_approval,
 )
 from table_controller.journal import anchor
@@ -37,7 +37,7 @@ from table_controller.journal.copy import Copy
 from table_controller.journal.copy_check import CopyCheck
 from table_controller.journal.records import VERSION, Note
 from table_controller.journal.store import Store
-from table_controller.journal.writer import Writer
+from table_controller.journal.writer import GroupCommitWriter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
     from table_controller.journal.copier import CopyState
 
     # Background services by name; each gets the box and its configuration.
-    Besides = Mapping[str, Callable[[Box, TableConfig], Coroutine[Any, Any, None]]]
+    BackgroundServices = Mapping[str, Callable[[Box, TableConfig], Coroutine[Any, Any, None]]]
 
 log = logging.getLogger(__name__)
 
 # How often the anchor is written (s), if anything was recorded.
-ANCHOR_EVERY: Final = 30.0
+ANCHOR_EVERY_S: Final = 30.0
 # Probably a new table, but only people know.
 _NEW_JOURNAL: Final = (
     "there was no journal: a new one begins, and every meter starts at its seed; if this table was played before, stop "
@@ -67,7 +67,7 @@ def _failed_early(error: Exception) -> None:
 
 def _copied(state: CopyState) -> None:
     level = logging.ERROR if state.error or state.damage else logging.INFO if state.configured else logging.WARNING
-    log.log(level, "%s", state.words)
+    log.log(level, "%s", state.sentence)
 
 
 def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
@@ -83,41 +83,41 @@ def _copier(box: Box, config: TableConfig, store: Any) -> Copier:
     return Copier(store, Copy(journal, copy), copied, CopyCheck(journal, copy, config.data))
 
 
-async def serve(config: TableConfig, besides: Besides | None = None) -> None:
+async def serve(config: TableConfig, background_services: BackgroundServices | None = None) -> None:
     """Run one box until a signal stops it. A problem that forbids the start is raised before any machine is touched."""
-    for problem in unusable_here(config):
+    for problem in unusable_settings(config):
         raise problem
     data = DataFolder(config.data)
     try:
-        settled = [] if data.read_only else settle_marks(config)
+        settled = [] if data.is_read_only else finish_former_enrollments(config)
         if settled:
             config = load_config(config.path)
-        await _serve(config, data, besides or {}, settled)
+        await _serve(config, data, background_services or {}, settled)
     finally:
         data.close()
 
 
-async def _serve(config: TableConfig, data: DataFolder, services: Besides, settled: Sequence[str]) -> None:
+async def _serve(config: TableConfig, data: DataFolder, services: BackgroundServices, settled: Sequence[str]) -> None:
     stop = _on_signal()
-    notifier = Notifier()
+    notifier = SystemdNotifier()
     clock = BoxClock()
     box = Box(plan_of(config), clock)
-    box.on_replayed = notifier.reading
+    box.on_replayed = notifier.extend_start
     box.checks = [check_software(config, box.digests)]
     box.checks += [("keys", sentence) for sentence in settled]
-    box.checks += look_around(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
+    box.checks += check_surroundings(box.plan, data.path, box.digests) + [("configuration", w) for w in config.warnings]
     for what, result in box.checks:
         log.info("self-check: %s: %s", what, result)
 
-    def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
+    def open_journal(digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         policy, folder = config.journal.policy, config.journal.folder
-        if data.read_only:
+        if data.is_read_only:
             raise DiskReadOnly(
                 f"{data.path} is on a disk that is mounted read-only; this often happens when a disk fails"
             )
-        anchor.check(data.path, folder, config.journal.copy, traces(data.path))
+        anchor.check_anchor(data.path, folder, config.journal.copy, former_files(data.path))
         store = Store.open(
-            folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now, on_record=notifier.reading
+            folder, version=VERSION, digests=digests, policy=policy, clocks=clock.now, on_record=notifier.extend_start
         )
         try:
             _anchored(store, data.path)
@@ -125,16 +125,16 @@ async def _serve(config: TableConfig, data: DataFolder, services: Besides, settl
             store.close()
             raise
         opened.append(store)
-        return store, Writer(store, _failed_early)
+        return store, GroupCommitWriter(store, _failed_early)
 
     opened: list[Store] = []
-    control = Control(box, config.control.socket)
+    control = ControlSocket(box, config.control.socket)
     try:
         await box.begin(open_journal, partial(_copier, box, config))
         _note_start(box, config, settled)
         # A locked box creates no folder for fault reports.
-        if box.controller is not None or ((data.path / DOSSIERS).is_dir() and not data.read_only):
-            box.dossiers = Dossiers(box, data.path / DOSSIERS)
+        if box.controller is not None or ((data.path / FAULT_REPORTS).is_dir() and not data.is_read_only):
+            box.fault_reports = FaultReports(box, data.path / FAULT_REPORTS)
         await _open(control, box)
         for name, work in services.items():
             box.supervise(name, partial(work, box, config))
@@ -162,13 +162,13 @@ async def _serve(config: TableConfig, data: DataFolder, services: Besides, settl
 
 def _note_start(box: Box, config: TableConfig, settled: Sequence[str]) -> None:
     """Record what this start did: a new journal, the approval, enrollments that it finished or undid."""
-    if box.begun:
+    if box.is_new_journal:
         log.warning("%s", _NEW_JOURNAL)
         box.checks.append(("journal", _NEW_JOURNAL))
         box.note(Note("begun", _NEW_JOURNAL))
     box.note(Note("software", box.checks[0][1]))
     box.note(Note("configuration", describe_files(config)))
-    for sentence in (*settled, *box.settled):
+    for sentence in (*settled, *box.settled_enrollments):
         box.note(Note("enrolled", sentence))
 
 
@@ -182,7 +182,7 @@ def _on_signal() -> asyncio.Event:
 
 def _watch_software(box: Box, config: TableConfig) -> None:
     """Compare the installation with the approved manifest, and keep checking that the manifest is there."""
-    box.supervise("manifest", lambda: compare_whole(box, config))
+    box.supervise("manifest", lambda: compare_installation(box, config))
     box.supervise("approval", lambda: watch_approval(box, config))
 
 
@@ -191,9 +191,9 @@ def _anchored(store: Store, data: Path) -> None:
     last = store.last()
     assert last is not None
     if anchor.read_anchor(data) is None:
-        anchor.lay(data, store.journal, last)
+        anchor.create_anchor(data, store.journal, last)
     else:
-        anchor.keep(data, store.journal, last)
+        anchor.update_anchor(data, store.journal, last)
 
 
 def _anchored_at_last(store: Store, data: Path) -> None:
@@ -211,18 +211,18 @@ async def _keep_anchor(box: Box, store: Store, data: Path) -> None:
     """
     last = store.last()
     while True:
-        await asyncio.sleep(ANCHOR_EVERY)
+        await asyncio.sleep(ANCHOR_EVERY_S)
         try:
-            await box.aside(store.check_on_disk)
+            await box.run_in_thread(store.check_on_disk)
         except JournalGone as cause:
             box.halt(cause)
             return
         if store.last() != last:
             last = store.last()
-            await box.aside(lambda: _anchored(store, data))
+            await box.run_in_thread(lambda: _anchored(store, data))
 
 
-async def _open(control: Control, box: Box) -> None:
+async def _open(control: ControlSocket, box: Box) -> None:
     """Open the control socket. A locked box continues without it, because its machines are safe."""
     try:
         await control.start()

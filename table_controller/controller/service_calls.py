@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Reason
+    from table_controller.table.decisions import DenialReason
     from table_controller.table.events import Person
 
 _QUESTIONS: Final = ("report", "outcome", "status", "sensors", "health", "transits", "trail", "where", "shown")
@@ -51,24 +51,24 @@ def orders_of(box: Box, slot: str) -> list[str]:
     """Return the orders that a slot accepts now, before permits are checked."""
     names = (*_ORDERS, *(_TESTS if slot in box.testing else ()))
     orders = [name for name in names if hasattr(box.slots[slot].driver, name)]
-    if box.test_mode.alone(slot):
+    if box.test_mode.is_without_fault(slot):
         return [LEAVE_TEST, *orders]
-    return [BEGIN_TEST, *orders] if box.test_mode.against(slot) is not None else orders
+    return [BEGIN_TEST, *orders] if box.test_mode.reasons_against(slot) is not None else orders
 
 
-def against(table: Table, slot: str, name: str) -> tuple[Reason, ...]:
+def reasons_against(table: Table, slot: str, name: str) -> tuple[DenialReason, ...]:
     """Return every reason against an order of a technician; an empty tuple means permitted."""
     known = table.state.slots[slot]
     reasons = table.permit("test", slot, known.deck)
     busy = tuple(reason for reason in reasons if reason.key == "device_busy")
     if name in _SAFE:
         return ()
-    if not table.context.serves(slot) or table.context.held(slot=slot, deck=known.deck):
+    if not table.context.is_in_service(slot) or table.context.is_held(slot=slot, deck=known.deck):
         return busy  # no round uses it; only its last command must have ended
     return reasons
 
 
-async def call(
+async def call_device(
     box: Box, slot: str, name: str, arguments: dict[str, Any], who: Callable[[], Person]
 ) -> dict[str, Any] | None:
     """Ask a question or give an order; return the answer as plain data. Orders are recorded with their result."""
@@ -94,13 +94,13 @@ async def call(
             method = quietly
         return _plain(await _called(method, arguments))
     person = _technician(name, who)
-    controller = box.running()
+    controller = box.running_controller()
     _permit(controller.table, slot, name)
     number = _FIRST + box.clock.now()[0] // 1000
     outcome = "it was not sent"
     try:
         if name not in _SAFE:  # recorded before it is sent, and still permitted then
-            await controller.noted(rec.Note("service", f"{name}: ordered", who=person, slot=slot))
+            await controller.note_and_wait(rec.Note("service", f"{name}: ordered", who=person, slot=slot))
             _permit(controller.table, slot, name)
         outcome = "it was sent, and the technician disconnected before its end"
         answer = _plain(await _called(method, arguments | {"command": number}))
@@ -147,7 +147,7 @@ def _is_technician(who: Callable[[], Person]) -> bool:
 
 def _permit(table: Table, slot: str, name: str) -> None:
     """Raise NotAllowed with every reason against an order."""
-    reasons = against(table, slot, name)
+    reasons = reasons_against(table, slot, name)
     if reasons:
         raise NotAllowed(f"{name} {slot}: " + "; ".join(f"{r.text} [{r.clause}], {r.clears}" for r in reasons))
 

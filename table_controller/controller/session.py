@@ -11,91 +11,91 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import BadRequest, BoxLocked, NotAllowed, PitboxError
 from table_controller.controller import protocol as p
-from table_controller.controller.change_people import change_people
+from table_controller.controller.change_people import change_credential_by_request
 from table_controller.controller.enroll import enroll
-from table_controller.controller.service_calls import call
+from table_controller.controller.service_calls import call_device
 from table_controller.controller.status import status_of
-from table_controller.controller.tap import without_cards
-from table_controller.quota import Origin, Quota, Rank, Seat
+from table_controller.controller.tap import blank_cards
+from table_controller.quota import Origin, Quota, Rank, Admission
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Step
-    from table_controller.people import Person
+    from table_controller.controller.loop import DurableStep
+    from table_controller.people import CredentialHolder
     from table_controller.table import events as ev
 
 log = logging.getLogger(__name__)
 
 # After this many wrong PINs nobody can sign on over a connection; the credential itself is also blocked for some time.
-WRONG_PINS: Final = 5
+MOST_WRONG_PINS: Final = 5
 # The most unanswered requests of one connection.
 MAX_WAITING: Final = 64
 # The most clients that follow or trace: in all, without a signed-on person, and of one system user.
 WATCHERS: Final = 24
-UNPROVED_WATCHERS: Final = 12
+ANONYMOUS_WATCHERS: Final = 12
 USER_WATCHERS: Final = 8
 
 
-def watcher_places() -> Quota:
+def watcher_quota() -> Quota:
     """Return the quota of clients that follow the box: few without a signed-on person, fewer of one system user."""
-    return Quota((UNPROVED_WATCHERS, WATCHERS, WATCHERS), (USER_WATCHERS, WATCHERS, WATCHERS))
+    return Quota((ANONYMOUS_WATCHERS, WATCHERS, WATCHERS), (USER_WATCHERS, WATCHERS, WATCHERS))
 
 
-class Session:
+class ClientSession:
     """`following`: this client gets every step; `told`: it also gets the events of devices."""
 
     def __init__(self, box: Box, send: Callable[[Any], None], uid: int, watchers: Quota | None = None) -> None:
         """`watchers`: the shared quota of clients that follow; a client without a socket has its own."""
         self._box = box
-        self._watchers = watcher_places() if watchers is None else watchers
-        self._seat: Seat | None = None
+        self._watchers = watcher_quota() if watchers is None else watchers
+        self._seat: Admission | None = None
         self._send = send
         self._uid = uid
-        self.following = False
-        self.told = False
+        self.is_following = False
+        self.follows_devices = False
         self._from = 0  # the state that the client got includes steps up to this one
         self._state: tuple[int, bytes] | None = None  # (request, state) waiting until its step is on disk
         self._people: dict[str, ev.Person] = {}
-        self._proved: dict[str, Person] = {}  # holder of each credential, with the proof of the PIN
+        self._proved: dict[str, CredentialHolder] = {}  # holder of each credential, with the proof of the PIN
         self._wrong = 0
         self._submitted: dict[int, tuple[int, ev.Event]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._traced: list[str] = []
 
     @property
-    def idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether nobody is signed on, nothing is followed and no request is open."""
-        return not (self._people or self.following or self._traced or self._tasks or self._submitted)
+        return not (self._people or self.is_following or self._traced or self._tasks or self._submitted)
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
-    def take(self, request: p.Request) -> None:
+    def handle(self, request: p.Request) -> None:
         """Handle one request; a refused request gets an error and changes nothing."""
         try:
             match request:
-                case p.AskStatus():
+                case p.StatusRequest():
                     self._answer(request, status_of(self._box))
-                case p.Follow():
+                case p.FollowRequest():
                     self._follow(request)
-                case p.SignOn():
+                case p.SignOnRequest():
                     self._later(request, self._sign_on(request))
-                case p.SignOff():
+                case p.SignOffRequest():
                     self._sign_off(request)
-                case p.Say():
+                case p.SubmitRequest():
                     self._submit(request)
-                case p.Device():
+                case p.DeviceRequest():
                     self._later(request, self._device(request))
-                case p.Enroll():
+                case p.EnrollRequest():
                     self._later(request, self._enroll(request))
-                case p.People():
+                case p.PeopleRequest():
                     self._later(request, self._change_people(request))
-                case p.Trace():
+                case p.TraceRequest():
                     self._trace(request)
-                case p.Jam():
+                case p.FaultRequest():
                     self._later(request, self._jam(request))
-                case p.Mended():
+                case p.WearResetRequest():
                     self._later(request, self._mended(request))
         except PitboxError as error:
             self._refuse(request, error)
@@ -141,12 +141,12 @@ class Session:
         if self._seat is not None:
             self._watchers.promote(self._seat, self._watcher())
 
-    def _follow(self, request: p.Follow) -> None:
-        controller = self._box.running()
+    def _follow(self, request: p.FollowRequest) -> None:
+        controller = self._box.running_controller()
         self._watch()
-        self.following, self.told, self._from = True, request.told, controller.newest
+        self.is_following, self.follows_devices, self._from = True, request.device_events, controller.newest_seq
         self._state = (request.id, controller.table.snapshot())
-        if controller.durable >= controller.newest:
+        if controller.durable_seq >= controller.newest_seq:
             self._send_state()
 
     def _send_state(self) -> None:
@@ -155,11 +155,11 @@ class Session:
         (request, state), self._state = self._state, None
         self._send({"id": request, "ok": {"seq": self._from, "state": state}})
 
-    def wants(self, step: Step) -> bool:
+    def is_sent(self, step: DurableStep) -> bool:
         """Return whether this client gets a step: not if the state that it got, or will get, includes it."""
-        return self.following and step.seq > self._from
+        return self.is_following and step.seq > self._from
 
-    def durable(self, step: Step) -> None:
+    def on_durable(self, step: DurableStep) -> None:
         """Answer the request whose step is now on disk."""
         if self._state is not None and step.seq >= self._from:
             self._send_state()
@@ -167,7 +167,7 @@ class Session:
         if request is not None:
             self._send({"id": request[0], "ok": {"seq": step.seq, "decisions": step.decisions}})
 
-    def halted(self, cause: PitboxError) -> None:
+    def on_halted(self, cause: PitboxError) -> None:
         """Answer every open request with the cause of the halt."""
         refused = p.error_body(BoxLocked(f"{cause.code}: {cause}"))
         waiting = [request for request, _ in self._submitted.values()]
@@ -180,24 +180,24 @@ class Session:
 
     # --- people -------------------------------------------------------------------------------------------------------
 
-    async def _sign_on(self, request: p.SignOn) -> None:
-        if self._wrong >= WRONG_PINS:
-            raise NotAllowed(f"{WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more")
+    async def _sign_on(self, request: p.SignOnRequest) -> None:
+        if self._wrong >= MOST_WRONG_PINS:
+            raise NotAllowed(f"{MOST_WRONG_PINS} wrong PINs came over this connection; nobody can sign on here any more")
         try:
             holder = await self._box.check_person(request.credential, request.pin, f"user {self._uid}")
         except PitboxError:
             self._wrong += 1
             raise
-        self._box.running()
+        self._box.running_controller()
         assert self._box.presence is not None
-        who = holder.speaker
+        who = holder.event_person
         self._people[who.credential] = who
         self._proved[who.credential] = holder
         self._watch_as_signed_on()
-        self._box.presence.signed_on(who, holder.proof)
+        self._box.presence.sign_on(who, holder.proof)
         self._answer(request, who)
 
-    def _sign_off(self, request: p.SignOff) -> None:
+    def _sign_off(self, request: p.SignOffRequest) -> None:
         who = self._person(request.credential)  # a revoked credential is signed off here
         self._forget(who)
         self._answer(request, who)
@@ -206,7 +206,7 @@ class Session:
         """End the sign-on of a person on this connection."""
         del self._people[who.credential]
         if self._box.presence is not None:
-            self._box.presence.signed_off(who, self._proved[who.credential].proof)
+            self._box.presence.sign_off(who, self._proved[who.credential].proof)
 
     def _person(self, credential: str | None) -> ev.Person:
         """Return the named person, or the only one who is signed on over this connection."""
@@ -221,9 +221,9 @@ class Session:
 
     def _valid(self, who: ev.Person) -> ev.Person:
         """Return a person whose credential is still valid: not revoked and with the same PIN."""
-        if not self._box.holds(who, self._proved[who.credential].proof):
+        if not self._box.is_credential_valid(who, self._proved[who.credential].proof):
             self._forget(who)
-            if self._box.holds(who):
+            if self._box.is_credential_valid(who):
                 raise NotAllowed(f"the credential {who.credential} has a new PIN: sign on with the new PIN")
             raise NotAllowed(f"the credential {who.credential} was revoked")
         return who
@@ -231,17 +231,17 @@ class Session:
     def _two(self, first: str | None, second: str) -> tuple[ev.Person, ev.Person]:
         """Return two different people who are signed on over this connection."""
         who, other = self._person(first), self._person(second)
-        if self._proved[other.credential].same(self._proved[who.credential]):
+        if self._proved[other.credential].is_same_person(self._proved[who.credential]):
             raise NotAllowed(f"{who.credential} and {other.credential} belong to one person; two people are required")
         return who, other
 
-    def _submit(self, request: p.Say) -> None:
-        controller = self._box.running()
+    def _submit(self, request: p.SubmitRequest) -> None:
+        controller = self._box.running_controller()
         second = None if request.second is None else self._person(request.second)
         who = self._person(request.by) if request.second is None else self._two(request.by, request.second)[0]
         event = p.read_event(request.event, who, second)
         if self._box.presence is not None:
-            self._box.presence.check(event)
+            self._box.presence.check_dealer(event)
         if len(self._submitted) >= MAX_WAITING:
             raise BadRequest(f"{MAX_WAITING} requests of this connection are not answered yet")
         self._submitted[id(event)] = (request.id, event)  # keeps the event alive, so that its id() stays unique
@@ -249,53 +249,53 @@ class Session:
 
     # --- machines -----------------------------------------------------------------------------------------------------
 
-    async def _device(self, request: p.Device) -> None:
-        answer = await call(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
+    async def _device(self, request: p.DeviceRequest) -> None:
+        answer = await call_device(self._box, request.slot, request.call, request.arguments, lambda: self._person(request.by))
         self._answer(request, answer)
 
-    async def _enroll(self, request: p.Enroll) -> None:
+    async def _enroll(self, request: p.EnrollRequest) -> None:
         who, second = self._two(request.by, request.second)
         self._answer(request, await enroll(self._box, request.slot, request.file, who, second))
 
-    async def _change_people(self, request: p.People) -> None:
+    async def _change_people(self, request: p.PeopleRequest) -> None:
         by = None
         if request.by is not None:
             by = self._proved[self._person(request.by).credential]
-        self._answer(request, await change_people(self._box, request, by, self._uid))
+        self._answer(request, await change_credential_by_request(self._box, request, by, self._uid))
 
-    async def _jam(self, request: p.Jam) -> None:
-        kept = self._box.dossiers
+    async def _jam(self, request: p.FaultRequest) -> None:
+        kept = self._box.fault_reports
         if kept is None:
             raise BadRequest("this box keeps no fault reports")
         if request.step is None:
-            await kept.ways.written()  # the client may read the file of the report next
-            self._answer(request, kept.ways.told(request.dossier))
+            await kept.returns.wait_until_written()  # the client may read the file of the report next
+            self._answer(request, kept.returns.progress(request.fault_report))
             return
         who = self._person(request.by)
         person = self._proved[who.credential].person.casefold()  # as Person.same compares them
-        self._answer(request, await kept.ways.step(request.dossier, request.step, who, person, request.cards))
+        self._answer(request, await kept.returns.complete_step(request.fault_report, request.step, who, person, request.cards))
 
-    async def _mended(self, request: p.Mended) -> None:
+    async def _mended(self, request: p.WearResetRequest) -> None:
         who = self._person(request.by)
         if self._box.wear is None:
             raise BadRequest("this box keeps no wear histories")
-        await self._box.wear.mended_by(self._box.running(), request.serial, who)
+        await self._box.wear.reset_by(self._box.running_controller(), request.serial, who)
         self._answer(request, {"serial": request.serial})
 
-    def _trace(self, request: p.Trace) -> None:
-        slots = request.slots or list(self._box.taps)
+    def _trace(self, request: p.TraceRequest) -> None:
+        slots = request.slots or list(self._box.frame_monitors)
         for name in slots:
-            if name not in self._box.taps:
-                raise BadRequest(f"there is no slot {name}; slots: {', '.join(self._box.taps)}")
+            if name not in self._box.frame_monitors:
+                raise BadRequest(f"there is no slot {name}; slots: {', '.join(self._box.frame_monitors)}")
         self._watch()
         self._untrace()
         self._traced = slots
         for name in slots:
-            self._box.taps[name].watchers.append(self._frame)
+            self._box.frame_monitors[name].watchers.append(self._frame)
         self._answer(request, {"slots": slots})
 
     def _frame(self, slot: str, outgoing: bool, signed: bytes, mac: bytes) -> None:
-        signed, mac, why = without_cards(signed, mac)
+        signed, mac, why = blank_cards(signed, mac)
         self._send(
             {"frame": {"slot": slot, "time_ns": self._box.clock.now()[0], "outgoing": outgoing, "signed": signed,
                        "mac": mac, "blanked": why}}
@@ -303,7 +303,7 @@ class Session:
 
     def _untrace(self) -> None:
         for name in self._traced:
-            self._box.taps[name].watchers.remove(self._frame)
+            self._box.frame_monitors[name].watchers.remove(self._frame)
         self._traced = []
 
     def close(self) -> None:
@@ -311,7 +311,7 @@ class Session:
         self._untrace()
         if self._seat is not None:
             self._watchers.release(self._seat)
-        self.following = self.told = False
+        self.is_following = self.follows_devices = False
         self._submitted.clear()
         for task in self._tasks:
             task.cancel()

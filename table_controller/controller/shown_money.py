@@ -36,7 +36,7 @@ class ShownMoney(msgspec.Struct, frozen=True):
         return hit.id in self.final
 
 
-def money_of(table: Table) -> ShownMoney | None:
+def shown_money_of(table: Table) -> ShownMoney | None:
     """Return a copy of the amounts of now; None if the table has no meter."""
     rules, money = table.context.meter, table.state.money
     if rules is None:

@@ -1,7 +1,7 @@
 """Shows the durable amounts of the meter on the meter signs, and reports to the core which signs show them.
 
 A sign is a device that reads back its display, or the /sign page of the panel that reads back its document. An amount
-that a sign has not confirmed for `STALE_AFTER` counts as not shown.
+that a sign has not confirmed for `STALE_AFTER_S` counts as not shown.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from devices.meter_sign.messages import KIND, Stale
 from devices.report import Reported
 from firmware_bridge.errors import PitboxError
 from table_controller.controller.lock_window import LockWindow
-from table_controller.ledger.money import CENT, dollars
+from table_controller.ledger.money import CENT, format_dollars
 from table_controller.table import events as ev
 from table_controller.table.signs import PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.loop import Controller, DurableStep
     from table_controller.controller.slot import Slot
 
 log = logging.getLogger(__name__)
 
 # How often the amounts are sent again (s), even unchanged: often enough that one lost command makes no sign stale.
-AGAIN: Final = 2.0
+REFRESH_S: Final = 2.0
 # A sign that has not confirmed the amount for this time (s) does not show it.
-STALE_AFTER: Final = 5.0
+STALE_AFTER_S: Final = 5.0
 # How often the age of the confirmations is checked (s).
-LOOK: Final = 1.0
+CHECK_EVERY_S: Final = 1.0
 STALE: Final = "stale"
 
 
-class Amounts(msgspec.Struct, frozen=True):
+class SignAmounts(msgspec.Struct, frozen=True):
     """The amounts on a sign, in whole cents; fractions of a cent stay in the meter."""
 
     value: int
@@ -45,24 +45,24 @@ class Amounts(msgspec.Struct, frozen=True):
     won: int
 
 
-def amounts(controller: Controller) -> Amounts:
+def sign_amounts(controller: Controller) -> SignAmounts:
     """Return the durable amounts for a sign: the meter, unpaid hits, and the last final hit of this round."""
     money = controller.shown_money
     assert money is not None, "a table without a meter has no amounts"
     final = [hit for hit in money.hits if money.is_final(hit)]
     won = final[-1].amount if final else 0
-    return Amounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
+    return SignAmounts(money.meters.current // CENT, money.meters.pending // CENT, won // CENT)
 
 
-class Sign:
+class MeterSigns:
     """All meter signs of one table. Each sign gets one command at a time; when it ends, the newest amounts follow."""
 
-    def __init__(self, controller: Controller, slots: Mapping[str, Slot[Any, Any]], fresh: Callable[[], int]) -> None:
+    def __init__(self, controller: Controller, slots: Mapping[str, Slot[Any, Any]], next_id: Callable[[], int]) -> None:
         self._controller = controller
         self._signs = {name: slot for name, slot in slots.items() if slot.kind.name == KIND}
-        self._fresh = fresh
+        self._fresh = next_id
         self._loop = asyncio.get_running_loop()
-        self._shown: dict[str, Amounts] = {}
+        self._shown: dict[str, SignAmounts] = {}
         self._confirmed: dict[str, float] = {}  # sign -> when it last confirmed the amount
         self._busy: dict[str, asyncio.Task[None]] = {}
         self._seq = 0
@@ -75,12 +75,12 @@ class Sign:
             controller.followers.append(self._step)
             self._look()
 
-    def _step(self, step: Step) -> None:
+    def _step(self, step: DurableStep) -> None:
         """Show the amounts of a durable step."""
         self._seq = step.seq
         self._show_all()
 
-    def told(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: Any) -> None:
         """After a sign has reported or is stale, send it the amounts again."""
         if slot not in self._signs:
             return
@@ -93,9 +93,9 @@ class Sign:
             self._shown.pop(slot, None)
             self._show(slot)
 
-    def page_shown(self, text: str) -> bool:
+    def on_page_report(self, text: str) -> bool:
         """Handle the text that the /sign page reads in its document; return whether it is the amount of the meter."""
-        right = text == dollars(amounts(self._controller).value * CENT)
+        right = text == format_dollars(sign_amounts(self._controller).value * CENT)
         if right and not self._closed and self._controller.table.context.meter is not None:
             self._confirm(PAGE)
         return right
@@ -114,16 +114,16 @@ class Sign:
     def _look(self) -> None:
         """Send the amounts again when it is time, and find stale signs."""
         now = self._loop.time()
-        if now - self._shown_at >= AGAIN:
+        if now - self._shown_at >= REFRESH_S:
             self._shown_at = now
             self._shown.clear()
             self._show_all()
         for sign, confirmed in list(self._confirmed.items()):
-            if now - confirmed > STALE_AFTER:
+            if now - confirmed > STALE_AFTER_S:
                 del self._confirmed[sign]
                 if not self._controller.table.state.signs.get(sign):
                     self._report(sign, STALE)
-        self._timer = self._loop.call_later(LOOK, self._look)
+        self._timer = self._loop.call_later(CHECK_EVERY_S, self._look)
 
     # --- commands to the signs ----------------------------------------------------------------------------------------
 
@@ -138,11 +138,11 @@ class Sign:
             return  # it has not reported yet, so its sequence number is unknown
         if not self._signs[name].view.connected or self._lock_window.is_open(self._controller.table.state):
             return
-        required = amounts(self._controller)
+        required = sign_amounts(self._controller)
         if self._shown.get(name) != required:
             self._busy[name] = self._loop.create_task(self._order(name, required))
 
-    async def _order(self, name: str, required: Amounts) -> None:
+    async def _order(self, name: str, required: SignAmounts) -> None:
         self._sequence[name] = sequence = self._sequence.get(name, 0) + 1
         try:
             await self._signs[name].driver.show(self._fresh(), sequence, required.value, required.pending, required.won)
@@ -158,7 +158,7 @@ class Sign:
             self._confirm(name)
         elif self._signs[name].view.connected:
             self._report(name, failed)
-        if self._shown.get(name) == required != amounts(self._controller):
+        if self._shown.get(name) == required != sign_amounts(self._controller):
             self._show(name)
 
     # --- the end ------------------------------------------------------------------------------------------------------

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.errors import PitboxError
-    from firmware_bridge.falls import Falls
+    from firmware_bridge.falls import LinkDrops
     from firmware_bridge.handshake import Trust
     from firmware_bridge.wire import Capture, Transport
-    from table_controller.controller.hold import Hold
+    from table_controller.controller.hold import ConfirmationBatch
 
 # From this number of losses of an unsteady link on, only each doubling of the number is reported.
-QUIET: Final = 8
+REPORT_FROM_FALLS: Final = 8
 
 
 class Slot(Generic[D, V]):
     """`driver` sends commands, `view` is the known state, `service` the service state, `cause` why it is not connected.
 
     `on_event` is called after `view` and `service` were updated. With a `hold`, confirmations of fail-safe commands are
-    handled together when all have arrived. With `longest_trial`, an unsteady link must stay up before it counts, at
+    handled together when all have arrived. With `longest_trial_s`, an unsteady link must stay up before it counts, at
     most for the time (s) that it returns; `on_unsteady` gets the report.
     """
 
@@ -44,31 +44,31 @@ class Slot(Generic[D, V]):
         *,
         capture: Capture | None = None,
         jitter: Random | None = None,
-        hold: Hold | None = None,
+        confirmation_batch: ConfirmationBatch | None = None,
         longest_trial: Callable[[], float] | None = None,
     ) -> None:
         self.name = name
         self.kind = kind
-        self.view = kind.blank
+        self.view = kind.initial_view
         self.service = Service()
         self.cause: PitboxError | None = None
         self.driver = kind.driver(self._handle)
         self._longest_trial = longest_trial
         self.supervisor = Supervisor(
             name, open_port, trust, kind.decoder, self.driver, capture=capture, jitter=jitter or Random(),
-            watch=None if longest_trial is None else self,
+            flap_listener=None if longest_trial is None else self,
         )  # fmt: skip
         self._on_event = on_event
-        self._hold = hold
+        self._hold = confirmation_batch
         self.on_failed: Callable[[Exception], None] | None = None  # called when the code of the driver failed
         self.on_unsteady: Callable[[str], None] | None = None
 
     def _handle(self, event: Any) -> None:
         """Handle an event, now or with the other confirmations; events keep their order."""
         if self._hold is not None:
-            if isinstance(event, self.kind.confirms) and self._hold.later(partial(self._handle_now, event)):
+            if isinstance(event, self.kind.confirmation_events) and self._hold.defer(partial(self._handle_now, event)):
                 return
-            self._hold.catch_up()
+            self._hold.run_deferred()
         self._handle_now(event)
 
     def _handle_now(self, event: Any) -> None:
@@ -86,10 +86,10 @@ class Slot(Generic[D, V]):
 
     def _fold(self, event: Any) -> None:
         self.view = self.kind.fold(self.view, event)
-        if isinstance(event, self.kind.pictures):
+        if isinstance(event, self.kind.telemetry_events):
             self._on_event(event)
             return
-        self.service.take(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
+        self.service.apply_trigger(self.kind.trigger(event), unsettled=bool(self.view.unsettled))
         if isinstance(event, LinkDown):
             self.cause = self._shown(event.cause)
         elif isinstance(event, Reported):
@@ -98,28 +98,28 @@ class Slot(Generic[D, V]):
 
     # --- unsteady links -----------------------------------------------------------------------------------------------
 
-    def longest_trial(self) -> float:
+    def longest_trial_s(self) -> float:
         """Return how long (s) the link must stay up before it counts; 0: the device is needed at once."""
         return 0.0 if self._longest_trial is None else self._longest_trial()
 
-    def flapping(self, falls: Falls, cause: PitboxError) -> None:
+    def on_flapping(self, drops: LinkDrops, cause: PitboxError) -> None:
         """Report an unsteady link: at first, and then each time the number of its losses has doubled."""
         self.cause = self._shown(cause)
-        if falls.counted == 0 or (falls.counted >= QUIET and falls.counted & (falls.counted - 1) == 0):
+        if drops.unreported == 0 or (drops.unreported >= REPORT_FROM_FALLS and drops.unreported & (drops.unreported - 1) == 0):
             self._report(str(self.cause))
 
-    def steady(self, falls: Falls) -> None:
+    def on_steady(self, drops: LinkDrops) -> None:
         """Report that the link is steady again, with the number of losses that were not reported."""
-        self._report(f"{self.name}: the link is steady again; {falls.counted} losses were counted and not recorded")
+        self._report(f"{self.name}: the link is steady again; {drops.unreported} losses were counted and not recorded")
 
     def _shown(self, cause: PitboxError) -> PitboxError:
         """Return why the device is not connected, for people."""
-        falls = self.supervisor.falls
+        falls = self.supervisor.drops
         if not falls.is_flapping or not isinstance(cause, LinkError) or isinstance(cause, PortMissing | PortBusy):
             return cause  # a wrong device or a missing port is more important than an unsteady link
         return LinkUnsteady(
-            f"{self.name}: the link is unsteady ({falls.counted} losses counted, not recorded); it must stay up for "
-            f"up to {falls.trial():.0f} s before the table counts it as connected; last loss: {cause.code} {cause}"
+            f"{self.name}: the link is unsteady ({falls.unreported} losses counted, not recorded); it must stay up for "
+            f"up to {falls.trial_s():.0f} s before the table counts it as connected; last loss: {cause.code} {cause}"
         )
 
     def _report(self, text: str) -> None:

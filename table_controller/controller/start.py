@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from table_controller.controller.clock import Clock
-    from table_controller.controller.recorder import Writer
+    from table_controller.controller.recorder import WatchedWriter
     from table_controller.journal.port import Journal
     from table_controller.table.core import Table
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def start(
     table: Table,
     store: Journal,
-    writer: Writer,
+    writer: WatchedWriter,
     clock: Clock,
     digests: Mapping[str, str],
     *,
@@ -36,5 +36,5 @@ def start(
     recorder = Recorder(writer, clock, store.boot, digests, recovered, every=snapshot_every)
     controller = Controller(table, recorder)
     if recovered.migration is not None:
-        recorder.migrated(table, recovered.migration)
+        recorder.record_migration(table, recovered.migration)
     return controller

@@ -17,7 +17,7 @@ from table_controller.controller.surroundings import UplinkStatus
 from table_controller.journal.finding_log import LoggedFinding
 from table_controller.journal.hit_log import LoggedHit
 from table_controller.notices import Notice
-from table_controller.table.decisions import Prompt, Reason
+from table_controller.table.decisions import Prompt, DenialReason
 from table_controller.table.state import Deck, Hold, Progressive, Round
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ class SlotStatus(msgspec.Struct, frozen=True):
     testing: int | None = None  # in test mode: the fault report of the return to service, or 0 without one
 
 
-class Permit(msgspec.Struct, frozen=True):
+class PermitStatus(msgspec.Struct, frozen=True):
     """One actuation and every reason against it; no reason means permitted."""
 
     act: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DenialReason, ...]
     slot: str | None = None
     deck: str | None = None
 
@@ -126,7 +126,7 @@ class TableStatus(msgspec.Struct, frozen=True):
     progressive: Progressive
     prompts: list[Prompt]
     holds: list[HoldStatus]
-    permits: list[Permit]
+    permits: list[PermitStatus]
     meters: MeterStatus | None
     dealing: str
     shuffling: str
@@ -136,7 +136,7 @@ class TableStatus(msgspec.Struct, frozen=True):
     findings: list[LoggedFinding] = []  # important ones first
 
 
-class Status(msgspec.Struct, frozen=True):
+class BoxStatus(msgspec.Struct, frozen=True):
     """A whole box. `phase`: running, locked (its journal cannot be used), halted (it failed later), stopping."""
 
     protocol: int
@@ -162,32 +162,32 @@ class Status(msgspec.Struct, frozen=True):
     uplink: UplinkStatus | None = None  # None: no broker is configured
 
 
-def problem(error: PitboxError | None) -> Problem | None:
+def problem_of(error: PitboxError | None) -> Problem | None:
     """Return an error for people."""
     return None if error is None else Problem(error.code, str(error))
 
 
-def status_of(box: Box) -> Status:
+def status_of(box: Box) -> BoxStatus:
     """Return the status of a box."""
     controller = box.controller
-    copy = box.copy
+    copy = box.copy_state
     copy_problem = None if copy.problem is None else Problem(*copy.problem)
     reach = 0 if copy.ack is None else copy.ack.seq
     dealer, around = box.dealer(), box.surroundings
-    return Status(
-        PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem(box.cause), box.boot,
-        0 if controller is None else controller.durable, box.started_ns, box.clock.now()[0],
+    return BoxStatus(
+        PROTOCOL, VERSION, box.plan.name, box.plan.edition.game, _phase(box), problem_of(box.cause), box.boot,
+        0 if controller is None else controller.durable_seq, box.started_ns, box.clock.now()[0],
         None if dealer is None else dealer.credential, [_slot(box, slot) for slot in box.slots.values()],
-        CopyStatus(copy.configured, copy.words, reach, copy.behind, copy_problem), list(box.tasks.states.values()),
-        box.checks, box.digests, None if controller is None else _table(box, controller), box.plan.development,
+        CopyStatus(copy.configured, copy.sentence, reach, copy.behind, copy_problem), list(box.tasks.states.values()),
+        box.checks, box.digests, None if controller is None else _table(box, controller), box.plan.is_development,
         around.notices, around.certificates, None if around.uplink is None else around.uplink(),
     )  # fmt: skip
 
 
 def _phase(box: Box) -> str:
-    if box.stopping:
+    if box.is_stopping:
         return "stopping"
-    if box.locked is not None:
+    if box.safe_mode is not None:
         return "locked"
     return "running" if box.cause is None else "halted"
 
@@ -195,14 +195,14 @@ def _phase(box: Box) -> str:
 def _slot(box: Box, slot: Slot[Any, Any]) -> SlotStatus:
     known = box.controller.table.state.slots[slot.name] if box.controller is not None else None
     hello = slot.driver.reported.hello if slot.driver.reported is not None else None
-    port = next(place.port for place in box.plan.places if place.name == slot.name)
+    port = next(place.port for place in box.plan.slots if place.name == slot.name)
     state = slot.service.state if known is None else known.state
     if state == IN_SERVICE and box.cause is not None:
         state = LOCKED  # the machine is good, but the box is locked
     return SlotStatus(
         slot.name, slot.kind.name, state, slot.view.connected, port,
         "" if hello is None else hello.serial, "" if hello is None else hello.firmware,
-        None if known is None else known.deck, problem(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
+        None if known is None else known.deck, problem_of(slot.cause), link_of(slot.driver), box.testing.get(slot.name),
     )  # fmt: skip
 
 
@@ -214,14 +214,14 @@ def link_of(driver: Driver) -> LinkStatus | None:
     counted, framed = link.counters, link.wire.framer.counters
     noise = framed.bad_stuffing + framed.bad_crc + framed.bad_header + framed.too_long
     return LinkStatus(
-        round(link.round_trip * 1e6), counted.sent, counted.received, counted.retransmitted, counted.gaps, noise,
+        round(link.round_trip_s * 1e6), counted.sent, counted.received, counted.retransmitted, counted.gaps, noise,
         framed.bytes_dropped,
     )  # fmt: skip
 
 
 def _table(box: Box, controller: Controller) -> TableStatus:
     state = controller.table.state
-    escalated = box.escalation.escalated if box.escalation is not None else {}
+    escalated = box.escalation.escalation_counts if box.escalation is not None else {}
     money = controller.shown_money
     return TableStatus(
         state.round, state.decks, state.progressive, list(state.prompts.values()),
@@ -231,18 +231,18 @@ def _table(box: Box, controller: Controller) -> TableStatus:
             seed=0 if controller.table.context.meter is None else controller.table.context.meter.seed,
         ),
         state.dealing, state.shuffling, state.start, len(state.commands), controller.last_hits.levels,
-        controller.findings.listed(),
+        controller.findings.list_by_severity(),
     )  # fmt: skip
 
 
-def permits_of(table: Table) -> list[Permit]:
+def permits_of(table: Table) -> list[PermitStatus]:
     """Return the permits of every possible next actuation: of the round, and of each slot."""
     coming = table.context.next_deck()
     deck = None if coming is None else coming.name
-    permits = [Permit("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
+    permits = [PermitStatus("open_bets", table.permit("open_bets", deck=deck), deck=deck)]
     for name, slot in table.state.slots.items():
         for act in _ACTS.get(slot.kind, _ANY):
             held = table.deck_at(name)
             seat = int(name.rpartition(".")[2]) if slot.kind == "bet_sensor" else None
-            permits.append(Permit(act, table.permit(act, name, held, seat=seat), name, held))
+            permits.append(PermitStatus(act, table.permit(act, name, held, seat=seat), name, held))
     return permits

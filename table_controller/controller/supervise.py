@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # A failed task is restarted after this time (s), which doubles up to the longest.
-FIRST: Final = 0.5
-LONGEST: Final = 60.0
+FIRST_WAIT_S: Final = 0.5
+LONGEST_WAIT_S: Final = 60.0
 # After a run of this length (s) the next wait is the first one again.
-GOOD: Final = 60.0
+GOOD_RUN_S: Final = 60.0
 
 
 class TaskState(msgspec.Struct):
@@ -35,7 +35,7 @@ def _error_text(error: Exception) -> str:
     return f"{error.code} {error}" if isinstance(error, PitboxError) else f"{type(error).__name__}: {error}"
 
 
-class Tasks:
+class TaskSupervisor:
     """Runs tasks by name. `on_died` gets the state of a task after each failure."""
 
     def __init__(self, on_died: Callable[[TaskState], None]) -> None:
@@ -50,15 +50,15 @@ class Tasks:
         self._tasks[name] = asyncio.get_running_loop().create_task(self._keep(name, work), name=name)
 
     async def _keep(self, name: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        loop, state, wait = asyncio.get_running_loop(), self.states[name], FIRST
+        loop, state, wait = asyncio.get_running_loop(), self.states[name], FIRST_WAIT_S
         while True:
             began = loop.time()
             state.state = "running"
             try:
                 await work()
             except Exception as error:
-                if loop.time() - began > GOOD:
-                    wait = FIRST
+                if loop.time() - began > GOOD_RUN_S:
+                    wait = FIRST_WAIT_S
                 before, state.state, state.error = state.error, "waiting", _error_text(error)
                 state.restarts += 1
                 if isinstance(error, PitboxError):  # its message is enough, and once until it changes
@@ -68,7 +68,7 @@ class Tasks:
                     log.exception("%s failed and is restarted in %.1f s", name, wait)
                 self._on_died(state)
                 await asyncio.sleep(wait)
-                wait = min(2 * wait, LONGEST)
+                wait = min(2 * wait, LONGEST_WAIT_S)
             else:
                 state.state = "ended"
                 return

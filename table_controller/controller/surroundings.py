@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.box_folders import own_notices
+from table_controller.box_folders import box_notices
 from table_controller.certificates import BROKER, Certificate, configured_certificates, notices_of
 from table_controller.journal.store import Store
 from table_controller.notices import Notice, NoticeBoard
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
 
 # How often the files are read again (s): a few small ones, in a thread.
-LOOK_EVERY: Final = 60.0
-TASK: Final = "surroundings"
+CHECK_EVERY_S: Final = 60.0
+TASK_NAME: Final = "surroundings"
 
 
 class UplinkStatus(msgspec.Struct, frozen=True):
@@ -54,13 +54,13 @@ class Surroundings:
         every = [each for certificates in self._certificates.values() for each in certificates]
         return sorted(every, key=lambda each: each.ends_s)
 
-    def files(self, certificates: list[Certificate], others: list[Notice]) -> None:
+    def update_files(self, certificates: list[Certificate], others: list[Notice]) -> None:
         """Replace the results of the check of files and folders."""
         self._certificates["files"] = tuple(certificates)
         self._board.put("folders", others)
         self._renew()
 
-    def broker_presented(self, certificate: Certificate) -> None:
+    def on_broker_certificate(self, certificate: Certificate) -> None:
         """Keep the certificate that the broker presented."""
         self._certificates[BROKER] = (certificate,)
         self._renew()
@@ -81,8 +81,8 @@ def retiring_notices(store: object) -> list[Notice]:
 async def watch_surroundings(box: Box, config: TableConfig) -> None:
     """Check certificates and folders at the start and every minute, until canceled."""
     while True:
-        certificates, others = await box.aside(
-            lambda: (configured_certificates(config), head_notices(config) + own_notices(config))
+        certificates, others = await box.run_in_thread(
+            lambda: (configured_certificates(config), head_notices(config) + box_notices(config))
         )
-        box.surroundings.files(certificates, others + retiring_notices(box.store))
-        await asyncio.sleep(LOOK_EVERY)
+        box.surroundings.update_files(certificates, others + retiring_notices(box.store))
+        await asyncio.sleep(CHECK_EVERY_S)

@@ -20,15 +20,15 @@ def _blanker() -> Blanker:
     return Blanker(all_messages())
 
 
-def without_cards(signed: bytes, mac: bytes) -> tuple[bytes, bytes, str]:
+def blank_cards(signed: bytes, mac: bytes) -> tuple[bytes, bytes, str]:
     """Return a frame with cards blanked, and the reason for blanking or an empty text."""
-    why = _blanker().objection(signed[HEADER_SIZE:])
+    why = _blanker().blank_reason(signed[HEADER_SIZE:])
     if not why:
         return signed, mac, ""
     return signed[:HEADER_SIZE] + _blanker().blank(signed[HEADER_SIZE:]), bytes(len(mac)), why
 
 
-class Tap:
+class FrameMonitor:
     """A capture with any number of `watchers`, which get slot, direction, frame and MAC."""
 
     def __init__(self, slot: str) -> None:

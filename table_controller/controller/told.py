@@ -16,12 +16,12 @@ from firmware_bridge.errors import PitboxError
 from firmware_bridge.messages import Message
 
 
-def plain(event: Any) -> dict[str, Any] | None:
+def event_to_json(event: Any) -> dict[str, Any] | None:
     """Return the name and fields of an event; None if it names cards."""
     if isinstance(event, Message) and event.carries_cards:
         return None
     if isinstance(event, report.Reported):  # its inventory is a message of the kind
-        inventory = plain(event.inventory)
+        inventory = event_to_json(event.inventory)
         return {"event": "Reported", "fields": {"serial": event.hello.serial, "rebooted": event.rebooted,
                                                 "inventory": inventory}}  # fmt: skip
     fields = {name: _plain(getattr(event, name)) for name in event.__struct_fields__}
@@ -34,9 +34,9 @@ def _plain(value: Any) -> Any:
     return msgspec.to_builtins(value, enc_hook=str)
 
 
-def lively(kind: str, told: dict[str, Any]) -> Any:
+def event_from_json(kind: str, data: dict[str, Any]) -> Any:
     """Return the event object for JSON data; None if the event cannot be rebuilt from it."""
-    name = told["event"]
+    name = data["event"]
     for module in (import_module(f"devices.{kind}.messages"), import_module(f"devices.{kind}.state"), commands, report):
         event_class = getattr(module, name, None)
         if (
@@ -47,7 +47,7 @@ def lively(kind: str, told: dict[str, Any]) -> Any:
             if name == "LinkDown":
                 return None
             return event_class(**{
-                field.name: msgspec.convert(told["fields"][field.name], field.type)
+                field.name: msgspec.convert(data["fields"][field.name], field.type)
                 for field in msgspec.structs.fields(event_class)
             })  # fmt: skip
     return None

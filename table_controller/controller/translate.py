@@ -25,7 +25,7 @@ _NO_ROLL: Final = {
 }
 
 # Contents of a spot that are certain enough to confirm a lock.
-_CLEAR: Final = (bet_sensor.Lies.EMPTY, bet_sensor.Lies.CHIP)
+_CLEAR: Final = (bet_sensor.SpotContent.EMPTY, bet_sensor.SpotContent.CHIP)
 
 
 def seat_of(slot: str) -> int:
@@ -43,13 +43,13 @@ def _shuffler(slot: str, event: Any) -> Iterator[ev.Event]:
             yield ev.ShuffleFailed(slot, shuffler.Reason.JAM, event.inside)
         case shuffler.Stopped() | shuffler.Fault():
             yield ev.ShuffleFailed(slot, event.reason, shuffler.cards_inside(event.entered, event.left))
-        case shuffler_state.GivenOut():
-            yield ev.GivenOut(slot)
+        case shuffler_state.DeckEjected():
+            yield ev.DeckGivenOut(slot)
         case shuffler.Intake():
             yield ev.CardsInserted(slot) if event.cards else ev.IntakeEmptied(slot)
         case Reported(inventory=shuffler.Status() as status):  # what people did while the link was down
             if status.state is shuffler.State.READY:
-                yield ev.BehindGate(slot)
+                yield ev.CardsBehindGate(slot)
             yield ev.CardsInserted(slot) if status.cards_in_intake else ev.IntakeEmptied(slot)
 
 
@@ -88,7 +88,7 @@ def _shoe_report(slot: str, status: shoe.Status) -> Iterator[ev.Event]:
         yield ev.StackTaken(slot)
     if status.state is shoe.State.DEALING and status.moved:
         yield ev.CardsDrawn(slot, status.moved, reported=True)
-    if status.state is shoe.State.IDLE and status.sure and not status.in_well:
+    if status.state is shoe.State.IDLE and status.counts_certain and not status.in_well:
         yield ev.ShoeEmpty(slot)
 
 
@@ -100,7 +100,7 @@ def _shaker(slot: str, event: Any) -> Iterator[ev.Event]:
         case shaker.Dice(door_open=True):
             yield ev.DiceOpened(slot)
         case shaker.NoRoll():
-            yield ev.NoRoll(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
+            yield ev.NoRollReported(slot, _NO_ROLL.get(event.reason, "too_few_shakes"))  # type: ignore[arg-type]
 
 
 def _rng(slot: str, event: Any) -> Iterator[ev.Event]:
@@ -126,17 +126,17 @@ def _bet_sensor(slot: str, event: Any) -> Iterator[ev.Event]:
         case Reported(inventory=bet_sensor.Status() as status):  # what people did while the link was down
             yield _bet_sensed(seat, status)
         case bet_sensor.Locked(latch=latch):
-            bet = latch.lies is bet_sensor.Lies.CHIP
-            yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last, bet, latch.lies in _CLEAR)
+            bet = latch.content is bet_sensor.SpotContent.CHIP
+            yield ev.SeatLatched(seat, latch.round, latch.lock_id, latch.last_change, bet, latch.content in _CLEAR)
         case bet_sensor.LockRefused():
             held = event.latch
-            if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.lies in _CLEAR:
-                yield ev.LatchStands(seat, held.round, held.lock_id, held.last, held.lies is bet_sensor.Lies.CHIP)
-            yield ev.LockRefused(seat, event.lock_id, event.reason)
+            if event.reason is bet_sensor.Reason.OTHER_LOCK and held is not None and held.content in _CLEAR:
+                yield ev.EarlierLatchReported(seat, held.round, held.lock_id, held.last_change, held.content is bet_sensor.SpotContent.CHIP)
+            yield ev.SeatLockRefused(seat, event.lock_id, event.reason)
 
 
 def _bet_sensed(seat: int, spot: bet_sensor.Changed | bet_sensor.Status) -> ev.BetSensed:
-    return ev.BetSensed(seat, spot.sequence, spot.lies is bet_sensor.Lies.CHIP, spot.lies in _CLEAR)
+    return ev.BetSensed(seat, spot.sequence, spot.content is bet_sensor.SpotContent.CHIP, spot.content in _CLEAR)
 
 
 _BY_KIND: Final[dict[str, Callable[[str, Any], Iterator[ev.Event]]]] = {

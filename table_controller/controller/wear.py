@@ -18,17 +18,17 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, NotAllowed, PitboxError
 from table_controller.diagnosis.drawings import Curve
 from table_controller.diagnosis.drift import (
-    BASE,
+    BASE_WINDOWS,
     DEFAULT,
-    Look,
-    SegmentLook,
-    Warned,
+    PathSample,
+    SegmentSample,
+    DriftWarning,
     Wear,
     excess,
     judge,
     margins,
-    mended,
-    take,
+    restart_after_repair,
+    add_sample,
 )
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
@@ -39,15 +39,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from devices.driver import Driver
-    from devices.gauges import SensorLevel, Transit
+    from devices.gauges import OpticalLevel, TransitTimes
     from table_controller.config import TableConfig
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.loop import Controller, DurableStep
 
 log = logging.getLogger(__name__)
 
 # The folder of the wear histories in the data folder.
-FOLDER: Final = "wear"
+WEAR_FOLDER: Final = "wear"
 
 # Motions after which the machine is asked: at least a deck apart, not every stack of seven.
 _AFTER: Final = (
@@ -72,31 +72,31 @@ class WearWarning(NamedTuple):
     slot: str
     serial: str
     part: str
-    told: Warned
+    warning: DriftWarning
 
     def sentence(self) -> str:
         """Return the warning for people, with what to do."""
-        left = f"about {self.told.left:,} cards left, perhaps {self.told.fewest:,}" if self.told.left else "overdue"
-        match self.told.signal:
+        left = f"about {self.warning.left:,} cards left, perhaps {self.warning.fewest:,}" if self.warning.left else "overdue"
+        match self.warning.signal:
             case "transit":
-                what = f"segment {self.part} is {self.told.now / 10_000:.1f} % slower than after its last service"
+                what = f"segment {self.part} is {self.warning.now / 10_000:.1f} % slower than after its last service"
                 do = "clean or replace its rollers"
             case "spread":
                 what = f"cards slip in segment {self.part}"
                 do = "clean or replace its rollers"
             case _:
-                what = f"sensor {self.part} is {self.told.now} levels from failing"
+                what = f"sensor {self.part} is {self.warning.now} levels from failing"
                 do = "clean it"
         return f"{self.slot} ({self.serial}): {what}; {left}; {do} at the next break"
 
 
-def look_of(kind: str, transits: Iterable[Transit], levels: Iterable[SensorLevel], boot: int = 0) -> Look:
+def wear_reading(kind: str, transits: Iterable[TransitTimes], levels: Iterable[OpticalLevel], boot: int = 0) -> PathSample:
     """Return the report of a machine for `diagnosis.drift`. A sensor that the model does not have has no margin."""
-    return Look(
+    return PathSample(
         tuple(
-            SegmentLook(0, 0, 0)
+            SegmentSample(0, 0, 0)
             if segment in _END_SEGMENTS[kind]
-            else SegmentLook(each.cards, each.mean, each.deviation)
+            else SegmentSample(each.cards, each.mean, each.deviation)
             for segment, each in enumerate(transits)
         ),
         tuple(None if level.blocked or not level.threshold else level.margin for level in levels),
@@ -104,25 +104,25 @@ def look_of(kind: str, transits: Iterable[Transit], levels: Iterable[SensorLevel
     )
 
 
-def named(slot: str, serial: str, told: Warned) -> WearWarning:
+def named_warning(slot: str, serial: str, warning: DriftWarning) -> WearWarning:
     """Return a warning with the name of its part."""
     segments, sensors = PARTS[slot.partition(".")[0]]
-    part = (sensors if told.signal == "margin" else segments)(told.part)
-    return WearWarning(slot, serial, part.name.lower(), told)
+    part = (sensors if warning.signal == "margin" else segments)(warning.part)
+    return WearWarning(slot, serial, part.name.lower(), warning)
 
 
 def warnings_of(wear: Wear) -> list[WearWarning]:
     """Return the warnings of a machine, with the slot where it was last."""
     if wear.slot.partition(".")[0] not in PARTS:
         return []
-    return [named(wear.slot, wear.serial, warned) for warned in judge(wear)]
+    return [named_warning(wear.slot, wear.serial, warned) for warned in judge(wear)]
 
 
 def curves_of(wear: Wear) -> list[Curve]:
     """Return a curve for each part of a machine; empty until the base of its history is known."""
-    if wear.slot.partition(".")[0] not in PARTS or len(wear.base) < BASE:
+    if wear.slot.partition(".")[0] not in PARTS or len(wear.base) < BASE_WINDOWS:
         return []
-    warned = {(each.told.signal == "margin", each.part) for each in warnings_of(wear)}
+    warned = {(each.warning.signal == "margin", each.part) for each in warnings_of(wear)}
     segments, sensors = PARTS[wear.slot.partition(".")[0]]
     curves = []
     for segment in segments:
@@ -137,7 +137,7 @@ def curves_of(wear: Wear) -> list[Curve]:
     return curves
 
 
-class WearBook:
+class WearStore:
     """Wear histories in a folder, one file for each serial number, because the history belongs to the machine."""
 
     def __init__(self, folder: Path) -> None:
@@ -168,14 +168,14 @@ class WearBook:
                 continue
         return histories
 
-    def mended(self, serial: str) -> bool:
+    def reset(self, serial: str) -> bool:
         """Restart the base of a machine after it was serviced; return whether it has a history."""
         if not self.path(serial).exists():
             return False
-        self.write(mended(self.read(serial)))
+        self.write(restart_after_repair(self.read(serial)))
         return True
 
-    async def mended_by(self, controller: Controller, serial: str, who: ev.Person) -> None:
+    async def reset_by(self, controller: Controller, serial: str, who: ev.Person) -> None:
         """Restart the base of a machine that a technician serviced; record it first, with the technician."""
         if who.role != "technician":
             raise NotAllowed(f"a technician must report that a machine was serviced; {who.credential} is a {who.role}")
@@ -183,12 +183,12 @@ class WearBook:
         if not known:
             names = ", ".join(wear.serial for wear in self.all()) or "none"
             raise BadRequest(f"there is no wear history of {serial}; known: {names}")
-        await controller.noted(
+        await controller.note_and_wait(
             rec.Note(
                 "mended", f"{serial}: serviced; its wear history starts again", who=who, slot=known[0].slot or None
             )
         )
-        self.mended(serial)
+        self.reset(serial)
 
     def write(self, wear: Wear) -> None:
         """Replace a history atomically. Not synced: a lost window is measured again."""
@@ -202,11 +202,11 @@ class WearBook:
             log.warning("the wear history of %s was not saved: %s", wear.serial, error)
 
 
-class WearWatch:
+class WearMonitor:
     """Follows the machines that move cards. `take` gets every event of a driver, after the slot."""
 
     def __init__(
-        self, drivers: Mapping[str, Driver], book: WearBook, on_warning: Callable[[WearWarning], None]
+        self, drivers: Mapping[str, Driver], book: WearStore, on_warning: Callable[[WearWarning], None]
     ) -> None:
         self._drivers = drivers
         self._book = book
@@ -214,7 +214,7 @@ class WearWatch:
         self._warned: dict[str, set[tuple[str, str]]] = {}
         self._asking: dict[str, asyncio.Task[None]] = {}
 
-    def take(self, slot: str, event: Any) -> None:
+    def handle_device_event(self, slot: str, event: Any) -> None:
         """Ask a machine that has just stopped, unless a question is open."""
         if isinstance(event, _AFTER) and slot.partition(".")[0] in PARTS and slot not in self._asking:
             task = self._asking[slot] = asyncio.get_running_loop().create_task(self._ask(slot))
@@ -237,56 +237,56 @@ class WearWatch:
             return
         hello = reported.hello
         if shoe.DRAWS not in hello.capabilities:  # the speed of a hand is not wear of the machine
-            look = look_of(hello.kind, transits.segments, sensors.levels, reported.report.boot_id)
+            look = wear_reading(hello.kind, transits.segments, sensors.levels, reported.report.boot_id)
             self._fold(slot, hello.serial, look)
 
-    def _fold(self, slot: str, serial: str, look: Look) -> None:
+    def _fold(self, slot: str, serial: str, look: PathSample) -> None:
         before = self._book.read(serial)  # each time, because a technician may have restarted it
         if before.last is not None and len(before.last.segments) != len(look.segments):
             before = Wear(serial)  # another model has this serial number
-        wear = msgspec.structs.replace(take(before, look), slot=slot)
+        wear = msgspec.structs.replace(add_sample(before, look), slot=slot)
         if wear == before:
             return
         self._book.write(wear)
         if wear.windows == before.windows:
             return
-        known = self._warned.get(serial, set()) if len(wear.base) >= BASE else set()
-        warnings = [named(slot, serial, warned) for warned in judge(wear)]
+        known = self._warned.get(serial, set()) if len(wear.base) >= BASE_WINDOWS else set()
+        warnings = [named_warning(slot, serial, warned) for warned in judge(wear)]
         for warning in warnings:
-            if (warning.told.signal, warning.part) not in known:
+            if (warning.warning.signal, warning.part) not in known:
                 self._on_warning(warning)
-        self._warned[serial] = {(warning.told.signal, warning.part) for warning in warnings} | known
+        self._warned[serial] = {(warning.warning.signal, warning.part) for warning in warnings} | known
 
 
-async def watch_wear(box: Box, config: TableConfig) -> None:
+async def monitor_configured_wear(box: Box, config: TableConfig) -> None:
     """Keep the wear of a configured box in its data folder."""
-    await keep_wear(box, config.data)
+    await monitor_wear(box, config.data)
 
 
-async def keep_wear(box: Box, data: Path) -> None:
+async def monitor_wear(box: Box, data: Path) -> None:
     """Follow the machines of a running box; log and record its warnings."""
 
     def warned(warning: WearWarning) -> None:
         log.warning("%s", warning.sentence())
         box.note(rec.Note("wear", warning.sentence(), slot=warning.slot))
 
-    book = WearBook(data / FOLDER)
+    book = WearStore(data / WEAR_FOLDER)
 
-    def repaired(step: Step) -> None:
+    def repaired(step: DurableStep) -> None:
         if isinstance(step.event, ev.SlotOrdered) and step.event.act == "repair":
             reported = box.slots[step.event.slot].driver.reported
             if reported is not None:
-                book.mended(reported.hello.serial)
+                book.reset(reported.hello.serial)
 
     box.wear = book
-    watch = WearWatch({name: slot.driver for name, slot in box.slots.items()}, book, warned)
+    watch = WearMonitor({name: slot.driver for name, slot in box.slots.items()}, book, warned)
     followers = box.controller.followers if box.controller is not None else []
-    box.on_told.append(watch.take)
+    box.on_device_event.append(watch.handle_device_event)
     followers.append(repaired)
     try:
         await asyncio.get_running_loop().create_future()  # until the box ends
     finally:
         followers.remove(repaired)
-        box.on_told.remove(watch.take)
+        box.on_device_event.remove(watch.handle_device_event)
         box.wear = None
         await watch.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Stretch(NamedTuple):
+class PathStretch(NamedTuple):
     """A segment, the sensor at its end (None where cards stop) and the motor that moves cards in it."""
 
     segment: str
@@ -20,21 +20,21 @@ class Leg(NamedTuple):
     """
 
     start: str
-    stretches: tuple[Stretch, ...]
-    rest: str
+    stretches: tuple[PathStretch, ...]
+    end_place: str
     hidden: str | None = None
     gives_up: bool = False
 
-    def place(self, segment: str) -> int:
+    def index_of(self, segment: str) -> int:
         """Return the index of a segment on this leg."""
         return next(i for i, stretch in enumerate(self.stretches) if stretch.segment == segment)
 
     def before(self, segment: str) -> str | None:
         """Return the sensor at the start of a segment; None at the pile."""
-        i = self.place(segment)
+        i = self.index_of(segment)
         return self.stretches[i - 1].sensor if i else None
 
-    def after(self, sensor: str) -> Stretch:
+    def after(self, sensor: str) -> PathStretch:
         """Return the stretch after a sensor."""
         return next(then for now, then in zip(self.stretches, self.stretches[1:], strict=False) if now.sensor == sensor)
 
@@ -45,7 +45,7 @@ class Leg(NamedTuple):
 
     def next_sensor(self, segment: str) -> str | None:
         """Return the sensor at the end of a segment; None if it has none."""
-        return self.stretches[self.place(segment)].sensor
+        return self.stretches[self.index_of(segment)].sensor
 
 
 class CardPath(NamedTuple):
@@ -60,26 +60,26 @@ class CardPath(NamedTuple):
 
 SHUFFLER: Final = CardPath((
     Leg("intake", (
-        Stretch("feed", "feed", "feed"),
-        Stretch("bridge", "bridge", "transport"),
-        Stretch("lift", "lift", "transport"),
-        Stretch("shelf", None, "elevator"),
+        PathStretch("feed", "feed", "feed"),
+        PathStretch("bridge", "bridge", "transport"),
+        PathStretch("lift", "lift", "transport"),
+        PathStretch("shelf", None, "elevator"),
     ), "compartments", "behind the shelves"),
     Leg("compartments", (
-        Stretch("unload", "exit", "eject"),
-        Stretch("stack", "stack", "transport"),
-        Stretch("drop", None, "transport"),
+        PathStretch("unload", "exit", "eject"),
+        PathStretch("stack", "stack", "transport"),
+        PathStretch("drop", None, "transport"),
     ), "gate", gives_up=True),
 ))  # fmt: skip
 SHOE: Final = CardPath((
     Leg("intake", (
-        Stretch("feed", "feed", "feed"),
-        Stretch("store", None, "transport"),
+        PathStretch("feed", "feed", "feed"),
+        PathStretch("store", None, "transport"),
     ), "well", "behind the well"),
     Leg("well", (
-        Stretch("draw", "draw", "draw"),
-        Stretch("exit", "exit", "transport"),
-        Stretch("drop", None, "transport"),
+        PathStretch("draw", "draw", "draw"),
+        PathStretch("exit", "exit", "transport"),
+        PathStretch("drop", None, "transport"),
     ), "slot"),
 ))  # fmt: skip
 PATHS: Final = {"shuffler": SHUFFLER, "shoe": SHOE}

@@ -16,7 +16,7 @@ from table_controller.journal.former_names import FAULT_REPORTS, renew
 VERSION: Final = 1
 
 # Kinds of halts, common to all machines.
-What = Literal[
+HaltKind = Literal[
     "jam", "double_feed", "short_card", "counts_disagree", "too_many_cards", "stopped", "self_test", "power_lost",
     "path_blocked",
 ]  # fmt: skip
@@ -43,7 +43,7 @@ class Current(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     milliamps: int
 
 
-class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TransitsAtFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Transit times of one segment, in microseconds."""
 
     segment: str
@@ -55,7 +55,7 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     last: int
 
 
-class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EdgeAtFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A sensor went dark or clear this many microseconds before the halt."""
 
     sensor: str
@@ -63,7 +63,7 @@ class Edge(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before_us: int
 
 
-class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FrameAtFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One frame of the last seconds, as in a capture: header and payload, blanked if it could name cards."""
 
     before_ms: int
@@ -71,11 +71,11 @@ class Frame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     data: bytes
 
 
-class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MachineHalt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The machine's report of a halt. `leg`: 0 into its store, 1 out of it. Counts are the machine's; None: unknown."""
 
-    what: What
-    said: str = msgspec.field(name="said")  # the message's name
+    what: HaltKind
+    message: str = msgspec.field(name="said")  # the message's name
     leg: int | None = None
     segment: str | None = None
     card: int | None = None  # from 1 within its phase
@@ -86,7 +86,7 @@ class Halt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refused: str | None = None  # the motion that it refused to begin
 
 
-class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CardAccount(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The box's card counts at the fault; a moving card counts as `inside`. None: unknown."""
 
     expected: int | None = None  # cards of the whole deck, batch or set
@@ -95,15 +95,15 @@ class Account(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keeps: bool = False  # the machine keeps cards between commands; cards outside do not count
 
 
-class Ended(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MotionEnd(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How an earlier motion of the same machine ended, and what it counted."""
 
-    said: str = msgspec.field(name="said")
+    message: str = msgspec.field(name="said")
     counted_in: int | None = None
     counted_out: int | None = None
 
 
-class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MachineIdentity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The identity of the machine."""
 
     slot: str
@@ -115,7 +115,7 @@ class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capabilities: tuple[str, ...] = ()
 
 
-class Neighbour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SlotAtFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The state of one slot of the table."""
 
     slot: str
@@ -124,7 +124,7 @@ class Neighbour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     state: str
 
 
-class Permit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PermitResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The result of a permit: every reason against an act, with its clause; none if it is permitted."""
 
     act: str
@@ -133,7 +133,7 @@ class Permit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clauses: tuple[str, ...] = ()
 
 
-class Deck(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class DeckAtFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A deck with its state and its age (s)."""
 
     name: str
@@ -141,7 +141,7 @@ class Deck(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     age_s: int | None = None
 
 
-class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EarlierAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An answer of a person, named by role, and how long before the fault it was (s)."""
 
     question: str
@@ -150,35 +150,35 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before_s: int
 
 
-class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class FaultReport(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All evidence of a fault. `complete`: it includes what the machine answered after the fault."""
 
     version: int = VERSION
     number: int = 0  # given by the store
     at_ns: int  # wall clock
     complete: bool = False
-    machine: Machine
-    halts: tuple[Halt, ...]  # the first is the fault; others arrived while the machine was read
-    account: Account = Account()
+    machine: MachineIdentity
+    halts: tuple[MachineHalt, ...]  # the first is the fault; others arrived while the machine was read
+    account: CardAccount = CardAccount()
     levels: tuple[Level, ...] = ()
     currents: tuple[Current, ...] = ()
-    times: tuple[Times, ...] = ()
-    history: tuple[Times, ...] = ()  # the times when this machine last completed a motion
-    edges: tuple[Edge, ...] = ()  # the oldest first
+    times: tuple[TransitsAtFault, ...] = ()
+    history: tuple[TransitsAtFault, ...] = ()  # the times when this machine last completed a motion
+    edges: tuple[EdgeAtFault, ...] = ()  # the oldest first
     waited_us: int | None = None  # how long the machine had waited for the next edge
-    ends: tuple[Ended, ...] = ()  # the oldest first
-    opening: tuple[Frame, ...] = ()  # the first frames of the session: hello, report, inventory, command
-    frames: tuple[Frame, ...] = ()  # the last 30 s, the oldest first
+    ends: tuple[MotionEnd, ...] = ()  # the oldest first
+    opening: tuple[FrameAtFault, ...] = ()  # the first frames of the session: hello, report, inventory, command
+    frames: tuple[FrameAtFault, ...] = ()  # the last 30 s, the oldest first
     versions: dict[str, str] = msgspec.field(default_factory=dict)
-    table: tuple[Neighbour, ...] = ()
-    permits: tuple[Permit, ...] = ()
+    table: tuple[SlotAtFault, ...] = ()
+    permits: tuple[PermitResult, ...] = ()
     orders: tuple[str, ...] = ()  # outcomes that the rule orders, as text
     clauses: tuple[str, ...] = ()  # of these outcomes
-    decks: tuple[Deck, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    decks: tuple[DeckAtFault, ...] = ()
+    answers: tuple[EarlierAnswer, ...] = ()
 
     @property
-    def halt(self) -> Halt:
+    def halt(self) -> MachineHalt:
         """The fault itself."""
         return self.halts[0]
 
@@ -190,7 +190,7 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """Return one motor's current (mA); None if unknown."""
         return next((each.milliamps for each in self.currents if each.motor == motor), None)
 
-    def usual(self, segment: str) -> Times | None:
+    def usual(self, segment: str) -> TransitsAtFault | None:
         """Return the times of a segment before this motion, or since power-up if no older ones are known."""
         for source in (self.history, self.times):
             for times in source:
@@ -198,7 +198,7 @@ class Dossier(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
                     return times
         return None
 
-    def time(self, segment: str) -> Times | None:
+    def time(self, segment: str) -> TransitsAtFault | None:
         """Return the times of a segment at the fault."""
         return next((times for times in self.times if times.segment == segment and times.cards), None)
 
@@ -207,18 +207,18 @@ class _Versioned(msgspec.Struct):
     version: int = 1
 
 
-def encode(report: Dossier) -> bytes:
+def encode(report: FaultReport) -> bytes:
     """Return a fault report as an indented JSON object."""
     return msgspec.json.format(msgspec.json.encode(report), indent=1)
 
 
-def decode(data: bytes) -> Dossier:
+def decode(data: bytes) -> FaultReport:
     """Decode a fault report; `msgspec.DecodeError` if it is incomplete or has another version."""
     version = msgspec.json.decode(data, type=_Versioned).version
     if version < VERSION:
         content = renew(FAULT_REPORTS, "report", msgspec.json.decode(data), version, VERSION)
         data = msgspec.json.encode(content | {"version": VERSION})
-    report = msgspec.json.decode(data, type=Dossier)
+    report = msgspec.json.decode(data, type=FaultReport)
     if report.version != VERSION:
         raise msgspec.DecodeError(f"a fault report of version {report.version}, not {VERSION}")
     if not report.halts:

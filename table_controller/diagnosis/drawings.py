@@ -21,7 +21,7 @@ class Curve(NamedTuple):
     unit: str
     points: Sequence[tuple[int, int]]
     limit: int
-    told: bool = False  # there is a warning
+    has_warning: bool = False  # there is a warning
     tenth: bool = False
 
 
@@ -32,7 +32,7 @@ class Bar(NamedTuple):
     stages: tuple[int | None, int | None, int | None]
 
 
-def seconds(value: int | None) -> str:
+def format_seconds(value: int | None) -> str:
     """Return a duration as text."""
     if value is None:
         return ""
@@ -48,7 +48,7 @@ def _svg(width: float, height: float, label: str, drawn: list[str]) -> str:
     )
 
 
-def heat(
+def draw_heat_map(
     label: str, rows: Sequence[str], columns: Sequence[str], counts: Mapping[tuple[str, str], int],
     about: Mapping[tuple[str, str], str],
 ) -> str:  # fmt: skip
@@ -83,7 +83,7 @@ def heat(
     return _svg(left + wide * len(columns) + reach + 8, head + _CELL * len(rows) + 4, label, drawn)
 
 
-def bars(label: str, shown: Sequence[Bar]) -> str:
+def draw_bars(label: str, shown: Sequence[Bar]) -> str:
     """Draw a bar for each fault in three stages: until acknowledged, until cleared, until back in service."""
     longest = max((max(filter(None, bar.stages), default=1) for bar in shown), default=1)
     left = max(len(bar.name) for bar in shown) * _LETTER + 12
@@ -99,12 +99,12 @@ def bars(label: str, shown: Sequence[Bar]) -> str:
                 f'<rect class="stage{number}" x="{x:.1f}" y="{y + 2}" width="{max(1.0, width):.1f}" height="13"/>'
             )
             begins = until
-        text = seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
+        text = format_seconds(bar.stages[2]) if bar.stages[2] is not None else "still out"
         drawn.append(f'<text x="{left + _BAR * begins / longest + 8:.0f}" y="{y + 13}">{text}</text>')
     return _svg(left + _BAR + 90, 20 * len(shown) + 4, label, drawn)
 
 
-def curves(shown: Sequence[Curve]) -> str:
+def draw_curves(shown: Sequence[Curve]) -> str:
     """Draw small plots in a row, each with its limit as a dashed line."""
     return f'<div class="plots">{"".join(_curve(curve) for curve in shown)}</div>'
 
@@ -121,7 +121,7 @@ def _curve(curve: Curve) -> str:
     newest = f"{ys[-1] / 10:.1f} {curve.unit}" if curve.tenth else f"{ys[-1]} {curve.unit}"
     begins, ends = at(xs[0], curve.limit).split(","), at(xs[-1], curve.limit).split(",")
     return (
-        f"<figure{' class=warned' if curve.told else ''}><figcaption>{escape(curve.name)}: <b>{escape(newest)}</b>"
+        f"<figure{' class=warned' if curve.has_warning else ''}><figcaption>{escape(curve.name)}: <b>{escape(newest)}</b>"
         f'</figcaption><svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
         f'aria-label="{escape(curve.name)}">'
         f'<line class="limit" x1="{begins[0]}" y1="{begins[1]}" x2="{ends[0]}" y2="{ends[1]}"/>'

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from devices.position import DICE, FACES, POSITIONS, number_of_dice
+from devices.position import DICE, FACES, POSITIONS, position_of_dice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from devices.chance import Generator
+    from devices.chance import NumberGenerator
 
     Noise = Callable[[int], bytes]
 
@@ -19,10 +19,10 @@ _CHUNK: Final = 3 * 4096
 _EVEN_FACES: Final = 256 // FACES * FACES
 
 
-def generated(generator: Generator) -> Iterator[bytes]:
+def generated(generator: NumberGenerator) -> Iterator[bytes]:
     """Yield numbers of the generator until its noise fails a health test."""
-    if generator.start_up() is None:
-        while numbers := generator.numbers():
+    if generator.run_startup_test() is None:
+        while numbers := generator.draw_numbers():
             yield numbers
 
 
@@ -40,18 +40,18 @@ def rolled(noise: Noise) -> Iterator[bytes]:
     while True:
         faces = noise(_CHUNK).translate(faces_of, rejected)
         throws = zip(*(faces[die::DICE] for die in range(DICE)), strict=False)
-        yield bytes(number_of_dice(throw) for throw in throws)
+        yield bytes(position_of_dice(throw) for throw in throws)
 
 
-def collect(blocks: Iterator[bytes], wanted: int, on_drawn: Callable[[int], None] = lambda _: None) -> bytes:
+def collect(blocks: Iterator[bytes], count: int, on_drawn: Callable[[int], None] = lambda _: None) -> bytes:
     """Return `count` numbers, or fewer if the source ends; calls `on_drawn` with the number so far."""
     drawn = bytearray()
     reported = 0
     for block in blocks:
         drawn += block
-        if len(drawn) >= wanted:
+        if len(drawn) >= count:
             break
-        if len(drawn) - reported >= wanted // 200:  # often enough for a progress bar
+        if len(drawn) - reported >= count // 200:  # often enough for a progress bar
             reported = len(drawn)
             on_drawn(reported)
-    return bytes(drawn[:wanted])
+    return bytes(drawn[:count])

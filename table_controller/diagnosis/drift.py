@@ -17,18 +17,18 @@ Signal = Literal["transit", "spread", "margin"]
 # Ratios are compared in parts per million.
 PPM: Final = 1_000_000
 # Cards of a window: four decks. Fewer are too noisy (3 % a card), more delay the warning.
-WINDOW: Final = 212
+WINDOW_CARDS: Final = 212
 # A machine reports the mean of all its n cards in whole microseconds, so the sum is known to n/2. A window of n/100
 # keeps the error below 50 us, a thousandth of a transit.
 _SHARE: Final = 100
 # Windows of the base, right after a repair.
-BASE: Final = 5
+BASE_WINDOWS: Final = 5
 # Windows of a trend: a short one for fast changes, a long one for slow changes.
-TRENDS: Final = (5, 12)
-KEPT: Final = 48  # stored windows, about 10,000 cards
+TREND_WINDOWS: Final = (5, 12)
+MAX_WINDOWS: Final = 48  # stored windows, about 10,000 cards
 
 
-class SegmentLook(msgspec.Struct, frozen=True):
+class SegmentSample(msgspec.Struct, frozen=True):
     """A segment's statistics since power-up: cards, mean and deviation of their transit times (us)."""
 
     cards: int
@@ -36,13 +36,13 @@ class SegmentLook(msgspec.Struct, frozen=True):
     deviation: int
 
 
-class Look(msgspec.Struct, frozen=True):
+class PathSample(msgspec.Struct, frozen=True):
     """One report of a machine. `margins`: by sensor, the distance from a misreading; None while it is covered.
 
     `boot` identifies the run of its firmware.
     """
 
-    segments: tuple[SegmentLook, ...]
+    segments: tuple[SegmentSample, ...]
     margins: tuple[int | None, ...]
     boot: int = 0
 
@@ -63,7 +63,7 @@ class Wear(msgspec.Struct, frozen=True):
     slot: str = ""  # its last slot
     cards: int = 0  # through the machine, since this history began
     mended: int = 0  # the card count at the last repair
-    last: Look | None = None  # the sample at the start of the open window
+    last: PathSample | None = None  # the sample at the start of the open window
     base: tuple[Window, ...] = ()
     windows: tuple[Window, ...] = ()
     light: tuple[tuple[int, int], ...] = ()  # of the open window, by sensor: the sum of its margins, and how many
@@ -85,7 +85,7 @@ class Limits(msgspec.Struct, frozen=True):
 DEFAULT: Final = Limits()
 
 
-class Warned(msgspec.Struct, frozen=True):
+class DriftWarning(msgspec.Struct, frozen=True):
     """A drifting part, how far it has drifted, and the cards left by its trend; `fewest`: in the worst case."""
 
     signal: Signal
@@ -98,33 +98,33 @@ class Warned(msgspec.Struct, frozen=True):
 # --- samples ----------------------------------------------------------------------------------------------------------
 
 
-def take(wear: Wear, look: Look) -> Wear:
+def add_sample(wear: Wear, look: PathSample) -> Wear:
     """Return the history with one more sample. After a power-up, a machine's statistics start at zero."""
     replace = msgspec.structs.replace
     last = wear.last
     if last is None or _restarted(last, look):
-        zero = SegmentLook(0, 0, 0)
-        last = Look(tuple(zero for _ in look.segments), look.margins, look.boot)
+        zero = SegmentSample(0, 0, 0)
+        last = PathSample(tuple(zero for _ in look.segments), look.margins, look.boot)
         if wear.last is None:  # earlier statistics are not known to be good
             return replace(wear, last=look)
         wear = replace(wear, last=last)
     wear = replace(wear, light=_lit(wear.light, look.margins))
     passed = max(now.cards - then.cards for now, then in zip(look.segments, last.segments, strict=True))
     most_cards = max(segment.cards for segment in look.segments)
-    if passed < max(WINDOW, most_cards // _SHARE):
+    if passed < max(WINDOW_CARDS, most_cards // _SHARE):
         return wear
     window = _window(wear.cards + passed, last, look, wear.light)
-    if len(wear.base) < BASE:
+    if len(wear.base) < BASE_WINDOWS:
         wear = replace(wear, base=(*wear.base, window))
-    return replace(wear, cards=window.at, last=look, windows=(*wear.windows, window)[-KEPT:], light=())
+    return replace(wear, cards=window.at, last=look, windows=(*wear.windows, window)[-MAX_WINDOWS:], light=())
 
 
-def mended(wear: Wear) -> Wear:
+def restart_after_repair(wear: Wear) -> Wear:
     """Return the history after a repair of rollers or sensors: it begins with a new base."""
     return msgspec.structs.replace(wear, mended=wear.cards, last=None, base=(), windows=(), light=())
 
 
-def _restarted(last: Look, look: Look) -> bool:
+def _restarted(last: PathSample, look: PathSample) -> bool:
     return look.boot != last.boot or any(
         now.cards < then.cards for now, then in zip(look.segments, last.segments, strict=True)
     )
@@ -139,7 +139,7 @@ def _lit(light: tuple[tuple[int, int], ...], margins: tuple[int | None, ...]) ->
     )
 
 
-def _window(at: int, last: Look, look: Look, light: tuple[tuple[int, int], ...]) -> Window:
+def _window(at: int, last: PathSample, look: PathSample, light: tuple[tuple[int, int], ...]) -> Window:
     means, variances = [], []
     for now, then in zip(look.segments, last.segments, strict=True):
         cards = now.cards - then.cards
@@ -155,12 +155,12 @@ def _window(at: int, last: Look, look: Look, light: tuple[tuple[int, int], ...])
     return Window(at, tuple(means), tuple(variances), margins)
 
 
-def _sum(sample: SegmentLook) -> int:
+def _sum(sample: SegmentSample) -> int:
     """Return twice the sum of all transit times; the reported mean is rounded down by half a microsecond on average."""
     return sample.cards * (2 * sample.mean + 1) if sample.cards else 0
 
 
-def _squares(sample: SegmentLook) -> int:
+def _squares(sample: SegmentSample) -> int:
     return sample.cards * (sample.deviation * sample.deviation + sample.mean * sample.mean + sample.mean)
 
 
@@ -187,9 +187,9 @@ def spread(wear: Wear, segment: int) -> list[tuple[int, int]]:
 
     Machines of this protocol do not count retries; a successful retry takes half as long again.
     """
-    if len(wear.base) < BASE:
+    if len(wear.base) < BASE_WINDOWS:
         return []
-    usual = sum(_relative(window, segment) for window in wear.base) // BASE
+    usual = sum(_relative(window, segment) for window in wear.base) // BASE_WINDOWS
     return [
         (window.at, isqrt(max(0, _relative(window, segment) - usual)))
         for window in wear.windows
@@ -208,9 +208,9 @@ def _relative(window: Window, segment: int) -> int:
 
 
 def _base_means(wear: Wear) -> list[int]:
-    if len(wear.base) < BASE:
+    if len(wear.base) < BASE_WINDOWS:
         return []
-    return [sum(window.means[s] for window in wear.base) // BASE for s in range(len(wear.base[0].means))]
+    return [sum(window.means[s] for window in wear.base) // BASE_WINDOWS for s in range(len(wear.base[0].means))]
 
 
 def _median(values: list[int]) -> int:
@@ -234,7 +234,7 @@ class Trend(msgspec.Struct, frozen=True):
 def trend(points: list[tuple[int, int]]) -> Trend | None:
     """Return the exact least-squares line through points; None if there are too few."""
     n = len(points)
-    if n < min(TRENDS):
+    if n < min(TREND_WINDOWS):
         return None
     end = points[-1][0]
     xs, ys = [x - end for x, _ in points], [y for _, y in points]
@@ -251,7 +251,7 @@ def trend(points: list[tuple[int, int]]) -> Trend | None:
     return Trend(now, rise, rise + 2 * error, isqrt(along * along * (n - 2) // residual) if along > 0 else 0)
 
 
-class Line(msgspec.Struct, frozen=True):
+class TrendLine(msgspec.Struct, frozen=True):
     """The trend of one signal of one part; `usual` is its base value, 0 for an excess."""
 
     signal: Signal
@@ -260,9 +260,9 @@ class Line(msgspec.Struct, frozen=True):
     usual: int = 0
 
 
-def lines(wear: Wear) -> list[Line]:
+def trend_lines(wear: Wear) -> list[TrendLine]:
     """Return the trends of all parts; none until the base is complete."""
-    if len(wear.base) < BASE:
+    if len(wear.base) < BASE_WINDOWS:
         return []
     drawn = []
     for segment in range(len(wear.base[0].means)):
@@ -275,20 +275,20 @@ def lines(wear: Wear) -> list[Line]:
     return drawn
 
 
-def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int) -> list[Line]:
-    drawn = [trend(points[-windows:]) for windows in TRENDS if len(points) >= windows]
-    return [Line(signal, part, line, usual) for line in drawn if line is not None]
+def _lines(signal: Signal, part: int, points: list[tuple[int, int]], usual: int) -> list[TrendLine]:
+    drawn = [trend(points[-windows:]) for windows in TREND_WINDOWS if len(points) >= windows]
+    return [TrendLine(signal, part, line, usual) for line in drawn if line is not None]
 
 
-def judge(wear: Wear, limits: Limits = DEFAULT) -> list[Warned]:
+def judge(wear: Wear, limits: Limits = DEFAULT) -> list[DriftWarning]:
     """Return the drift warnings by the newest windows, the most urgent first, each part once."""
-    warnings: dict[tuple[bool, int], Warned] = {}
-    for warned in sorted(filter(None, (warning(line, limits) for line in lines(wear))), key=lambda each: each.left):
+    warnings: dict[tuple[bool, int], DriftWarning] = {}
+    for warned in sorted(filter(None, (warning_for(line, limits) for line in trend_lines(wear))), key=lambda each: each.left):
         warnings.setdefault((warned.signal == "margin", warned.part), warned)
     return list(warnings.values())
 
 
-def warning(line: Line, limits: Limits) -> Warned | None:
+def warning_for(line: TrendLine, limits: Limits) -> DriftWarning | None:
     """Return a warning if a line surely rises, is above the least drift, and reaches its limit before the horizon."""
     limit, least = {
         "transit": (limits.transit, limits.least),
@@ -300,8 +300,8 @@ def warning(line: Line, limits: Limits) -> Warned | None:
     if at.now < least:
         return None
     if at.now >= limit:
-        return Warned(line.signal, line.part, now, 0, 0)
+        return DriftWarning(line.signal, line.part, now, 0, 0)
     if at.sure < limits.sure or at.rise <= 0:
         return None
     left, fewest = ((limit - at.now) * PPM // rise for rise in (at.rise, at.most))
-    return Warned(line.signal, line.part, now, left, fewest) if left <= limits.horizon else None
+    return DriftWarning(line.signal, line.part, now, left, fewest) if left <= limits.horizon else None

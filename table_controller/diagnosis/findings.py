@@ -7,7 +7,7 @@ from enum import Enum
 import msgspec
 
 
-class Why(Enum):
+class CauseKind(Enum):
     """Kinds of causes."""
 
     STUCK_CARD = "a card sticks"
@@ -28,7 +28,7 @@ class Why(Enum):
     UNKNOWN = "a cause that the sensors do not show"
 
 
-class Span(msgspec.Struct, frozen=True):
+class CardRange(msgspec.Struct, frozen=True):
     """A number of cards: at least and at most. Both are equal if the sensors decide it."""
 
     least: int
@@ -46,7 +46,7 @@ class Span(msgspec.Struct, frozen=True):
         return str(self.least) if self.exact else f"{self.least} to {self.most}"
 
 
-class Where(msgspec.Struct, frozen=True):
+class FaultPlace(msgspec.Struct, frozen=True):
     """Where the card or object can be: one segment, or several that the sensors cannot distinguish."""
 
     segments: tuple[str, ...] = ()
@@ -57,21 +57,21 @@ class Where(msgspec.Struct, frozen=True):
     sensors: tuple[str, ...] = ()  # faulty sensors without a card
 
 
-class Cards(msgspec.Struct, frozen=True):
+class CardCounts(msgspec.Struct, frozen=True):
     """Card counts by place; in + path + out = expected. None: unknown."""
 
-    path: Span
-    inside: Span | None = None  # past the intake and not out: the path and the store
-    out: Span | None = None
-    waiting: Span | None = None  # still in the intake
+    path: CardRange
+    inside: CardRange | None = None  # past the intake and not out: the path and the store
+    out: CardRange | None = None
+    waiting: CardRange | None = None  # still in the intake
     expected: int | None = None
     likely: int | None = None  # of `inside`, where it is a range
 
 
-class Cause(msgspec.Struct, frozen=True):
+class FaultCause(msgspec.Struct, frozen=True):
     """One cause with its evidence. Not `sure`: other causes fit the same evidence."""
 
-    why: Why
+    why: CauseKind
     at: str | None  # the segment, sensor or motor
     evidence: tuple[str, ...]
     sure: bool = False
@@ -80,7 +80,7 @@ class Cause(msgspec.Struct, frozen=True):
 class Diagnosis(msgspec.Struct, frozen=True):
     """The result. `staff`: table staff may clear the fault; otherwise a technician must."""
 
-    where: Where
-    cards: Cards
-    causes: tuple[Cause, ...]  # the likeliest first; never empty
+    where: FaultPlace
+    cards: CardCounts
+    causes: tuple[FaultCause, ...]  # the likeliest first; never empty
     staff: bool

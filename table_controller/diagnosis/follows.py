@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Fewer faults give no result.
-LEAST: Final = 4
+LEAST_FAULTS: Final = 4
 # A pattern counts if chance alone gives it less often than once in this many times.
-RARE: Final = 100
+RARE_ONE_IN: Final = 100
 _NEVER: Final = 10**9
 
 
-class Follows(msgspec.Struct, frozen=True):
+class FaultPattern(msgspec.Struct, frozen=True):
     """The result. `name` is the deck or the slot; `one_in`: chance alone gives this once in so many times."""
 
     what: Literal["deck", "slot", "neither", "too few", "one deck only"]
@@ -50,17 +50,17 @@ class Follows(msgspec.Struct, frozen=True):
         return f"{self.faults} of {self.of} faults on {self.share} % of the cards ({often})"
 
 
-def follows(faults: Mapping[tuple[str, str], int], cards: Mapping[tuple[str, str], int]) -> Follows:
+def find_pattern(faults: Mapping[tuple[str, str], int], cards: Mapping[tuple[str, str], int]) -> FaultPattern:
     """Return the pattern in the faults of one kind of machine. Both mappings are by (slot, deck)."""
     total = sum(faults.values())
-    if total < LEAST or not sum(cards.values()):
-        return Follows("too few", of=total)
+    if total < LEAST_FAULTS or not sum(cards.values()):
+        return FaultPattern("too few", of=total)
     decks = _most("deck", total, _by(faults, 1), _by(cards, 1))
     slots = _most("slot", total, _by(faults, 0), _by(cards, 0))
     best = max((each for each in (decks, slots) if each), key=lambda each: each.one_in, default=None)
-    if best is not None and best.one_in >= RARE:
+    if best is not None and best.one_in >= RARE_ONE_IN:
         return best
-    return Follows("one deck only", of=total) if decks is None else msgspec.structs.replace(decks, what="neither")
+    return FaultPattern("one deck only", of=total) if decks is None else msgspec.structs.replace(decks, description="neither")
 
 
 def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:
@@ -71,7 +71,7 @@ def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:
     return sums
 
 
-def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]) -> Follows | None:
+def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], cards: dict[str, int]) -> FaultPattern | None:
     """Return the deck or slot with the most faults for its share of cards; None if there is only one."""
     if len(cards) < 2:
         return None
@@ -79,8 +79,8 @@ def _most(what: Literal["deck", "slot"], total: int, faults: dict[str, int], car
     candidates = []
     for name, count in faults.items():
         share = Fraction(cards.get(name, 0), every)
-        chance = tail(count, total, share) * len(cards)  # any of them could have stood out
-        candidates.append((chance, Follows(what, name, count, total, int(100 * share), _one_in(chance))))
+        chance = binomial_tail(count, total, share) * len(cards)  # any of them could have stood out
+        candidates.append((chance, FaultPattern(what, name, count, total, int(100 * share), _one_in(chance))))
     return min(candidates, key=lambda each: each[0], default=(0, None))[1]
 
 
@@ -88,6 +88,6 @@ def _one_in(chance: Fraction) -> int:
     return min(_NEVER, int(1 / chance)) if chance else _NEVER
 
 
-def tail(at_least: int, of: int, share: Fraction) -> Fraction:
+def binomial_tail(at_least: int, of: int, share: Fraction) -> Fraction:
     """Return the exact probability that at least `at_least` of all fall on a share."""
     return sum((comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(at_least, of + 1)), Fraction(0))

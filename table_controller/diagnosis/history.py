@@ -12,17 +12,17 @@ import msgspec
 
 _NS: Final = 1_000_000_000
 # A fault with the same place and reason within this many cards is a repeat: ten decks.
-REPEAT: Final = 530
+REPEAT_CARDS: Final = 530
 # A fault report belongs to the fault that was journaled within this time (ns).
 _SAME: Final = 5 * _NS
 UNKNOWN: Final = "not known"
 # Irregularities that are faults of a device; others only name a device.
 _OF_DEVICE: Final = ("shuffler_fault", "shoe_fault", "device_unusable", "command_failed")
 
-Class = Literal["interruption", "failure"]
+FaultClass = Literal["interruption", "failure"]
 
 
-class Row(msgspec.Struct, frozen=True):
+class HistoryRow(msgspec.Struct, frozen=True):
     """One step of the journal, as plain JSON."""
 
     seq: int
@@ -31,7 +31,7 @@ class Row(msgspec.Struct, frozen=True):
     decisions: list[dict[str, Any]]
 
 
-class Known(msgspec.Struct, frozen=True):
+class ReportedFault(msgspec.Struct, frozen=True):
     """Facts of a fault report that the journal does not have."""
 
     slot: str
@@ -42,7 +42,7 @@ class Known(msgspec.Struct, frozen=True):
     staff: bool = True  # table staff may clear it
 
 
-class Fault(msgspec.Struct):
+class FaultRecord(msgspec.Struct):
     """One fault, from its first sign to the return to service. Times are wall clock (ns); 0: not yet."""
 
     seq: int
@@ -53,14 +53,14 @@ class Fault(msgspec.Struct):
     hold: int | None = None
     segment: str = UNKNOWN
     cause: str = UNKNOWN
-    dossier: str = ""
+    report: str = ""
     inside: int | None = None
     cards: int = 0  # moved by the slot up to the fault
     acknowledged_ns: int = 0  # the first answer or order of a person
     cleared_ns: int = 0
     returned_ns: int = 0
     latched: bool = False  # the device is faulted; otherwise only a command failed
-    kind: Class = "interruption"  # a failure needed a technician, or the device was taken out of service
+    kind: FaultClass = "interruption"  # a failure needed a technician, or the device was taken out of service
     repeats: int | None = None  # the record of the fault that this one repeats
 
     def waited(self, until_ns: int) -> int | None:
@@ -68,7 +68,7 @@ class Fault(msgspec.Struct):
         return max(0, until_ns - self.at_ns) // _NS if until_ns else None
 
 
-class Use(msgspec.Struct):
+class CardUse(msgspec.Struct):
     """How many cards a slot moved, in total and by deck."""
 
     cards: int = 0
@@ -81,23 +81,23 @@ class Use(msgspec.Struct):
             self.by_deck[deck] = self.by_deck.get(deck, 0) + cards
 
 
-class History:
+class FaultHistory:
     """The history since some time. Add rows in order, call `finish`, then read `faults` and `uses`."""
 
-    def __init__(self, known: list[Known] | None = None, since_ns: int = 0) -> None:
-        self.faults: list[Fault] = []
-        self.uses: dict[str, Use] = {}
+    def __init__(self, known: list[ReportedFault] | None = None, since_ns: int = 0) -> None:
+        self.faults: list[FaultRecord] = []
+        self.uses: dict[str, CardUse] = {}
         self.first_ns = 0
         self.last_ns = 0
         self._since = since_ns
         self._known = known or []
-        self._open: dict[str, Fault] = {}
+        self._open: dict[str, FaultRecord] = {}
         self._in_slot: dict[str, str] = {}  # the deck in each shuffler
         self._in_play = ""
         self._drawn: dict[str, int] = {}
         self._holds: dict[int, str] = {}  # prompt -> slot
 
-    def take(self, row: Row) -> None:
+    def add_row(self, row: HistoryRow) -> None:
         """Add one step."""
         counts = row.wall_ns >= self._since
         if counts:
@@ -112,7 +112,7 @@ class History:
 
     # --- cards --------------------------------------------------------------------------------------------------------
 
-    def _decks(self, row: Row) -> None:
+    def _decks(self, row: HistoryRow) -> None:
         """Track which deck is in which shuffler, and which is in play."""
         slot = row.event.get("slot") or ""
         for decision in row.decisions:
@@ -130,15 +130,15 @@ class History:
         deck = self._in_slot.get(slot, self._in_play)
         match event.get("type"):
             case "ShuffleEnded" | "TakenIn" | "StackOut" | "StubOut":
-                self.uses.setdefault(slot, Use()).add(count, deck)
+                self.uses.setdefault(slot, CardUse()).add(count, deck)
             case "CardsDrawn":  # a running count since the deal began
                 before = self._drawn.get(slot, 0)
                 self._drawn[slot] = count
-                self.uses.setdefault(slot, Use()).add(count - before if count > before else count, deck)
+                self.uses.setdefault(slot, CardUse()).add(count - before if count > before else count, deck)
 
     # --- faults -------------------------------------------------------------------------------------------------------
 
-    def _faults(self, row: Row, *, counts: bool) -> None:
+    def _faults(self, row: HistoryRow, *, counts: bool) -> None:
         event, kind = row.event, row.event.get("type")
         if kind == "SlotChanged" and event["trigger"] == "fault":
             self._fault(event["slot"], row, counts=counts)
@@ -157,25 +157,25 @@ class History:
             elif decision.get("type") == "Prompt" and decision.get("slot") in self._open:
                 self._holds[decision["id"]] = decision["slot"]
 
-    def _fault(self, slot: str, row: Row, *, counts: bool) -> Fault:
+    def _fault(self, slot: str, row: HistoryRow, *, counts: bool) -> FaultRecord:
         """Return the open fault of a slot, or begin one."""
         if slot in self._open:
             return self._open[slot]
-        use = self.uses.setdefault(slot, Use())
-        fault = Fault(row.seq, slot, row.wall_ns, deck=self._in_slot.get(slot, self._in_play), cards=use.cards)
+        use = self.uses.setdefault(slot, CardUse())
+        fault = FaultRecord(row.seq, slot, row.wall_ns, deck=self._in_slot.get(slot, self._in_play), cards=use.cards)
         if not slot.startswith(("shuffler", "shoe")):
             fault.deck = ""
         near = [each for each in self._known if each.slot == slot and abs(each.wall_ns - row.wall_ns) <= _SAME]
         if near:
             best = min(near, key=lambda each: abs(each.wall_ns - row.wall_ns))
-            fault.segment, fault.cause, fault.dossier = best.segment or UNKNOWN, best.cause or UNKNOWN, best.number
+            fault.segment, fault.cause, fault.report = best.segment or UNKNOWN, best.cause or UNKNOWN, best.number
             fault.kind = "interruption" if best.staff else "failure"
         self._open[slot] = fault
         if counts:
             self.faults.append(fault)
         return fault
 
-    def _people(self, row: Row) -> None:
+    def _people(self, row: HistoryRow) -> None:
         """Note the first response of a person to a fault, and whether a technician was needed."""
         event = row.event
         slot = event.get("slot") if event.get("type") == "SlotOrdered" else None
@@ -189,7 +189,7 @@ class History:
         if event.get("act") in ("give_up", "sign", "repair") or role == "technician":
             fault.kind = "failure"
 
-    def _moves(self, row: Row) -> None:
+    def _moves(self, row: HistoryRow) -> None:
         for decision in row.decisions:
             if decision.get("type") == "Cleared":
                 self._hold_cleared(decision["hold"], row)
@@ -207,7 +207,7 @@ class History:
                 fault.returned_ns = row.wall_ns
                 del self._open[fault.slot]
 
-    def _hold_cleared(self, hold: int, row: Row) -> None:
+    def _hold_cleared(self, hold: int, row: HistoryRow) -> None:
         """Close the fault of a cleared irregularity, unless its device is still faulted."""
         for fault in [each for each in self._open.values() if each.hold == hold and not each.latched]:
             fault.cleared_ns = fault.returned_ns = row.wall_ns
@@ -215,23 +215,23 @@ class History:
 
     # --- the result ---------------------------------------------------------------------------------------------------
 
-    def finish(self) -> History:
+    def finish(self) -> FaultHistory:
         """Mark repeated faults."""
-        last: dict[tuple[str, str, int], Fault] = {}
+        last: dict[tuple[str, str, int], FaultRecord] = {}
         for fault in self.faults:
             key = (fault.slot, fault.segment, fault.reason)
             before = last.get(key)
-            if before is not None and fault.reason and fault.cards - before.cards <= REPEAT:
+            if before is not None and fault.reason and fault.cards - before.cards <= REPEAT_CARDS:
                 fault.repeats = before.seq
             last[key] = fault
         return self
 
 
-def between(faults: list[Fault], cards: int) -> int | None:
+def cards_between(faults: list[FaultRecord], cards: int) -> int | None:
     """Return the mean number of cards between faults; None without faults or cards."""
     return cards // len(faults) if faults and cards else None
 
 
-def middle(values: list[int]) -> int | None:
+def median(values: list[int]) -> int | None:
     """Return the median."""
     return sorted(values)[len(values) // 2] if values else None

@@ -6,14 +6,14 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from table_controller.diagnosis.drawings import Bar, bars, curves, heat, seconds
-from table_controller.diagnosis.summary import cause_of, when
+from table_controller.diagnosis.drawings import Bar, draw_bars, draw_curves, draw_heat_map, format_seconds
+from table_controller.diagnosis.summary import cause_of, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from table_controller.diagnosis.drawings import Curve
-    from table_controller.diagnosis.history import Fault
+    from table_controller.diagnosis.history import FaultRecord
     from table_controller.diagnosis.summary import Cell, Summary
 
 # Faults that are shown as bars; the table has all.
@@ -52,7 +52,7 @@ svg .limit { stroke: var(--soft); stroke-width: 1; stroke-dasharray: 4 4; }
 """
 
 
-class Wearing(NamedTuple):
+class MachineWear(NamedTuple):
     """The wear of one machine: warnings and curves."""
 
     name: str
@@ -60,7 +60,7 @@ class Wearing(NamedTuple):
     curves: Sequence[Curve]
 
 
-def page(summary: Summary, title: str, reasons: dict[int, str], wearing: Sequence[Wearing] = ()) -> str:
+def render_page(summary: Summary, title: str, reasons: dict[int, str], wearing: Sequence[MachineWear] = ()) -> str:
     """Return the page as HTML."""
     count = len(summary.faults)
     parts = [
@@ -116,7 +116,7 @@ def _slots(summary: Summary) -> str:
     )  # fmt: skip
     rows = [
         (s.slot, _count(s.cards), s.interruptions, s.failures, _count(s.between_interruptions),
-         _count(s.between_failures), s.repeats, seconds(s.acknowledge_s), seconds(s.clear_s), seconds(s.return_s))
+         _count(s.between_failures), s.repeats, format_seconds(s.acknowledge_s), format_seconds(s.clear_s), format_seconds(s.return_s))
         for s in summary.slots
     ]  # fmt: skip
     sentences = "".join(
@@ -137,9 +137,9 @@ def _faults(summary: Summary, reasons: dict[int, str]) -> str:
         "in service", "fault report",
     )  # fmt: skip
     rows = [
-        (f.seq, when(f.at_ns), f.slot, f.segment, cause_of(f, reasons), f.deck, f.kind, f.repeats or "",
-         *(seconds(f.waited(at)) for at in (f.acknowledged_ns, f.cleared_ns)),
-         seconds(f.waited(f.returned_ns)) or "still out", f.dossier)
+        (f.seq, format_time(f.at_ns), f.slot, f.segment, cause_of(f, reasons), f.deck, f.kind, f.repeats or "",
+         *(format_seconds(f.waited(at)) for at in (f.acknowledged_ns, f.cleared_ns)),
+         format_seconds(f.waited(f.returned_ns)) or "still out", f.report)
         for f in summary.faults
     ]  # fmt: skip
     return _table(heads, rows, (0, 8, 9, 10, 11), [fault.kind for fault in summary.faults])
@@ -148,13 +148,13 @@ def _faults(summary: Summary, reasons: dict[int, str]) -> str:
 # --- drawings ---------------------------------------------------------------------------------------------------------
 
 
-def _wearing(wearing: Sequence[Wearing]) -> list[str]:
+def _wearing(wearing: Sequence[MachineWear]) -> list[str]:
     parts = ["<h2>Wear</h2>", _about("Compared with the machine after its last repair, by number of cards. "
                                      "Dashed line: where it fails.")]  # fmt: skip
     for machine in wearing:
         parts.append(f"<h3>{escape(machine.name)}</h3>")
         parts += [f"<p><b>{escape(sentence)}</b></p>" for sentence in machine.warnings]
-        parts.append(curves(machine.curves) if machine.curves else _about("Too few cards yet."))
+        parts.append(draw_curves(machine.curves) if machine.curves else _about("Too few cards yet."))
     return parts
 
 
@@ -171,7 +171,7 @@ def _by_hour(summary: Summary) -> str:
         for key, cells in by_cell.items()
     }
     rows = sorted({row for row, _ in counts})
-    return heat("faults by segment and hour", rows, [str(hour) for hour in range(24)], counts, about)
+    return draw_heat_map("faults by segment and hour", rows, [str(hour) for hour in range(24)], counts, about)
 
 
 def _pairs(summary: Summary, field: str) -> str:
@@ -179,7 +179,7 @@ def _pairs(summary: Summary, field: str) -> str:
     for cell in summary.heat:
         counts[f"{cell.slot} {cell.segment}", getattr(cell, field) or "none"] += cell.faults
     columns, rows = sorted({column for _, column in counts}), sorted({row for row, _ in counts})
-    return heat(f"faults by segment and {field}", rows, columns, counts, {})
+    return draw_heat_map(f"faults by segment and {field}", rows, columns, counts, {})
 
 
 def _waits(summary: Summary) -> str:
@@ -191,9 +191,9 @@ def _waits(summary: Summary) -> str:
         f'<i class="stage{number}"></i>{escape(words)}'
         for number, words in enumerate(("until acknowledged", "until cleared", "until back in service"))
     )
-    return f'<p class="about">{legend}</p>' + bars("from fault to service", [_bar(fault) for fault in shown])
+    return f'<p class="about">{legend}</p>' + draw_bars("from fault to service", [_bar(fault) for fault in shown])
 
 
-def _bar(fault: Fault) -> Bar:
+def _bar(fault: FaultRecord) -> Bar:
     stages = [fault.waited(at) for at in (fault.acknowledged_ns, fault.cleared_ns, fault.returned_ns)]
-    return Bar(f"{fault.slot} {when(fault.at_ns)[5:16]}", (stages[0], stages[1], stages[2]))
+    return Bar(f"{fault.slot} {format_time(fault.at_ns)[5:16]}", (stages[0], stages[1], stages[2]))

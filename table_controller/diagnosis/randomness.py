@@ -30,7 +30,7 @@ LONG_GAP: Final = 20
 LAGS: Final = 10
 
 
-class Finding(msgspec.Struct, frozen=True):
+class DrawTestResult(msgspec.Struct, frozen=True):
     """The result of one test: the worst of its `tries`. Without degrees of freedom, it is in standard deviations."""
 
     test: str
@@ -60,11 +60,11 @@ class Examination(msgspec.Struct, frozen=True):
     """The results of all tests over the same draws."""
 
     draws: int
-    findings: list[Finding]
+    results: list[DrawTestResult]
 
     def passes(self, level: float) -> bool:
         """Return whether all tests together accept the draws; fair draws fail as often as the level allows."""
-        return worst_of(min(finding.p for finding in self.findings), len(self.findings)) >= 1 - level
+        return worst_of(min(finding.p for finding in self.results), len(self.results)) >= 1 - level
 
 
 def examine(draws: bytes, odds: Sequence[Fraction], on_test: Callable[[str], None] = lambda _: None) -> Examination:
@@ -76,16 +76,16 @@ def examine(draws: bytes, odds: Sequence[Fraction], on_test: Callable[[str], Non
     return Examination(len(draws), findings)
 
 
-def frequency(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+def frequency(draws: bytes, odds: Sequence[Fraction]) -> DrawTestResult:
     """Test whether every number is drawn as often as expected: chi-square over the numbers."""
     counts = [draws.count(number) for number in range(1, len(odds) + 1)]
     statistic = _chi_square(counts, [len(draws) * chance for chance in odds])
     off = max(range(len(odds)), key=lambda i: abs(counts[i] - len(draws) * odds[i]))
     about = f"number {off + 1} is farthest off: {counts[off]} times, {float(len(draws) * odds[off]):.0f} expected"
-    return Finding("frequency", statistic, len(odds) - 1, 1, about)
+    return DrawTestResult("frequency", statistic, len(odds) - 1, 1, about)
 
 
-def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+def pairs(draws: bytes, odds: Sequence[Fraction]) -> DrawTestResult:
     """Test whether a number predicts the next: chi-square over pairs that do not overlap (Knuth's serial test)."""
     counted = Counter(zip(draws[::2], draws[1::2], strict=False))
     total = len(draws) // 2
@@ -94,27 +94,27 @@ def pairs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
     counts = [counted[one + 1, other + 1] for one, other in cells]
     off = max(range(len(cells)), key=lambda i: abs(counts[i] - expected[i]))
     about = f"{cells[off][0] + 1} before {cells[off][1] + 1} is farthest off"
-    return Finding("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
+    return DrawTestResult("pairs", _chi_square(counts, expected), len(cells) - 1, 1, about)
 
 
-def runs(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+def runs(draws: bytes, odds: Sequence[Fraction]) -> DrawTestResult:
     """Test whether high and low numbers alternate by chance: Wald and Wolfowitz, split at the middle number."""
     middle = (len(odds) + 1) // 2
     halves = draws.translate(bytes(byte >= middle for byte in range(256)))
     high = halves.count(1)
     low = len(halves) - high
     if not high or not low:
-        return Finding("runs", inf, None, 1, "all draws are on one side of the middle")
+        return DrawTestResult("runs", inf, None, 1, "all draws are on one side of the middle")
     changes = halves.count(b"\0\1") + halves.count(b"\1\0")
     both, total = 2 * high * low, high + low
     mean = both / total + 1
     deviation = sqrt(both * (both - total) / (total**2 * (total - 1)))
     off = (changes + 1 - mean) / deviation
     about = f"{changes + 1} runs of {middle} and more or less than {middle}, {mean:.0f} expected"
-    return Finding("runs", off, None, 1, about)
+    return DrawTestResult("runs", off, None, 1, about)
 
 
-def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+def gaps(draws: bytes, odds: Sequence[Fraction]) -> DrawTestResult:
     """Test the gaps between equal numbers: chi-square for each number; the worst."""
     worst, at = -1.0, 0
     for number, chance in enumerate(odds, 1):
@@ -125,15 +125,15 @@ def gaps(draws: bytes, odds: Sequence[Fraction]) -> Finding:
         statistic = _chi_square([lengths[length] for length in range(LONG_GAP + 1)], expected)
         if statistic > worst:
             worst, at = statistic, number
-    return Finding("gaps", worst, LONG_GAP, len(odds), f"{at} is the worst of {len(odds)} numbers")
+    return DrawTestResult("gaps", worst, LONG_GAP, len(odds), f"{at} is the worst of {len(odds)} numbers")
 
 
-def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
+def correlation(draws: bytes, odds: Sequence[Fraction]) -> DrawTestResult:
     """Test whether draws depend on earlier ones: serial correlation at each distance; the worst."""
     total, mean = len(draws), sum(draws) / len(draws)
     spread = sum(map(mul, draws, draws)) / total - mean * mean
     if spread <= 0:
-        return Finding("correlation", inf, None, LAGS, f"all {len(odds)} numbers but one are missing")
+        return DrawTestResult("correlation", inf, None, LAGS, f"all {len(odds)} numbers but one are missing")
     worst, at = 0.0, 1
     for lag in range(1, LAGS + 1):
         together = sum(map(mul, draws, draws[lag:])) / (total - lag)
@@ -141,7 +141,7 @@ def correlation(draws: bytes, odds: Sequence[Fraction]) -> Finding:
         if abs(off) > abs(worst):
             worst, at = off, lag
     about = f"{worst / sqrt(total):+.5f} at distance {at}, the largest of {LAGS}"
-    return Finding("correlation", worst, None, LAGS, about)
+    return DrawTestResult("correlation", worst, None, LAGS, about)
 
 
 TESTS: Final = (frequency, pairs, runs, gaps, correlation)

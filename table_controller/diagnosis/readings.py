@@ -9,7 +9,7 @@ from table_controller.diagnosis.card_paths import BY_HAND, PATHS
 
 if TYPE_CHECKING:
     from table_controller.diagnosis.card_paths import Leg
-    from table_controller.diagnosis.dossier import Dossier, Edge
+    from table_controller.diagnosis.dossier import FaultReport, EdgeAtFault
 
 
 class Thresholds(NamedTuple):
@@ -31,30 +31,30 @@ CLEARLY: Final = 0.85
 PERHAPS: Final = 0.95
 
 
-class Pulse(NamedTuple):
+class PulseReading(NamedTuple):
     """A dark period of a sensor: its start before the halt, and its length, None if still dark (microseconds)."""
 
     since: int
     length: int | None
 
 
-def pulses(edges: tuple[Edge, ...]) -> dict[str, list[Pulse]]:
+def pulses(edges: tuple[EdgeAtFault, ...]) -> dict[str, list[PulseReading]]:
     """Return every sensor's pulses, the oldest first. A trailing edge without a leading one is ignored."""
-    by_sensor: dict[str, list[Pulse]] = {}
+    by_sensor: dict[str, list[PulseReading]] = {}
     for edge in edges:
         mine = by_sensor.setdefault(edge.sensor, [])
         if edge.blocked:
-            mine.append(Pulse(edge.before_us, None))
+            mine.append(PulseReading(edge.before_us, None))
         elif mine and mine[-1].length is None:
-            mine[-1] = Pulse(mine[-1].since, mine[-1].since - edge.before_us)
+            mine[-1] = PulseReading(mine[-1].since, mine[-1].since - edge.before_us)
     return by_sensor
 
 
-class Readings:
+class Measurements:
     """The measurements of one fault report. Unknown values are None, never guesses."""
 
-    def __init__(self, report: Dossier, thresholds: Thresholds) -> None:
-        self.dossier = report
+    def __init__(self, report: FaultReport, thresholds: Thresholds) -> None:
+        self.report = report
         self.path = PATHS[report.machine.kind]
         self.by_hand = BY_HAND in report.machine.capabilities
         self._t = thresholds
@@ -63,18 +63,18 @@ class Readings:
     @property
     def leg(self) -> Leg:
         """The leg of the fault."""
-        return self.path.legs[self.dossier.halt.leg or 0]
+        return self.path.legs[self.report.halt.leg or 0]
 
     # --- motors -------------------------------------------------------------------------------------------------------
 
     def strained(self, motor: str) -> bool | None:
         """Return whether a motor was under load at the halt."""
-        drawn = self.dossier.current(motor)
+        drawn = self.report.current(motor)
         return None if drawn is None or self.by_hand else drawn >= self._t.strain
 
     def runs_free(self, motor: str) -> bool:
         """Return whether a motor surely had no load: its current is far below the threshold."""
-        drawn = self.dossier.current(motor)
+        drawn = self.report.current(motor)
         return drawn is not None and drawn <= self._t.strain * CLEARLY
 
     def seized(self, segment: str) -> bool:
@@ -82,33 +82,33 @@ class Readings:
 
         It draws its full stall current, or it halted before and halted again at once after clearing.
         """
-        motor = self.leg.stretches[self.leg.place(segment)].motor
-        drawn = self.dossier.current(motor)
-        if self.dossier.halt.card != 1 or drawn is None or not self.strained(motor):
+        motor = self.leg.stretches[self.leg.index_of(segment)].motor
+        drawn = self.report.current(motor)
+        if self.report.halt.card != 1 or drawn is None or not self.strained(motor):
             return False
         inward = any(stretch.motor == motor for stretch in self.path.legs[0].stretches)
         # Cards that a machine keeps went in with an earlier motion.
-        went_in = bool(self.dossier.halt.counted_in) and not self.dossier.account.keeps
-        turned = self.dossier.halt.leg == 1 and inward and went_in
-        return self.again or (drawn >= self._t.stall and not turned)
+        went_in = bool(self.report.halt.counted_in) and not self.report.account.keeps
+        turned = self.report.halt.leg == 1 and inward and went_in
+        return self.jammed_before or (drawn >= self._t.stall and not turned)
 
     @property
-    def again(self) -> bool:
+    def jammed_before(self) -> bool:
         """Whether the motion before this one, apart from clearing, also ended in a jam."""
-        before = [end.said for end in self.dossier.ends if end.said != "Cleared"]
+        before = [end.message for end in self.report.ends if end.message != "Cleared"]
         return bool(before) and before[-1] == "Jam"
 
     # --- sensors ------------------------------------------------------------------------------------------------------
 
     def dark(self, sensor: str | None) -> bool | None:
         """Return whether a sensor was dark; None if unknown."""
-        level = self.dossier.level(sensor) if sensor else None
+        level = self.report.level(sensor) if sensor else None
         return level.blocked if level is not None else None
 
     def dark_path(self) -> tuple[str, ...]:
         """Return the dark sensors of the card path, without sensors at piles."""
         on_path = [sensor for leg in self.path.legs for sensor in leg.sensors]
-        return tuple(x.sensor for x in self.dossier.levels if x.blocked and x.threshold and x.sensor in on_path)
+        return tuple(x.sensor for x in self.report.levels if x.blocked and x.threshold and x.sensor in on_path)
 
     def left_on(self, sensor: str) -> bool:
         """Return whether a card reached a sensor and did not leave it."""
@@ -124,23 +124,23 @@ class Readings:
 
     def dim(self, sensor: str | None) -> bool:
         """Return whether a sensor is dark, but not as dark as under a card."""
-        level = self.dossier.level(sensor) if sensor else None
+        level = self.report.level(sensor) if sensor else None
         return level is not None and level.blocked and level.level > self._t.dim
 
     def clearly_dim(self, sensor: str) -> bool:
         """Return whether a dark sensor is surely not covered by a card."""
-        level = self.dossier.level(sensor)
+        level = self.report.level(sensor)
         return level is not None and level.blocked and level.level * CLEARLY > self._t.dim
 
     def perhaps_dim(self, sensor: str | None) -> bool:
         """Return whether a dark sensor is possibly not covered by a card."""
-        level = self.dossier.level(sensor) if sensor else None
+        level = self.report.level(sensor) if sensor else None
         return level is not None and level.blocked and level.level > self._t.dim * PERHAPS
 
     def skipped(self, segment: str) -> str | None:
         """Return the sensor beyond a segment that detected a card although the sensor at its end did not."""
-        later = self.leg.sensors[self.leg.place(segment) + 1 :]
-        newest = self.dossier.edges[-1] if self.dossier.edges else None
+        later = self.leg.sensors[self.leg.index_of(segment) + 1 :]
+        newest = self.report.edges[-1] if self.report.edges else None
         return newest.sensor if newest and newest.blocked and newest.sensor in later else None
 
     def reached(self, sensor: str) -> str:
@@ -166,17 +166,17 @@ class Readings:
 
     def transit(self, segment: str) -> float | None:
         """Return the last transit time of a segment as a ratio to the usual one."""
-        usual, now = self.dossier.usual(segment), self.dossier.time(segment)
+        usual, now = self.report.usual(segment), self.report.time(segment)
         return now.last / usual.mean if usual and now and usual.mean else None
 
     def drifted(self, segment: str) -> float | None:
         """Return the last transit time of a segment as a ratio to the shortest ever."""
-        usual, now = self.dossier.usual(segment), self.dossier.time(segment)
+        usual, now = self.report.usual(segment), self.report.time(segment)
         return now.last / min(now.least, usual.least) if usual and now and now.least and usual.least else None
 
     def lately(self, segment: str) -> float | None:
         """Return the mean transit time of this motion without its last card, as a ratio to the usual one."""
-        usual, now = self.dossier.usual(segment), self.dossier.time(segment)
+        usual, now = self.report.usual(segment), self.report.time(segment)
         if not usual or not now or not usual.mean:
             return None
         older = usual if usual is not now and usual.cards < now.cards else None
@@ -186,7 +186,7 @@ class Readings:
 
     def spread(self, segment: str) -> float | None:
         """Return the longest transit time of a segment as a ratio to the shortest."""
-        now = self.dossier.time(segment)
+        now = self.report.time(segment)
         return now.most / now.least if now and now.least else None
 
     def gives_up(self) -> bool:
@@ -200,7 +200,7 @@ class Readings:
 
     def waited(self, segment: str) -> float | None:
         """Return how long the machine waited for a card in a segment, as a ratio to the usual time."""
-        usual, waited = self.dossier.usual(segment), self.dossier.waited_us
+        usual, waited = self.report.usual(segment), self.report.waited_us
         return waited / usual.mean if usual and usual.mean and waited is not None else None
 
     def slowness(self, segment: str) -> float | None:
@@ -211,7 +211,7 @@ class Readings:
         if self.by_hand:
             return None
         ratios: list[float] = []
-        for stretch in self.leg.stretches[: self.leg.place(segment)]:
+        for stretch in self.leg.stretches[: self.leg.index_of(segment)]:
             ratios += [ratio for ratio in (self.transit(stretch.segment),) if ratio is not None]
             if stretch.sensor is not None:
                 ratios += [ratio for ratio in (self.pulse(stretch.sensor),) if ratio is not None] * 2

@@ -20,10 +20,10 @@ from table_controller.diagnosis.card_paths import BY_HAND
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from table_controller.diagnosis.dossier import Dossier, Level
+    from table_controller.diagnosis.dossier import FaultReport, Level
 
 
-class Step(Enum):
+class ReturnStep(Enum):
     """The steps, in order. The texts are stored in files: do not change them."""
 
     CLEAR = "take every card off the path, close the door, have the machine empty itself"
@@ -36,10 +36,10 @@ class Step(Enum):
     RETURN = "a second person returns it to service"
 
 
-SERVICE: Final = tuple(Step)
-STAFF: Final = (Step.CLEAR, Step.PATH_EMPTY, Step.COUNT, Step.RETURN)
+SERVICE_STEPS: Final = tuple(ReturnStep)
+STAFF_STEPS: Final = (ReturnStep.CLEAR, ReturnStep.PATH_EMPTY, ReturnStep.COUNT, ReturnStep.RETURN)
 # Who may return a machine to service.
-RETURNS: Final = "floorperson"
+RETURNING_ROLE: Final = "floorperson"
 # Sensors at piles, not on the path.
 _PILES: Final = ("intake", "gate", "well", "slot")
 
@@ -57,7 +57,7 @@ class Emptied(msgspec.Struct, frozen=True, tag="Emptied"):
     """The machine's path was clear and it emptied itself."""
 
 
-class Looked(msgspec.Struct, frozen=True, tag="Looked"):
+class SensorsRead(msgspec.Struct, frozen=True, tag="Looked"):
     """The sensors were read; `dark` are the dark ones of the path."""
 
     dark: tuple[str, ...]
@@ -70,7 +70,7 @@ class Tested(msgspec.Struct, frozen=True, tag="Tested"):
     bad_motors: int
 
 
-class Jogged(msgspec.Struct, frozen=True, tag="Jogged"):
+class MotorJogged(msgspec.Struct, frozen=True, tag="Jogged"):
     """One motor was jogged: its current (mA), and whether it turned."""
 
     motor: str
@@ -79,13 +79,13 @@ class Jogged(msgspec.Struct, frozen=True, tag="Jogged"):
     turned: bool
 
 
-class Moved(msgspec.Struct, frozen=True, tag="Moved"):
+class CardsMoved(msgspec.Struct, frozen=True, tag="Moved"):
     """Cards passed through, as many out as in, and no deck was rejected."""
 
     cards: int
 
 
-class Counted(msgspec.Struct, frozen=True, tag="Counted"):
+class DeckCounted(msgspec.Struct, frozen=True, tag="Counted"):
     """A person counted the deck by hand."""
 
     cards: int
@@ -99,14 +99,14 @@ class Returned(msgspec.Struct, frozen=True, tag="Returned"):
     role: str
 
 
-class Faulted(msgspec.Struct, frozen=True, tag="Faulted"):
+class FaultedAgain(msgspec.Struct, frozen=True, tag="Faulted"):
     """The machine halted again, or its link was lost: earlier evidence is void."""
 
     what: str
 
 
 # Evidence from a machine or a person.
-Evidence = DoorMoved | Emptied | Looked | Tested | Jogged | Moved | Counted | Returned | Faulted
+Evidence = DoorMoved | Emptied | SensorsRead | Tested | MotorJogged | CardsMoved | DeckCounted | Returned | FaultedAgain
 
 
 def evidence_of(event: Any) -> Evidence | None:
@@ -119,31 +119,31 @@ def evidence_of(event: Any) -> Evidence | None:
         case sf.SelfTested() | sh.SelfTested():
             return Tested(event.bad_sensors.bit_count(), event.bad_motors.bit_count())
         case sf.Jogged() | sh.Jogged():
-            return Jogged(event.motor.name.lower(), event.reverse, event.current, event.turned)
+            return MotorJogged(event.motor.name.lower(), event.reverse, event.current, event.turned)
         case sf.Completed():  # a machine that identifies cards rejects a single card, which is accepted here
-            return None if event.rejected and event.count != 1 else Moved(event.count)
+            return None if event.rejected and event.count != 1 else CardsMoved(event.count)
         case sf.Counted() | sf.Delivered() | sh.Dispensed() | sh.Stub() | sh.RoundEnded():
-            return Moved(event.count)
+            return CardsMoved(event.count)
         case sf.Jam() | sf.Fault() | sf.Incomplete() | sf.Stopped() | sh.Jam() | sh.Fault() | sh.Stopped():
-            return Faulted(type(event).__name__)
+            return FaultedAgain(type(event).__name__)
         case sh.Unbalanced() | sh.ShortStack():
-            return Faulted(type(event).__name__)
+            return FaultedAgain(type(event).__name__)
         case _:
             return None
 
 
-def looked(levels: Iterable[Level]) -> Looked:
+def sensors_read(levels: Iterable[Level]) -> SensorsRead:
     """Return the evidence in sensor levels."""
-    return Looked(tuple(x.sensor for x in levels if x.blocked and x.threshold and x.sensor not in _PILES))
+    return SensorsRead(tuple(x.sensor for x in levels if x.blocked and x.threshold and x.sensor not in _PILES))
 
 
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-class Began(msgspec.Struct, frozen=True, tag="Began"):
+class ReturnBegan(msgspec.Struct, frozen=True, tag="Began"):
     """The procedure began: automatically with a machine fault (`by` is empty), or by a person."""
 
-    dossier: int = msgspec.field(name="dossier")
+    report: int = msgspec.field(name="dossier")
     slot: str
     by: str
     service: bool  # a machine fault; otherwise table staff may clear it
@@ -152,55 +152,55 @@ class Began(msgspec.Struct, frozen=True, tag="Began"):
     motors: tuple[str, ...] = ()  # motors that can be jogged; none if the firmware cannot
 
 
-class TakenUp(msgspec.Struct, frozen=True, tag="TakenUp"):
+class TechnicianAssigned(msgspec.Struct, frozen=True, tag="TakenUp"):
     """A technician was assigned; `mode` is the machine's mode before, to be restored at the end."""
 
-    dossier: int = msgspec.field(name="dossier")
+    report: int = msgspec.field(name="dossier")
     by: str
     mode: str = ""
 
 
-class Left(msgspec.Struct, frozen=True, tag="Left"):
+class TechnicianLeft(msgspec.Struct, frozen=True, tag="Left"):
     """The assigned technician left; completed steps are kept."""
 
-    dossier: int = msgspec.field(name="dossier")
+    report: int = msgspec.field(name="dossier")
     by: str
 
 
-class Shown(msgspec.Struct, frozen=True, tag="Shown"):
+class EvidenceShown(msgspec.Struct, frozen=True, tag="Shown"):
     """Part of a step's evidence arrived."""
 
-    dossier: int = msgspec.field(name="dossier")
+    report: int = msgspec.field(name="dossier")
     by: str
     evidence: Evidence
 
 
-class Ticked(msgspec.Struct, frozen=True, tag="Ticked"):
+class StepCompleted(msgspec.Struct, frozen=True, tag="Ticked"):
     """A step was completed by this evidence."""
 
-    dossier: int = msgspec.field(name="dossier")
-    step: Step
+    report: int = msgspec.field(name="dossier")
+    step: ReturnStep
     by: str
     evidence: Evidence
 
 
-class Undone(msgspec.Struct, frozen=True, tag="Undone"):
+class StepsUndone(msgspec.Struct, frozen=True, tag="Undone"):
     """This step and all later ones must be done again."""
 
-    dossier: int = msgspec.field(name="dossier")
-    step: Step
+    report: int = msgspec.field(name="dossier")
+    step: ReturnStep
     why: str
 
 
 # The recorded events of a return to service.
-StepEvent = Began | TakenUp | Left | Shown | Ticked | Undone
+ReturnEvent = ReturnBegan | TechnicianAssigned | TechnicianLeft | EvidenceShown | StepCompleted | StepsUndone
 
 
-class Way(msgspec.Struct, frozen=True):
+class ReturnProgress(msgspec.Struct, frozen=True):
     """The progress of one return to service. `door`: opened and closed again since the last halt."""
 
-    began: Began
-    done: tuple[Step, ...] = ()
+    began: ReturnBegan
+    done: tuple[ReturnStep, ...] = ()
     people: tuple[str, ...] = ()  # all who were assigned or completed a step
     door: bool | None = None  # None: not opened; True: open; False: closed again
     jogged: tuple[str, ...] = ()  # motors that turned in a jog
@@ -208,17 +208,17 @@ class Way(msgspec.Struct, frozen=True):
     mode: str = ""  # the machine's mode before the assignment
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[ReturnStep, ...]:
         """The steps of this procedure."""
-        return SERVICE if self.began.service else STAFF
+        return SERVICE_STEPS if self.began.service else STAFF_STEPS
 
     @property
-    def next(self) -> Step | None:
+    def next(self) -> ReturnStep | None:
         """The next step; None when the machine is back in service."""
         return next((step for step in self.steps if step not in self.done), None)
 
     @property
-    def open(self) -> str:
+    def next_text(self) -> str:
         """The next step as text; empty when the machine is back in service."""
         if self.next is None:
             return ""
@@ -236,12 +236,12 @@ def begin(
     expected: int | None,
     has_door: bool,
     motors: tuple[str, ...] = (),
-) -> Began:
+) -> ReturnBegan:
     """Return the event that begins a procedure."""
-    return Began(report, slot, by, service, expected, has_door, motors)
+    return ReturnBegan(report, slot, by, service, expected, has_door, motors)
 
 
-def begin_of(report: Dossier, by: str, *, service: bool) -> Began:
+def begin_of(report: FaultReport, by: str, *, service: bool) -> ReturnBegan:
     """Return the event that begins the procedure of a fault report; its details depend on the machine."""
     machine = report.machine
     return begin(
@@ -256,61 +256,61 @@ def motors_of(kind: str, capabilities: Iterable[str]) -> tuple[str, ...]:
     return tuple(motor.name.lower() for motor in messages.Motor) if messages.JOGS in capabilities else ()
 
 
-def take_up(progress: Way, by: str, mode: str = "") -> tuple[Way, list[StepEvent]]:
+def assign_technician(progress: ReturnProgress, by: str, mode: str = "") -> tuple[ReturnProgress, list[ReturnEvent]]:
     """Assign a technician; completed steps are kept."""
     if progress.technician == by:
         return progress, []
-    event = TakenUp(progress.began.dossier, by, progress.mode if progress.technician else mode)
+    event = TechnicianAssigned(progress.began.report, by, progress.mode if progress.technician else mode)
     return _after_taking_up(progress, event), [event]
 
 
-def leave(progress: Way) -> tuple[Way, list[StepEvent]]:
+def leave_procedure(progress: ReturnProgress) -> tuple[ReturnProgress, list[ReturnEvent]]:
     """End the assignment of the technician."""
     if not progress.technician:
-        raise StepRefused(f"no technician is assigned to fault report {progress.began.dossier}")
-    event = Left(progress.began.dossier, progress.technician)
+        raise StepRefused(f"no technician is assigned to fault report {progress.began.report}")
+    event = TechnicianLeft(progress.began.report, progress.technician)
     return msgspec.structs.replace(progress, technician=""), [event]
 
 
-def replay(events: Iterable[StepEvent]) -> Way | None:
+def replay(events: Iterable[ReturnEvent]) -> ReturnProgress | None:
     """Return the progress from recorded events; None if there are none."""
-    progress: Way | None = None
+    progress: ReturnProgress | None = None
     for event in events:
         match event:
-            case Began():
-                progress = Way(event)
-            case TakenUp() if progress is not None:
+            case ReturnBegan():
+                progress = ReturnProgress(event)
+            case TechnicianAssigned() if progress is not None:
                 progress = _after_taking_up(progress, event)
-            case Left() if progress is not None:
+            case TechnicianLeft() if progress is not None:
                 progress = msgspec.structs.replace(progress, technician="")
-            case Shown() if progress is not None:
+            case EvidenceShown() if progress is not None:
                 progress = _after_showing(progress, event.evidence)
-            case Ticked() if progress is not None:
+            case StepCompleted() if progress is not None:
                 progress = _after_tick(progress, event)
-            case Undone() if progress is not None:
+            case StepsUndone() if progress is not None:
                 progress = _after_undo(progress, event)
     return progress
 
 
-def take(progress: Way, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
+def apply_evidence(progress: ReturnProgress, shown: Evidence, by: str) -> tuple[ReturnProgress, list[ReturnEvent]]:
     """Apply evidence: complete the next steps that it proves, or undo the steps that it disproves.
 
     A machine fault needs a technician: before one is assigned, evidence completes no step.
     """
-    number = progress.began.dossier
+    number = progress.began.report
     undo = _disproved(progress, shown)
     if undo is not None:
         progress = _after_undo(progress, undo)
         return (_after_showing(progress, shown), [undo]) if isinstance(shown, DoorMoved) else (progress, [undo])
     if progress.began.service and not progress.technician:
         return progress, []
-    events: list[StepEvent] = []
+    events: list[ReturnEvent] = []
     before = progress
     progress = _after_showing(progress, shown)
-    if progress != before and progress.next in (Step.CLEAR, Step.MOTOR_JOG):
-        events.append(Shown(number, by, shown))
+    if progress != before and progress.next in (ReturnStep.CLEAR, ReturnStep.MOTOR_JOG):
+        events.append(EvidenceShown(number, by, shown))
     while progress.next is not None and _lacking(progress, progress.next, shown) is None:
-        tick = Ticked(number, progress.next, by, shown)
+        tick = StepCompleted(number, progress.next, by, shown)
         progress = _after_tick(progress, tick)
         events.append(tick)
         if not isinstance(shown, Tested):  # without jogging, one self-test proves sensors and motors
@@ -318,22 +318,22 @@ def take(progress: Way, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]
     return progress, events
 
 
-def _disproved(progress: Way, shown: Evidence) -> Undone | None:
+def _disproved(progress: ReturnProgress, shown: Evidence) -> StepsUndone | None:
     """Return the event that undoes disproved steps; None if there are none."""
-    number = progress.began.dossier
+    number = progress.began.report
     match shown:
-        case Faulted() if progress.done or progress.door is not None or progress.jogged:
-            return Undone(number, Step.CLEAR, f"the machine reported {shown.what}")
-        case DoorMoved(open=True) if Step.PATH_EMPTY in progress.done:
-            return Undone(number, Step.PATH_EMPTY, "the door was opened")
-        case Looked(dark=dark) if dark and Step.PATH_EMPTY in progress.done and Step.RETURN not in progress.done:
-            return Undone(number, Step.PATH_EMPTY, f"sensor {dark[0]} is dark")
-        case Jogged(turned=False) if shown.motor in progress.jogged:
-            return Undone(number, Step.MOTOR_JOG, f"motor {shown.motor} did not turn")
+        case FaultedAgain() if progress.done or progress.door is not None or progress.jogged:
+            return StepsUndone(number, ReturnStep.CLEAR, f"the machine reported {shown.what}")
+        case DoorMoved(open=True) if ReturnStep.PATH_EMPTY in progress.done:
+            return StepsUndone(number, ReturnStep.PATH_EMPTY, "the door was opened")
+        case SensorsRead(dark=dark) if dark and ReturnStep.PATH_EMPTY in progress.done and ReturnStep.RETURN not in progress.done:
+            return StepsUndone(number, ReturnStep.PATH_EMPTY, f"sensor {dark[0]} is dark")
+        case MotorJogged(turned=False) if shown.motor in progress.jogged:
+            return StepsUndone(number, ReturnStep.MOTOR_JOG, f"motor {shown.motor} did not turn")
     return None
 
 
-def must_tick(progress: Way, step: Step, shown: Evidence, by: str) -> tuple[Way, list[StepEvent]]:
+def complete_step(progress: ReturnProgress, step: ReturnStep, shown: Evidence, by: str) -> tuple[ReturnProgress, list[ReturnEvent]]:
     """Complete one step by its evidence; StepRefused names what is missing."""
     if step not in progress.steps:
         raise StepRefused(f"{step.name.lower()} is not a step here: table staff may clear this fault")
@@ -346,101 +346,101 @@ def must_tick(progress: Way, step: Step, shown: Evidence, by: str) -> tuple[Way,
         raise StepRefused(f"{step.name.lower()} is not the next step; {turn}")
     if progress.began.service and not progress.technician:
         raise StepRefused(
-            f"{step.name.lower()}: no technician is assigned to fault report {progress.began.dossier} (--step begin)"
+            f"{step.name.lower()}: no technician is assigned to fault report {progress.began.report} (--step begin)"
         )
     lacking = _lacking(progress, step, shown)
     if lacking is not None:
         raise StepRefused(f"{step.name.lower()}: {lacking}")
-    return take(progress, shown, by)
+    return apply_evidence(progress, shown, by)
 
 
-def _after_tick(progress: Way, tick: Ticked) -> Way:
+def _after_tick(progress: ReturnProgress, tick: StepCompleted) -> ReturnProgress:
     people = progress.people if tick.by in progress.people else (*progress.people, tick.by)
-    return msgspec.structs.replace(progress, done=(*progress.done, tick.step), people=people)
+    return msgspec.structs.replace(progress, complete_command=(*progress.done, tick.step), people=people)
 
 
-def _after_taking_up(progress: Way, event: TakenUp) -> Way:
+def _after_taking_up(progress: ReturnProgress, event: TechnicianAssigned) -> ReturnProgress:
     people = progress.people if event.by in progress.people else (*progress.people, event.by)
     return msgspec.structs.replace(progress, technician=event.by, people=people, mode=event.mode)
 
 
-def _after_showing(progress: Way, shown: Evidence) -> Way:
+def _after_showing(progress: ReturnProgress, shown: Evidence) -> ReturnProgress:
     match shown:
         case DoorMoved():
             return msgspec.structs.replace(progress, door=shown.open)
-        case Jogged(turned=True) if progress.next is Step.MOTOR_JOG and shown.motor not in progress.jogged:
+        case MotorJogged(turned=True) if progress.next is ReturnStep.MOTOR_JOG and shown.motor not in progress.jogged:
             return msgspec.structs.replace(progress, jogged=(*progress.jogged, shown.motor))
     return progress
 
 
-def _after_undo(progress: Way, undo: Undone) -> Way:
+def _after_undo(progress: ReturnProgress, undo: StepsUndone) -> ReturnProgress:
     kept = progress.steps[: progress.steps.index(undo.step)]
     done = tuple(step for step in progress.done if step in kept)
     return msgspec.structs.replace(
-        progress, done=done, jogged=(), door=None if undo.step is Step.CLEAR else progress.door
+        progress, complete_command=done, jogged=(), door=None if undo.step is ReturnStep.CLEAR else progress.door
     )
 
 
-def wanted(progress: Way, step: Step) -> str:
+def required_evidence(progress: ReturnProgress, step: ReturnStep) -> str:
     """Return the evidence that a step needs, as text."""
     match step:
-        case Step.CLEAR:
+        case ReturnStep.CLEAR:
             return "the door opened and closed, then Cleared" if progress.began.has_door else "Cleared"
-        case Step.PATH_EMPTY:
+        case ReturnStep.PATH_EMPTY:
             return "the machine's sensor levels, no sensor of the path dark"
-        case Step.SENSOR_TEST:
+        case ReturnStep.SENSOR_TEST:
             return "SelfTested, no bad sensor"
-        case Step.MOTOR_JOG if progress.began.motors:
+        case ReturnStep.MOTOR_JOG if progress.began.motors:
             left = [motor for motor in progress.began.motors if motor not in progress.jogged]
             return f"Jogged, turned: {', '.join(left or progress.began.motors)}"
-        case Step.MOTOR_JOG:
+        case ReturnStep.MOTOR_JOG:
             return "its firmware cannot jog: SelfTested, no bad motor"
-        case Step.ONE_CARD:
+        case ReturnStep.ONE_CARD:
             return "one card counted in and out"
-        case Step.FULL_DECK | Step.COUNT:
+        case ReturnStep.FULL_DECK | ReturnStep.COUNT:
             return f"{_deck(progress)} cards"
-        case Step.RETURN:
-            return f"the signature of a {RETURNS} who completed no other step"
+        case ReturnStep.RETURN:
+            return f"the signature of a {RETURNING_ROLE} who completed no other step"
 
 
-def _deck(progress: Way) -> str:
+def _deck(progress: ReturnProgress) -> str:
     return "as many" if progress.began.expected is None else str(progress.began.expected)
 
 
-def _lacking(progress: Way, step: Step, shown: Evidence) -> str | None:
+def _lacking(progress: ReturnProgress, step: ReturnStep, shown: Evidence) -> str | None:
     """Return what is missing to complete a step; None if the evidence proves it."""
     expected = progress.began.expected
     match step, shown:
-        case Step.CLEAR, Emptied():
+        case ReturnStep.CLEAR, Emptied():
             untouched = progress.began.has_door and progress.door is not False
             return "nobody has opened the door, cleared the path and closed it again" if untouched else None
-        case Step.PATH_EMPTY, Looked():
+        case ReturnStep.PATH_EMPTY, SensorsRead():
             return f"sensor {shown.dark[0]} is dark" if shown.dark else None
-        case Step.SENSOR_TEST, Tested():
+        case ReturnStep.SENSOR_TEST, Tested():
             return f"{shown.bad_sensors} sensors did not pass" if shown.bad_sensors else None
-        case Step.MOTOR_JOG, Tested() if not progress.began.motors:
+        case ReturnStep.MOTOR_JOG, Tested() if not progress.began.motors:
             return f"{shown.bad_motors} motors did not pass" if shown.bad_motors else None
-        case Step.MOTOR_JOG, Jogged() if progress.began.motors:
+        case ReturnStep.MOTOR_JOG, MotorJogged() if progress.began.motors:
             if not shown.turned:
                 return f"motor {shown.motor} did not turn, and drew {shown.current} mA"
             left = [motor for motor in progress.began.motors if motor not in (*progress.jogged, shown.motor)]
             return f"not turned yet: {', '.join(left)}" if left else None
-        case Step.ONE_CARD, Moved():
+        case ReturnStep.ONE_CARD, CardsMoved():
             return None if shown.cards == 1 else f"{shown.cards} cards went through, not one"
-        case Step.FULL_DECK, Moved():
+        case ReturnStep.FULL_DECK, CardsMoved():
             return (
                 None if shown.cards == expected else f"{shown.cards} cards went through, {_deck(progress)} should have"
             )
-        case Step.COUNT, Counted():
+        case ReturnStep.COUNT, DeckCounted():
             return (
                 None
                 if shown.cards == expected
                 else f"{shown.cards} cards were counted, {_deck(progress)} should be there"
             )
-        case Step.RETURN, Returned():
-            if shown.role != RETURNS:
-                return f"a {RETURNS} returns it to service, not a {shown.role}"
+        case ReturnStep.RETURN, Returned():
+            if shown.role != RETURNING_ROLE:
+                return f"a {RETURNING_ROLE} returns it to service, not a {shown.role}"
             same = shown.by in (*progress.people, progress.began.by)
             return f"{shown.by} has worked on it; a second person must sign" if same else None
         case _:
-            return f"it needs {wanted(progress, step)}"
+            return f"it needs {required_evidence(progress, step)}"

@@ -14,27 +14,27 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
-from firmware_bridge.errors import BadDossier
-from table_controller.diagnosis.dossier import VERSION, Dossier, decode, encode
-from table_controller.diagnosis.steps import StepEvent
+from firmware_bridge.errors import BadFaultReport
+from table_controller.diagnosis.dossier import VERSION, FaultReport, decode, encode
+from table_controller.diagnosis.steps import ReturnEvent
 from table_controller.journal.former_names import FAULT_REPORTS, renew_body, stamp
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST: Final = 500
-MOST_BYTES: Final = 64 << 20
-MOST_PINNED: Final = 50
-NEWEST: Final = 20
-_STEPS: Final = msgspec.json.Decoder(StepEvent)
+MAX_REPORTS: Final = 500
+MAX_BYTES: Final = 64 << 20
+MAX_PINNED: Final = 50
+ALWAYS_KEPT: Final = 20
+_STEPS: Final = msgspec.json.Decoder(ReturnEvent)
 _NAME: Final = re.compile(r"(\d{6,})\.json\Z")
 
 
-class DossierStore:
+class FaultReportStore:
     """The only writer of a folder of fault reports. Readers use `numbers` and `read`."""
 
     def __init__(
-        self, folder: Path, *, most: int = MOST, most_bytes: int = MOST_BYTES, most_pinned: int = MOST_PINNED
+        self, folder: Path, *, most: int = MAX_REPORTS, most_bytes: int = MAX_BYTES, most_pinned: int = MAX_PINNED
     ) -> None:
         self.folder = folder
         self._most, self._most_bytes, self._most_pinned = most, most_bytes, most_pinned
@@ -42,11 +42,11 @@ class DossierStore:
         for left_over in folder.glob(".*.tmp"):  # left by a box that was killed while writing
             left_over.unlink(missing_ok=True)
 
-    def add(self, report: Dossier) -> int:
+    def add(self, report: FaultReport) -> int:
         """Store a new report, pinned; return its number once it is on disk."""
         number = max(numbers(self.folder), default=0) + 1
         while True:
-            data = encode(msgspec.structs.replace(report, number=number))
+            data = encode(msgspec.structs.replace(report, require_count=number))
             written = self._write(number, data)
             try:
                 os.link(written, self._file(number))  # unlike a rename, this never replaces a file
@@ -60,12 +60,12 @@ class DossierStore:
             self._make_room()
             return number
 
-    def complete(self, number: int, report: Dossier) -> None:
+    def complete(self, number: int, report: FaultReport) -> None:
         """Replace a report with its complete version; only once, and only for the same fault."""
         before = read(self.folder, number)
         if before.complete or (before.at_ns, before.machine.slot) != (report.at_ns, report.machine.slot):
-            raise BadDossier(f"fault report {number} is already complete, or is about another fault")
-        data = encode(msgspec.structs.replace(report, number=number, complete=True))
+            raise BadFaultReport(f"fault report {number} is already complete, or is about another fault")
+        data = encode(msgspec.structs.replace(report, require_count=number, complete=True))
         self._write(number, data).replace(self._file(number))
         self._sync()
 
@@ -79,7 +79,7 @@ class DossierStore:
             mark.unlink(missing_ok=True)
         self._sync()
 
-    def note(self, number: int, event: StepEvent) -> None:
+    def note(self, number: int, event: ReturnEvent) -> None:
         """Append a return-to-service event of a report; on disk when this returns."""
         with self._file(number).with_suffix(".steps").open("ab") as file:
             file.write(stamp(msgspec.json.encode(event), VERSION) + b"\n")
@@ -113,7 +113,7 @@ class DossierStore:
         pinned = [number for number in kept if is_pinned(self.folder, number)]
         for number in pinned[: max(0, len(pinned) - self._most_pinned)]:
             self.pin(number, pinned=False)
-        free = [number for number in kept[:-NEWEST] if not is_pinned(self.folder, number)]
+        free = [number for number in kept[:-ALWAYS_KEPT] if not is_pinned(self.folder, number)]
         sizes = {number: self._file(number).stat().st_size for number in kept}
         while free and (len(sizes) > self._most or sum(sizes.values()) > self._most_bytes):
             gone = free.pop(0)
@@ -140,7 +140,7 @@ def is_pinned(folder: Path, number: int) -> bool:
     return file_of(folder, number).with_suffix(".pin").exists()
 
 
-def steps_of(folder: Path, number: int) -> list[StepEvent]:
+def steps_of(folder: Path, number: int) -> list[ReturnEvent]:
     """Return the return-to-service events of a report, the oldest first; an incomplete line is ignored."""
     path = file_of(folder, number).with_suffix(".steps")
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
@@ -148,20 +148,20 @@ def steps_of(folder: Path, number: int) -> list[StepEvent]:
         whole = [line for line in lines if line.endswith(b"\n")]
         return [_STEPS.decode(renew_body(FAULT_REPORTS, "step", line, VERSION)) for line in whole]
     except UNDECODABLE as error:
-        raise BadDossier(f"{path} cannot be read: {error}") from error
+        raise BadFaultReport(f"{path} cannot be read: {error}") from error
 
 
-def read(folder: Path, number: int) -> Dossier:
+def read(folder: Path, number: int) -> FaultReport:
     """Read one report; BadDossier if it does not exist or is incomplete."""
     path = file_of(folder, number)
     try:
         report = decode(path.read_bytes())
     except FileNotFoundError:
-        raise BadDossier(f"there is no fault report {number} in {folder}") from None
+        raise BadFaultReport(f"there is no fault report {number} in {folder}") from None
     except OSError as error:
-        raise BadDossier(f"{path}: {error.strerror or error}") from error
+        raise BadFaultReport(f"{path}: {error.strerror or error}") from error
     except UNDECODABLE as error:
-        raise BadDossier(f"{path} cannot be read: {error}") from error
+        raise BadFaultReport(f"{path} cannot be read: {error}") from error
     if report.number != number:
-        raise BadDossier(f"{path} holds fault report {report.number}")
+        raise BadFaultReport(f"{path} holds fault report {report.number}")
     return report

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from table_controller.diagnosis.follows import follows
-from table_controller.diagnosis.history import Fault, History, Use, between, middle
+from table_controller.diagnosis.follows import find_pattern
+from table_controller.diagnosis.history import FaultRecord, FaultHistory, CardUse, cards_between, median
 
 _NS: Final = 1_000_000_000
 
@@ -48,10 +48,10 @@ class Summary(msgspec.Struct, frozen=True):
     until: str
     slots: list[SlotSummary]
     heat: list[Cell]
-    faults: list[Fault]
+    faults: list[FaultRecord]
 
 
-def when(wall_ns: int) -> str:
+def format_time(wall_ns: int) -> str:
     """Return a time in UTC."""
     return f"{datetime.fromtimestamp(wall_ns // _NS, UTC):%Y-%m-%d %H:%M:%S}" if wall_ns else ""
 
@@ -61,41 +61,41 @@ def hour(wall_ns: int) -> int:
     return datetime.fromtimestamp(wall_ns // _NS, UTC).hour
 
 
-def cause_of(fault: Fault, reasons: dict[int, str]) -> str:
+def cause_of(fault: FaultRecord, reasons: dict[int, str]) -> str:
     """Return the cause from the fault report, else the machine's reason."""
-    return fault.cause if fault.dossier else reasons.get(fault.reason, "reported faulty")
+    return fault.cause if fault.report else reasons.get(fault.reason, "reported faulty")
 
 
-def summed(history: History, reasons: dict[int, str]) -> Summary:
+def summarize(history: FaultHistory, reasons: dict[int, str]) -> Summary:
     """Return the summary of a finished history. `reasons` are texts for the codes of faults."""
     cells = Counter((f.slot, f.segment, cause_of(f, reasons), f.deck, hour(f.at_ns)) for f in history.faults)
     slots = sorted({fault.slot for fault in history.faults} | {s for s, use in history.uses.items() if use.cards})
     return Summary(
-        when(history.first_ns),
-        when(history.last_ns),
+        format_time(history.first_ns),
+        format_time(history.last_ns),
         [_slot(history, slot) for slot in slots],
         [Cell(*key, count) for key, count in sorted(cells.items())],
         history.faults,
     )
 
 
-def _slot(history: History, slot: str) -> SlotSummary:
+def _slot(history: FaultHistory, slot: str) -> SlotSummary:
     mine = [fault for fault in history.faults if fault.slot == slot]
-    cards = history.uses.get(slot, Use()).cards
+    cards = history.uses.get(slot, CardUse()).cards
     failures = [fault for fault in mine if fault.kind == "failure"]
 
     def median_wait(field: str) -> int | None:
         waits = [fault.waited(getattr(fault, field)) for fault in mine]
-        return middle([wait for wait in waits if wait is not None])
+        return median([wait for wait in waits if wait is not None])
 
     return SlotSummary(
-        slot, cards, len(mine) - len(failures), len(failures), between(mine, cards), between(failures, cards),
+        slot, cards, len(mine) - len(failures), len(failures), cards_between(mine, cards), cards_between(failures, cards),
         sum(fault.repeats is not None for fault in mine),
         median_wait("acknowledged_ns"), median_wait("cleared_ns"), median_wait("returned_ns"), _follows(history, slot),
     )  # fmt: skip
 
 
-def _follows(history: History, slot: str) -> str:
+def _follows(history: FaultHistory, slot: str) -> str:
     """Compare a slot with all slots of its kind, which move the same cards."""
     kind = slot.partition(".")[0]
     cards = {
@@ -107,4 +107,4 @@ def _follows(history: History, slot: str) -> str:
     if not cards:
         return ""
     faults = Counter((f.slot, f.deck) for f in history.faults if f.slot.partition(".")[0] == kind)
-    return follows(faults, cards).sentence()
+    return find_pattern(faults, cards).sentence()

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from devices.registry import LINK, MACHINES, members
+from devices.registry import LINK_MESSAGES, KIND_MESSAGES, union_members
 from firmware_bridge import frame as fr
 from firmware_bridge.capture import Blanker, CaptureFile, read_capture, read_tag
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.version import VERSION
-from table_controller.controller.wear import FOLDER, WearBook
+from table_controller.controller.wear import WEAR_FOLDER, WearStore
 from table_controller.diagnosis import store
 from table_controller.diagnosis.dossier import encode
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.wording import content
+from table_controller.journal.wording import decode_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
     from table_controller.config import TableConfig
 
-DOSSIERS: Final = "dossiers"
+FAULT_REPORTS: Final = "dossiers"
 # Only payloads of the link and of machines without bets, seats and amounts are kept; of others only the header.
 _BLANKED: Final = ("bet_sensor", "keypad", "meter_sign")
 _SHOWN: Final = tuple(
     message
     for union in (
-        *LINK,
-        *(u for machine in MACHINES if machine.KIND not in _BLANKED for u in (machine.ToDevice, machine.ToHost)),
+        *LINK_MESSAGES,
+        *(u for machine in KIND_MESSAGES if machine.KIND not in _BLANKED for u in (machine.ToDevice, machine.ToHost)),
     )
-    for message in members(union)
+    for message in union_members(union)
 )
 # Events of the journal that are included, with their fields. No bets, hits, money or texts of answers.
 _EVENTS: Final[dict[str, tuple[str, ...]]] = {
@@ -78,7 +78,7 @@ _NEWEST: Final = 20
 _MOST_CAPTURE: Final = 32 << 20
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BundleEntry(msgspec.Struct, frozen=True):
     """One file of the bundle."""
 
     name: str
@@ -87,12 +87,12 @@ class Entry(msgspec.Struct, frozen=True):
     sha256: str
 
 
-class Manifest(msgspec.Struct, frozen=True):
+class BundleManifest(msgspec.Struct, frozen=True):
     """The content of a bundle, and what was left out."""
 
     pitbox: str
     safe: str
-    files: list[Entry]
+    files: list[BundleEntry]
     left_out: list[str]
 
 
@@ -111,14 +111,14 @@ class Bundle:
         """Add an object as JSON."""
         self.add(name, about, msgspec.json.format(msgspec.json.encode(what), indent=1) + b"\n")
 
-    def manifest(self) -> Manifest:
+    def manifest(self) -> BundleManifest:
         """Return the manifest."""
         files = [
-            Entry(name, about, len(data), sha256(data).hexdigest())
+            BundleEntry(name, about, len(data), sha256(data).hexdigest())
             for name, (about, data) in sorted(self._files.items())
         ]
         safe = "no keys, no PINs, no people's credentials, no card payloads, no bets, no money"
-        return Manifest(VERSION, safe, files, self.left_out)
+        return BundleManifest(VERSION, safe, files, self.left_out)
 
     def archive(self) -> bytes:
         """Return the bundle as a gzipped tar archive."""
@@ -138,11 +138,11 @@ def collect(data: Path, config: TableConfig | None, into: Bundle) -> None:
     if config is not None:
         into.add_json("configuration.json", "table.toml as decoded, without keys and passwords", _plain(config))
     _journal(data, into)
-    for wear in WearBook(data / FOLDER).all():
+    for wear in WearStore(data / WEAR_FOLDER).all():
         into.add_json(f"wear/{_safe_name(wear.serial)}.json", "wear history of one machine, integers only", wear)
-    _dossiers(data / DOSSIERS, into)
+    _dossiers(data / FAULT_REPORTS, into)
     _captures(data, into)
-    known = {"journal", FOLDER, DOSSIERS, "captures"}
+    known = {"journal", WEAR_FOLDER, FAULT_REPORTS, "captures"}
     others = [path for path in data.iterdir() if path.name not in known and path.suffix != ".pcapng"]
     if others:
         into.left_out.append(f"{len(others)} other files of the data folder, such as credentials and sockets")
@@ -195,7 +195,7 @@ def _journal(data: Path, into: Bundle) -> None:
 def _steps(folder: Path, first: int, last: int) -> Iterator[dict[str, Any]]:
     for record in reader.read(folder, first, last):
         opening = {"seq": record.seq, "wall_ns": record.wall_ns, "kind": record.kind}
-        step = content(record)
+        step = decode_body(record)
         if record.kind != rec.STEP:
             if record.kind in ("box", "clock", "start", "stop"):
                 yield opening
@@ -240,13 +240,13 @@ def _dossiers(folder: Path, into: Bundle) -> None:
             for kept in (dossier.opening, dossier.frames)
         )
         into.add(f"dossiers/{number:06d}.json", "the recorded evidence of one fault", encode(
-            msgspec.structs.replace(dossier, opening=opening, frames=frames)
+            msgspec.structs.replace(dossier, is_opening_bets=opening, frames=frames)
         ))  # fmt: skip
 
 
 def _blanked(signed: bytes, blanker: Blanker) -> bytes:
     payload = signed[fr.HEADER_SIZE :]
-    return signed[: fr.HEADER_SIZE] + blanker.blank(payload) if blanker.objection(payload) else signed
+    return signed[: fr.HEADER_SIZE] + blanker.blank(payload) if blanker.blank_reason(payload) else signed
 
 
 def _captures(data: Path, into: Bundle) -> None:

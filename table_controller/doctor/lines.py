@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-State = Literal["ok", "warn", "fail"]
+CheckState = Literal["ok", "warn", "fail"]
 OK: Final = "ok"
 WARN: Final = "warn"
 FAIL: Final = "fail"
@@ -14,15 +14,15 @@ FAIL: Final = "fail"
 EXIT: Final = {OK: 0, WARN: 1, FAIL: 2}
 
 
-class Line(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """One result: what was checked, its state, a text, and what to do if the state is not ok."""
 
     what: str
-    state: State
-    said: str
+    state: CheckState
+    text: str
     do: str = ""
 
 
-def worst(lines: list[Line]) -> int:
+def exit_code(lines: list[CheckResult]) -> int:
     """Return the exit code."""
     return max((EXIT[line.state] for line in lines), default=0)

@@ -14,10 +14,10 @@ from devices.report import LinkDown, Reported
 from firmware_bridge.errors import FirmwareNotApproved, LinkSilent, NoBox, PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from table_controller.controller.client import Caller, Refused
+from table_controller.controller.client import BlockingClient, RefusedByBox
 from table_controller.controller.slot import Slot
 from table_controller.controller.status import LinkStatus, link_of
-from table_controller.doctor.lines import FAIL, OK, WARN, Line
+from table_controller.doctor.lines import FAIL, OK, WARN, CheckResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from table_controller.config import SlotConfig, TableConfig
 
 # A connected device reports within this time (s), even on a slow line.
-PATIENCE: Final = 5.0
+TIMEOUT_S: Final = 5.0
 # How many questions on the bench measure the round trip.
 _ASKED: Final = 8
 # Percent of frames that are retransmitted or damaged, for a warning and for a failure. A good cable has none.
@@ -38,7 +38,7 @@ _FEW: Final = 50
 _PEER: Final = struct.Struct("3i")
 
 
-class BoxFound(msgspec.Struct, frozen=True):
+class BoxProbe(msgspec.Struct, frozen=True):
     """A running box: its process and its status, or why it does not answer."""
 
     pid: int | None = None
@@ -46,42 +46,42 @@ class BoxFound(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-def find_box(path: Path) -> BoxFound:
+def probe_box(path: Path) -> BoxProbe:
     """Ask the box at the control socket for its status."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-            peer.settimeout(PATIENCE)
+            peer.settimeout(TIMEOUT_S)
             peer.connect(str(path))
             pid, _, _ = _PEER.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
     except (FileNotFoundError, ConnectionRefusedError):
-        return BoxFound()
+        return BoxProbe()
     except OSError as error:
-        return BoxFound(problem=f"{path}: {error.strerror or error}")
+        return BoxProbe(problem=f"{path}: {error.strerror or error}")
     try:
-        with Caller(path, patience=PATIENCE) as caller:
-            return BoxFound(pid, caller.ask("status"))
-    except (NoBox, Refused) as error:
-        return BoxFound(pid, problem=str(error))
+        with BlockingClient(path, timeout_s=TIMEOUT_S) as caller:
+            return BoxProbe(pid, caller.request("status"))
+    except (NoBox, RefusedByBox) as error:
+        return BoxProbe(pid, problem=str(error))
 
 
-def box_lines(found: BoxFound, path: Path) -> list[Line]:
+def box_lines(probe: BoxProbe, path: Path) -> list[CheckResult]:
     """Return the results about the box."""
-    if found.problem:
-        return [Line("box", FAIL, found.problem, "run it as the user of the box, or as a member of control.group")]
-    if found.status is None:
-        return [Line("box", WARN, f"no box answers at {path}", "systemctl status pitbox, or: pitbox run --config ...")]
-    status = found.status
-    about = f"software {status['version']}, start {status['boot']}, process {found.pid}"
+    if probe.problem:
+        return [CheckResult("box", FAIL, probe.problem, "run it as the user of the box, or as a member of control.group")]
+    if probe.status is None:
+        return [CheckResult("box", WARN, f"no box answers at {path}", "systemctl status pitbox, or: pitbox run --config ...")]
+    status = probe.status
+    about = f"software {status['version']}, start {status['boot']}, process {probe.pid}"
     if status["cause"] is not None:
         cause = status["cause"]
         return [
-            Line("box", FAIL, f"{status['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}")
+            CheckResult("box", FAIL, f"{status['phase']}: {cause['code']} {cause['text']}", f"pitbox explain {cause['code']}")
         ]
-    lines = [Line("box", OK, f"{status['phase']}, {about}")]
+    lines = [CheckResult("box", OK, f"{status['phase']}, {about}")]
     for task in status["tasks"]:
         if task["restarts"]:
             text = f"was restarted {task['restarts']} times: {task['error']}"
-            lines.append(Line(f"task {task['name']}", WARN, text,
+            lines.append(CheckResult(f"task {task['name']}", WARN, text,
                               "journalctl -u pitbox shows when"))  # fmt: skip
     return lines
 
@@ -89,7 +89,7 @@ def box_lines(found: BoxFound, path: Path) -> list[Line]:
 # --- slots ------------------------------------------------------------------------------------------------------------
 
 
-class SlotFound(msgspec.Struct, frozen=True):
+class SlotProbe(msgspec.Struct, frozen=True):
     """One slot, as the box or the bench sees it."""
 
     name: str
@@ -101,13 +101,13 @@ class SlotFound(msgspec.Struct, frozen=True):
     link: LinkStatus | None = None
 
 
-def through_box(status: dict[str, Any]) -> list[SlotFound]:
+def probes_of_box(status: dict[str, Any]) -> list[SlotProbe]:
     """Return the slots as a running box sees them."""
     probes = []
     for slot in status["slots"]:
         cause = slot["cause"] if not slot["connected"] else None
         link = slot.get("link")
-        probes.append(SlotFound(
+        probes.append(SlotProbe(
             slot["name"], slot["state"], slot["serial"], slot["firmware"],
             cause["code"] if cause else "", cause["text"] if cause else "",
             msgspec.convert(link, LinkStatus) if link else None,
@@ -115,20 +115,20 @@ def through_box(status: dict[str, Any]) -> list[SlotFound]:
     return probes
 
 
-def on_bench(config: TableConfig, dead: set[str]) -> list[SlotFound]:
+def probe_on_bench(config: TableConfig, unusable: set[str]) -> list[SlotProbe]:
     """Connect to every device whose key is not enrolled, ask it some questions, and disconnect. Moves nothing.
 
     `dead`: slots whose port cannot be used.
     """
-    slots = [slot for slot in config.slots if not slot.key.enrolled and slot.name not in dead]
+    slots = [slot for slot in config.slots if not slot.key.enrolled and slot.name not in unusable]
     return asyncio.run(_ask_all(slots, config))
 
 
-async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotFound]:
+async def _ask_all(slots: list[SlotConfig], config: TableConfig) -> list[SlotProbe]:
     return list(await asyncio.gather(*(_ask(slot, config) for slot in slots)))
 
 
-async def _ask(slot: SlotConfig, config: TableConfig) -> SlotFound:
+async def _ask(slot: SlotConfig, config: TableConfig) -> SlotProbe:
     reported: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def handle(event: Any) -> None:
@@ -139,60 +139,60 @@ async def _ask(slot: SlotConfig, config: TableConfig) -> SlotFound:
     asked: Slot[Any, Any] = Slot(slot.name, kind_named(slot.kind), lambda: open_port(slot.port), trust, handle)
     asked.start()
     try:
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_S):
             await reported
             if asked.driver.reported is None:
                 cause = asked.cause or LinkSilent(f"{slot.name} has not reported")
-                return SlotFound(slot.name, code=cause.code, cause=str(cause))
+                return SlotProbe(slot.name, code=cause.code, cause=str(cause))
             for _ in range(_ASKED):
                 await asked.driver.report()
         hello = asked.driver.reported.hello
         state = asked.service.state
-        return SlotFound(slot.name, state, hello.serial, hello.firmware, link=link_of(asked.driver))
+        return SlotProbe(slot.name, state, hello.serial, hello.firmware, link=link_of(asked.driver))
     except TimeoutError:
-        silent = LinkSilent(f"{slot.name} has not answered within {PATIENCE:g} s")
-        return SlotFound(slot.name, code=silent.code, cause=str(silent))
+        silent = LinkSilent(f"{slot.name} has not answered within {TIMEOUT_S:g} s")
+        return SlotProbe(slot.name, code=silent.code, cause=str(silent))
     except PitboxError as error:
-        return SlotFound(slot.name, code=error.code, cause=str(error))
+        return SlotProbe(slot.name, code=error.code, cause=str(error))
     finally:
         await asked.close()
 
 
-def slot_lines(config: TableConfig, found: list[SlotFound]) -> list[Line]:
+def slot_lines(config: TableConfig, probes: list[SlotProbe]) -> list[CheckResult]:
     """Return the results about machines that are missing, run other firmware, or have a bad link."""
     lines = []
     known = {(entry.kind, entry.version) for entry in config.approved}
     unapproved = FirmwareNotApproved("").code
     firmware_bad = False
-    for slot in found:
+    for slot in probes:
         kind = slot.name.partition(".")[0]
         if slot.code == unapproved or (slot.firmware and (kind, slot.firmware) not in known):
             firmware_bad = True
             text = slot.cause or f"{slot.firmware} is not on the approved list"
-            lines.append(Line(f"firmware of {slot.name}", FAIL, text,
+            lines.append(CheckResult(f"firmware of {slot.name}", FAIL, text,
                               "install firmware from the approved list; the table uses no other"))  # fmt: skip
         elif slot.code:
-            lines.append(Line(slot.name, FAIL, f"{slot.code}: {slot.cause}", f"pitbox explain {slot.code}"))
+            lines.append(CheckResult(slot.name, FAIL, f"{slot.code}: {slot.cause}", f"pitbox explain {slot.code}"))
         elif slot.state in ("faulted", "cleared", "out_of_order_unsigned", "out_of_order_signed"):
             lines.append(
-                Line(
+                CheckResult(
                     slot.name, FAIL, f"is {slot.state.replace('_', ' ')}", "pitbox fault shows the cause and the steps"
                 )
             )
         elif slot.state and slot.state != "in_service":
             lines.append(
-                Line(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "the box reads it again when it stops")
+                CheckResult(slot.name, WARN, f"is {slot.state.replace('_', ' ')}", "the box reads it again when it stops")
             )
         lines += _link(slot)
-    serving = [slot for slot in found if slot.state == "in_service"]
+    serving = [slot for slot in probes if slot.state == "in_service"]
     if serving:
-        lines.append(Line("machines", OK, f"{len(serving)} of {len(config.slots)} are ready for service"))
-    if not firmware_bad and any(slot.firmware for slot in found):
-        lines.append(Line("firmware", OK, "every connected machine runs approved firmware"))
+        lines.append(CheckResult("machines", OK, f"{len(serving)} of {len(config.slots)} are ready for service"))
+    if not firmware_bad and any(slot.firmware for slot in probes):
+        lines.append(CheckResult("firmware", OK, "every connected machine runs approved firmware"))
     return lines
 
 
-def _link(slot: SlotFound) -> list[Line]:
+def _link(slot: SlotProbe) -> list[CheckResult]:
     link = slot.link
     if link is None:
         return []
@@ -205,10 +205,10 @@ def _link(slot: SlotFound) -> list[Line]:
     enough = link.sent + link.received >= _FEW
     if enough and max(again, noise) >= _MANY:
         return [
-            Line(f"link of {slot.name}", FAIL, about, "replace the cable; keep it away from motors and power lines")
+            CheckResult(f"link of {slot.name}", FAIL, about, "replace the cable; keep it away from motors and power lines")
         ]
     if enough and max(again, noise) >= _SOME:
-        return [Line(f"link of {slot.name}", WARN, about, "check both plugs; pitbox trace shows the frames")]
+        return [CheckResult(f"link of {slot.name}", WARN, about, "check both plugs; pitbox trace shows the frames")]
     if link.round_trip_us > _SLOW_US:
-        return [Line(f"link of {slot.name}", WARN, about, "check the path: a port server, a hub, a busy computer")]
-    return [Line(f"link of {slot.name}", OK, about)]
+        return [CheckResult(f"link of {slot.name}", WARN, about, "check the path: a port server, a hub, a busy computer")]
+    return [CheckResult(f"link of {slot.name}", OK, about)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from firmware_bridge.transport.ports import is_path
-from table_controller.doctor.lines import FAIL, OK, WARN, Line
+from table_controller.doctor.lines import FAIL, OK, WARN, CheckResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,50 +18,50 @@ if TYPE_CHECKING:
     from table_controller.config import TableConfig
 
 # A server on the local network answers within this time (s).
-PATIENCE: Final = 3.0
+TIMEOUT_S: Final = 3.0
 _PROC: Final = Path("/proc")
 
 
-def ports(config: TableConfig, box_pid: int | None) -> list[Line]:
+def check_ports(config: TableConfig, box_pid: int | None) -> list[CheckResult]:
     """Check every port; return the failures, or one good result."""
-    lines = [port(slot.name, slot.port, box_pid) for slot in config.slots]
+    lines = [check_port_of_slot(slot.name, slot.port, box_pid) for slot in config.slots]
     good = [line for line in lines if line.state == OK]
     bad = [line for line in lines if line.state != OK]
     if good and len(good) == len(lines):
         held = f", in use by the box ({box_pid})" if box_pid else ""
-        return [Line("ports", OK, f"all {len(good)} exist and can be opened{held}")]
+        return [CheckResult("ports", OK, f"all {len(good)} exist and can be opened{held}")]
     return bad
 
 
-def port(name: str, url: str, box_pid: int | None) -> Line:
+def check_port_of_slot(name: str, url: str, box_pid: int | None) -> CheckResult:
     """Check one port."""
     what = f"port of {name}"
     if url.startswith(("socket://", "rfc2217://")):
         address = urlsplit(url)
-        problem = reach(address.hostname or "", address.port or 0)
+        problem = connection_problem(address.hostname or "", address.port or 0)
         if problem is None:
-            return Line(what, OK, f"{url} answers")
-        return Line(
+            return CheckResult(what, OK, f"{url} answers")
+        return CheckResult(
             what, FAIL, f"{url}: {problem}", "check that the port server is on and its network cable is plugged in"
         )
     if not is_path(url):
-        from table_controller.doctor.usb_ports import usb_port  # noqa: PLC0415 - tables without USB do not load pyusb
+        from table_controller.doctor.usb_ports import check_usb_port  # noqa: PLC0415 - tables without USB do not load pyusb
 
-        return usb_port(what, url, box_pid, holders)
+        return check_usb_port(what, url, box_pid, holders)
     path = Path(url)
     if not path.exists():
-        return Line(what, FAIL, f"{url} is missing",
+        return CheckResult(what, FAIL, f"{url} is missing",
                     "check that its cable is plugged in and the machine is on: ls -l /dev/serial/by-id")  # fmt: skip
     if not os.access(path, os.R_OK | os.W_OK):
         group = path.group() if _has_group(path) else str(path.stat().st_gid)
-        return Line(what, FAIL, f"this user cannot open {url}",
+        return CheckResult(what, FAIL, f"this user cannot open {url}",
                     f"sudo usermod -aG {group} $USER, then log in again; or run it as the user of the box")  # fmt: skip
     others = [(pid, program) for pid, program in holders(path) if pid not in (box_pid, os.getpid())]
     if others:
         users = ", ".join(f"{program} ({pid})" for pid, program in others)
-        return Line(what, FAIL, f"{url} is in use by {users}",
+        return CheckResult(what, FAIL, f"{url} is in use by {users}",
                     f"stop it: it reads bytes meant for the box{_modem_hint(others)}")  # fmt: skip
-    return Line(what, OK, url)
+    return CheckResult(what, OK, url)
 
 
 def _modem_hint(others: list[tuple[int, str]]) -> str:
@@ -111,10 +111,10 @@ def _program(process: Path) -> str:
         return "a process"
 
 
-def reach(host: str, number: int) -> str | None:
+def connection_problem(host: str, number: int) -> str | None:
     """Connect to a server and disconnect; return the error, or None."""
     try:
-        socket.create_connection((host, number), PATIENCE).close()
+        socket.create_connection((host, number), TIMEOUT_S).close()
     except OSError as error:
         return error.strerror or str(error)
     return None
@@ -123,25 +123,25 @@ def reach(host: str, number: int) -> str | None:
 # --- keys and firmware ------------------------------------------------------------------------------------------------
 
 
-def keys(config: TableConfig) -> list[Line]:
+def check_keys(config: TableConfig) -> list[CheckResult]:
     """Check the folders of key files and enrollment; the configuration has checked the files themselves."""
     lines = [
-        Line("keys", WARN, f"other users can write to {folder}", f"chmod go-w {folder}")
+        CheckResult("keys", WARN, f"other users can write to {folder}", f"chmod go-w {folder}")
         for folder in sorted({slot.key_file.parent for slot in config.slots})
         if folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     ]
     unenrolled = [f"{slot.name} ({slot.key.serial})" for slot in config.slots if not slot.key.enrolled]
     if unenrolled:
-        lines.append(Line("keys", WARN, f"not enrolled at any table: {', '.join(unenrolled)}",
+        lines.append(CheckResult("keys", WARN, f"not enrolled at any table: {', '.join(unenrolled)}",
                           "enroll them, so that bench commands cannot use their keys: pitbox enroll"))  # fmt: skip
-    return lines or [Line("keys", OK, f"all {len(config.slots)} are private and enrolled")]
+    return lines or [CheckResult("keys", OK, f"all {len(config.slots)} are private and enrolled")]
 
 
-def approved(config: TableConfig) -> list[Line]:
+def check_approved_list(config: TableConfig) -> list[CheckResult]:
     """Check that the approved list has firmware for every kind of machine at this table."""
     kinds = {slot.kind for slot in config.slots}
     lacking = sorted(kinds - {entry.kind for entry in config.approved})
     if lacking:
-        return [Line("approved list", FAIL, f"no firmware is approved for: {', '.join(lacking)}",
+        return [CheckResult("approved list", FAIL, f"no firmware is approved for: {', '.join(lacking)}",
                      "install the approved list of the laboratory; without it they stay out of service")]  # fmt: skip
-    return [Line("approved list", OK, f"{len(config.approved)} firmwares, for every kind at this table")]
+    return [CheckResult("approved list", OK, f"{len(config.approved)} firmwares, for every kind at this table")]

@@ -9,11 +9,11 @@ import msgspec
 from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.chain import FIRST
+from table_controller.journal.chain import FIRST_SEQ
 from table_controller.journal.former_names import renew_snapshot
-from table_controller.journal.recovery import Kept
+from table_controller.journal.recovery import Snapshot
 from table_controller.ledger.money import MoneyBook
-from table_controller.table.state import State
+from table_controller.table.state import TableState
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,22 +50,22 @@ class _StepFields(msgspec.Struct):
 _STEP_FIELDS: Final = msgspec.json.Decoder(_StepFields)
 
 
-def _newest_state(folder: Path) -> tuple[int, State] | None:
+def _newest_state(folder: Path) -> tuple[int, TableState] | None:
     """Return the newest snapshot's record number and state; None if this software cannot read it."""
     snapshot = reader.latest_snapshot(folder)
     if snapshot is None:
         return None
     try:
-        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, rec.VERSION), type=Kept)
-        return snapshot.seq, msgspec.msgpack.decode(kept.state, type=State)
+        kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, rec.VERSION), type=Snapshot)
+        return snapshot.seq, msgspec.msgpack.decode(kept.state, type=TableState)
     except UNDECODABLE:
         return None
 
 
-def book_of(folder: Path) -> MoneyBook:
+def read_money_book(folder: Path) -> MoneyBook:
     """Return the sum of all entries, from the newest snapshot on if the first segments were retired."""
-    first, book = reader.begin(folder).first, MoneyBook()
-    kept = None if first == FIRST else _newest_state(folder)
+    first, book = reader.first_place(folder).first, MoneyBook()
+    kept = None if first == FIRST_SEQ else _newest_state(folder)
     if kept is not None:
         first, book = kept[0] + 1, kept[1].money.book
     for record in reader.read(folder, first):
@@ -78,15 +78,15 @@ def book_of(folder: Path) -> MoneyBook:
 
 def _add(book: MoneyBook, entry: _EntryFields) -> None:
     for moved in entry.transfers:
-        book.held[moved.source] = book.at(moved.source) - moved.amount
-        book.held[moved.to] = book.at(moved.to) + moved.amount
+        book.held[moved.source] = book.balance(moved.source) - moved.amount
+        book.held[moved.to] = book.balance(moved.to) + moved.amount
     book.entries = entry.number
 
 
-def number_at_begin(folder: Path) -> int:
+def last_round_before_begin(folder: Path) -> int:
     """Return the number of the last round that opened before the first record of the journal."""
-    first = reader.begin(folder).first
-    kept = None if first == FIRST else _newest_state(folder)
+    first = reader.first_place(folder).first
+    kept = None if first == FIRST_SEQ else _newest_state(folder)
     if kept is None:
         return 0
     opened = 0

@@ -10,19 +10,19 @@ import msgspec
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT
-from table_controller.journal.segment import Announced
+from table_controller.journal.segment import SnapshotRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from table_controller.journal.rounds import Story
+    from table_controller.journal.rounds import RoundReport
 
-OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
+ROUND_OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
 # Matches the body of a step whose findings name rounds; the other steps need no decoding.
 _ROUNDS: Final = re.compile(rb'"rounds":\[\d')
 
 
-def look_further(folder: Path, story: Story, first: int) -> None:
+def add_later_records(folder: Path, story: RoundReport, first: int) -> None:
     """Add to a report what came after the round: answers until the next round opens, and later findings."""
     is_next = False
     for record in reader.read(folder, first, newest=rec.VERSION):
@@ -31,20 +31,20 @@ def look_further(folder: Path, story: Story, first: int) -> None:
         if record.kind != rec.STEP or not (is_following or _ROUNDS.search(body)):
             continue
         content = msgspec.json.decode(body)
-        is_next = is_next or OPENED in content["decisions"]
+        is_next = is_next or ROUND_OPENED in content["decisions"]
         if is_following and not is_next:
-            story.follow(record, content)
-        story.name(record, content)
+            story.add_late_answer(record, content)
+        story.add_later_finding(record, content)
 
 
 def where_retired(folder: Path, number: int) -> str:
     """Return where to find a round whose segment was retired, as far as the journal records it."""
-    before = reader.begin(folder).number - 1
+    before = reader.first_place(folder).number - 1
     archives = [
         retired.archive
-        for record in reader.read(folder, reader.begin(folder).first)
+        for record in reader.read(folder, reader.first_place(folder).first)
         if record.kind == SNAPSHOT
-        for retired in msgspec.json.decode(record.body, type=Announced).retired
+        for retired in msgspec.json.decode(record.body, type=SnapshotRecord).retired
         if retired.segment == before
     ]
     archive = next(iter(archives), "")

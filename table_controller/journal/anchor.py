@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import JournalDamaged, JournalForeign, JournalGone, JournalShort
 from table_controller.journal import reader
-from table_controller.journal.segment import reading
+from table_controller.journal.segment import open_read_only
 from table_controller.journal.takeover import check_mark
-from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
-from table_controller.journal.trouble import plainly
+from table_controller.journal.tip import JournalHead, HeadFile, create_head_file, read_head
+from table_controller.journal.trouble import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,22 +29,22 @@ _REMEDIES: Final = (
 )
 
 
-def read_anchor(data: Path) -> Tip | None:
+def read_anchor(data: Path) -> JournalHead | None:
     """Return the head in the data folder; None if there is none yet. JournalDamaged if the file cannot be read."""
     try:
-        return read_tip(data, NAME)
+        return read_head(data, NAME)
     except ValueError:
         raise JournalDamaged(f"{data / NAME}: the head of the journal in this file cannot be read") from None
 
 
-def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] = ()) -> None:
+def check_anchor(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] = ()) -> None:
     """Raise an error if the journal is missing, or ends before the head in its anchor or its copy.
 
     JournalGone: there is no journal, and a head or the `traces` of a running box show that there was one.
     JournalShort: the journal is older than the head, or its end is lost. JournalForeign: it is another table's.
     CopyTakenOver: its copy was restored into another box.
     """
-    with plainly(data):
+    with map_errors(data):
         anchor = read_anchor(data)
         copied = _copied_head(copy)
         remembered = max((tip for tip in (anchor, copied) if tip is not None), key=lambda tip: tip.seq, default=None)
@@ -58,7 +58,7 @@ def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] =
                     f"{journal} holds no journal, and {traces[0]} shows that this box had one; {_REMEDIES}"
                 )
             return
-        with reading(segments[-1][1], reader.ANY_VERSION) as (_, place):
+        with open_read_only(segments[-1][1], reader.ANY_VERSION) as (_, place):
             own = place.journal
         if anchor is not None and anchor.journal != own:
             raise JournalForeign(f"{journal} is another journal than the one that {data / NAME} names")
@@ -70,17 +70,17 @@ def check(data: Path, journal: Path, copy: Path | None, traces: Sequence[Path] =
                 check_mark(folder, journal)
 
 
-def _copied_head(copy: Path | None) -> Tip | None:
+def _copied_head(copy: Path | None) -> JournalHead | None:
     """Return the head of the second copy; None if it cannot be read now."""
     if copy is None:
         return None
     try:
-        return read_tip(copy)
+        return read_head(copy)
     except (OSError, ValueError):  # unreachable or damaged: the copier reports it
         return None
 
 
-def _check_reach(journal: Path, tip: Tip, where: str) -> None:
+def _check_reach(journal: Path, tip: JournalHead, where: str) -> None:
     first, last = reader.bounds(journal)
     if last < tip.seq:
         raise JournalShort(f"{journal} ends at record {last}, and {where} names record {tip.seq}")
@@ -91,19 +91,19 @@ def _check_reach(journal: Path, tip: Tip, where: str) -> None:
         raise JournalShort(f"{journal} holds another record {tip.seq} than the one that {where} names")
 
 
-def lay(data: Path, journal: bytes, last: Record) -> None:
+def create_anchor(data: Path, journal: bytes, last: Record) -> None:
     """Create the anchor of a journal in place of any earlier one; on disk when this returns."""
-    with plainly(data):
-        create_tip(data, journal, NAME)
-        keep(data, journal, last)
+    with map_errors(data):
+        create_head_file(data, journal, NAME)
+        update_anchor(data, journal, last)
 
 
-def keep(data: Path, journal: bytes, last: Record) -> None:
+def update_anchor(data: Path, journal: bytes, last: Record) -> None:
     """Write the head of a durable record into the anchor; on disk when this returns."""
-    with plainly(data):
-        file = TipFile(data, NAME)
+    with map_errors(data):
+        file = HeadFile(data, NAME)
         try:
-            file.write(Tip(journal, last.seq, last.head))
+            file.write(JournalHead(journal, last.seq, last.head))
             file.sync()
         finally:
             file.close()

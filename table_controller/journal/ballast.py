@@ -21,18 +21,18 @@ class Ballast:
     def __init__(self, folder: Path, size: int) -> None:
         self._path = folder / NAME
         self._size = size
-        self.lies = False
+        self.is_allocated = False
 
-    def lay(self) -> bool:
+    def allocate(self) -> bool:
         """Allocate the file if the disk has enough space. Returns whether it is allocated."""
         if not self._size:
             return False
-        self.lies = self._path.exists()
-        if self.lies and self._path.stat().st_size == self._size:
+        self.is_allocated = self._path.exists()
+        if self.is_allocated and self._path.stat().st_size == self._size:
             return True
         free = os.statvfs(self._path.parent)
         if free.f_bavail * free.f_frsize < _SPARE * self._size:
-            return self.lies
+            return self.is_allocated
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
         try:
             os.ftruncate(fd, 0)
@@ -40,17 +40,17 @@ class Ballast:
             os.fsync(fd)
         except OSError:
             self._path.unlink(missing_ok=True)
-            self.lies = False
+            self.is_allocated = False
             return False
         finally:
             os.close(fd)
         sync_folder(self._path.parent)
-        self.lies = True
+        self.is_allocated = True
         return True
 
     def free(self) -> bool:
         """Delete the file. Returns whether there was one."""
-        self.lies = False
+        self.is_allocated = False
         if not self._path.exists():
             return False
         self._path.unlink()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # Layout of the files and of the hash. A change that old software cannot read gets the next number.
 FORMAT: Final = 1
 HEAD_SIZE: Final = 32
-NOTHING: Final = bytes(HEAD_SIZE)
-FIRST: Final = 1
+ZERO_HEAD: Final = bytes(HEAD_SIZE)
+FIRST_SEQ: Final = 1
 
 # Kinds of records that the journal writes itself; all other kinds belong to the caller.
 GENESIS: Final = "genesis"
@@ -38,7 +38,7 @@ _EMPTY: Final = blake2b(digest_size=HEAD_SIZE, person=_PERSON)  # copied for eac
 _FIXED: Final = Packing(f">{HEAD_SIZE}sQqqQHQ")
 
 # A record before it has a number and a head: kind, wall clock (ns), monotonic clock (ns), boot, body.
-Entry = tuple[str, int, int, int, bytes]
+NewRecord = tuple[str, int, int, int, bytes]
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     head: bytes
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class ChainVerdict(msgspec.Struct, frozen=True):
     """The result of a check of the chain: records `first` to `last` are good, and `head` is the head of `last`.
 
     If not `ok`, `bad` is the first bad record and `why` the reason. `is_short`: the chain is intact, but records at its
@@ -66,10 +66,10 @@ class Verdict(msgspec.Struct, frozen=True):
     head: bytes
     bad: int | None = None
     why: str = ""
-    short: bool = False
+    is_short: bool = False
 
 
-class Broken(Exception):
+class ChainBroken(Exception):
     """A record breaks the chain. Readers of files turn this into a PitboxError for people."""
 
     def __init__(self, seq: int, why: str) -> None:
@@ -86,7 +86,7 @@ def head_after(before: bytes, seq: int, kind: str, wall_ns: int, mono_ns: int, b
     return hasher.digest()
 
 
-def chained(before: bytes, first: int, entries: Iterable[Entry]) -> list[Record]:
+def chain_records(before: bytes, first: int, entries: Iterable[NewRecord]) -> list[Record]:
     """Return new records with their numbers and heads, beginning after the head `before`."""
     records = []
     for seq, (kind, wall_ns, mono_ns, boot, body) in enumerate(entries, first):
@@ -95,17 +95,17 @@ def chained(before: bytes, first: int, entries: Iterable[Entry]) -> list[Record]
     return records
 
 
-def checked(before: bytes, first: int, records: Iterable[Record]) -> Iterator[Record]:
+def check_records(before: bytes, first: int, records: Iterable[Record]) -> Iterator[Record]:
     """Yield records while each has the next number and the right head; raises ChainBroken at the first that has not."""
     for seq, record in enumerate(records, first):
         if record.seq != seq:
-            raise Broken(seq, f"it is missing; the next one found is {record.seq}")
+            raise ChainBroken(seq, f"it is missing; the next one found is {record.seq}")
         before_it, before = before, record.head
         computed = head_after(
             before_it, seq, record.kind, record.wall_ns, record.mono_ns, record.boot, record.body
         )  # fmt: skip
         if computed != record.head:
-            raise Broken(seq, "its head does not match its content and the record before it")
+            raise ChainBroken(seq, "its head does not match its content and the record before it")
         yield record
 
 
@@ -115,6 +115,6 @@ def check_limits(kind: str, body: bytes) -> None:
         raise ValueError(f"a record of kind {kind!r} with {len(body)} bytes is beyond the limits")
 
 
-def digest(body: bytes) -> bytes:
+def snapshot_digest(body: bytes) -> bytes:
     """Return the digest of a snapshot's body, which the record of the snapshot holds."""
     return blake2b(body, digest_size=HEAD_SIZE, person=_PERSON).digest()

@@ -13,27 +13,27 @@ DRIFT: Final = 1000
 ANCHOR_NS: Final = 60_000_000_000
 
 
-class Reading(NamedTuple):
+class ClockReading(NamedTuple):
     """Both clocks, read together (ns)."""
 
     wall_ns: int
     mono_ns: int
 
 
-def step_between(before: Reading, now: Reading) -> int:
+def step_between(before: ClockReading, now: ClockReading) -> int:
     """Return the step of the wall clock between two readings of one boot (ns, negative is back), or 0."""
     elapsed = now.mono_ns - before.mono_ns
     step = now.wall_ns - before.wall_ns - elapsed
     return step if abs(step) > STEP_NS + abs(elapsed) // DRIFT else 0
 
 
-def watch(anchor: Reading, now: Reading) -> tuple[Reading, int]:
+def compare_clocks(anchor: ClockReading, now: ClockReading) -> tuple[ClockReading, int]:
     """Compare a reading with the anchor. Returns the next anchor, and the step (ns) or 0."""
     step = step_between(anchor, now)
     return (now if step or now.mono_ns - anchor.mono_ns >= ANCHOR_NS else anchor), step
 
 
-def back_since(wall_ns: int, now_wall_ns: int) -> int:
+def set_back_ns(wall_ns: int, now_wall_ns: int) -> int:
     """Return how far (ns) the wall clock is before the last record of an earlier boot, or 0.
 
     The monotonic clock restarts with each boot, so across boots only a wall clock that was set back can be detected.

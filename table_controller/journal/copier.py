@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from firmware_bridge.errors import CopyDiverged, CopyRotten, CopyTakenOver, CopyUnreachable, PitboxError, code_of
+from firmware_bridge.errors import CopyDiverged, CopyCorrupted, CopyTakenOver, CopyUnreachable, PitboxError, code_of
 from table_controller.journal.copy import Ack
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ log = logging.getLogger(__name__)
 
 # An unreachable copy is tried again after this time (s). A complete copy is checked as often, because another box may
 # have taken it over.
-RETRY: Final = 5.0
+RETRY_S: Final = 5.0
 # A stopping box waits this long (s) for its last records to reach the copy; systemd kills it after 20 s.
-CLOSE_PATIENCE: Final = 8.0
+CLOSE_TIMEOUT_S: Final = 8.0
 # Pause between two chunks of the nightly check (s): reading a chunk takes a tenth of that in the table's interpreter.
-CHECK_PAUSE: Final = 0.05
+CHECK_PAUSE_S: Final = 0.05
 
 
 class Numbered(Protocol):
@@ -60,10 +60,10 @@ class CopyState(msgspec.Struct, frozen=True):
         """The code and text of what people must fix: copying fails, or the check found damage."""
         if self.error:
             return self.code, self.error
-        return (code_of(CopyRotten.number), self.damage) if self.damage else None
+        return (code_of(CopyCorrupted.number), self.damage) if self.damage else None
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """The state as a sentence."""
         if not self.configured:
             return "There is no second copy of the journal: if this disk fails, the meters are lost."
@@ -106,12 +106,12 @@ class Copier:
         if copy is None:
             self._loop.call_soon(on_state, self.state)
             return
-        store.held_from = 0  # no segment is retired before the copy has it
+        store.retain_from = 0  # no segment is retired before the copy has it
         self._wake.set()
         self._thread = threading.Thread(target=self._run, args=(copy,), name="journal copy", daemon=True)
         self._thread.start()
 
-    def durable(self, record: Numbered) -> None:
+    def on_durable(self, record: Numbered) -> None:
         """Copy a durable record and all before it. Called on the loop."""
         self._newest = record.seq
         if self._copy is not None:
@@ -133,12 +133,12 @@ class Copier:
         self._newest = self._newest if last is None else last.seq
         self._stop = True
         self._wake.set()
-        done, _ = await asyncio.wait({self._ended}, timeout=CLOSE_PATIENCE)
+        done, _ = await asyncio.wait({self._ended}, timeout=CLOSE_TIMEOUT_S)
         if done:
             self._thread.join()
         if self.state.ack is None or self.state.ack.seq < self._newest:
-            late = "" if done else f"; it did not answer within {CLOSE_PATIENCE:.0f} s"
-            log.error("the second copy lacks the last records of this run%s. %s", late, self.state.words)
+            late = "" if done else f"; it did not answer within {CLOSE_TIMEOUT_S:.0f} s"
+            log.error("the second copy lacks the last records of this run%s. %s", late, self.state.sentence)
 
     def _end(self) -> None:
         if not self._ended.done():
@@ -156,7 +156,7 @@ class Copier:
         try:
             while not isinstance(failed, CopyDiverged | CopyTakenOver):
                 is_checking = failed is None and self._check is not None and self._check.is_due
-                woken = self._wake.wait(CHECK_PAUSE if is_checking else RETRY)
+                woken = self._wake.wait(CHECK_PAUSE_S if is_checking else RETRY_S)
                 self._wake.clear()
                 stopping = self._stop
                 failed = self._ship(copy) if woken or stopping or failed is not None else self._look(copy)
@@ -179,14 +179,14 @@ class Copier:
             level = logging.DEBUG if str(error) == self._check_failed else logging.WARNING
             self._check_failed = str(error)
             log.log(level, "the check of the second copy failed: %s", error)
-            self._wake.wait(RETRY)
+            self._wake.wait(RETRY_S)
         if _damage(self._check) != before:
             self._on_loop(self._changed, self.state.ack, self.state.code, self.state.error)
 
     def _look(self, copy: Copy) -> PitboxError | None:
         """Check that the copy still belongs to this box."""
         try:
-            copy.look()
+            copy.check_ownership()
         except PitboxError as error:
             self._on_loop(self._changed, copy.acknowledged or self.state.ack, error.code, str(error))
             return error
@@ -203,6 +203,6 @@ class Copier:
             failed = CopyUnreachable(f"copying failed: {error!r}")
             self._on_loop(self._changed, self.state.ack, failed.code, str(failed))
             return failed
-        self._store.held_from = ack.seq + 1
+        self._store.retain_from = ack.seq + 1
         self._on_loop(self._changed, ack, "", "")
         return None

@@ -23,12 +23,12 @@ from firmware_bridge.errors import (
     RestoreRefused,
 )
 from table_controller.journal import reader
-from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chained
-from table_controller.journal.segment import Place, Segment, Snapshot, file_name, reading, snapshot_of
-from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, take_lock
-from table_controller.journal.takeover import TakenOver, check_mark, is_held, read_mark, write_mark
-from table_controller.journal.tip import Tip, TipFile, create_tip, sync_folder
-from table_controller.journal.trouble import TROUBLE, plainly, told
+from table_controller.journal.chain import RESTORED, SNAPSHOT, Record, chain_records
+from table_controller.journal.segment import SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, snapshot_of
+from table_controller.journal.store import CHECKPOINT_BYTES, COPY_MARK, lock_folder
+from table_controller.journal.takeover import TakeoverMark, check_mark, continues_from, read_mark, write_mark
+from table_controller.journal.tip import JournalHead, HeadFile, create_head_file, sync_folder
+from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ class Ack(msgspec.Struct, frozen=True):
     head: bytes
 
 
-class RestoredBody(msgspec.Struct, frozen=True):
+class RestoredRecord(msgspec.Struct, frozen=True):
     """Body of a `restored` record: the last restored record, what is known to be lost after it, and who restored it.
 
     `by`: credential of each responsible person, by role.
@@ -62,9 +62,9 @@ class Mirror:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lock = take_lock(folder)
-        self._segment: Segment | None = None
-        self._tip: TipFile | None = None
+        self._lock = lock_folder(folder)
+        self._segment: JournalSegment | None = None
+        self._tip: HeadFile | None = None
         self.last: Ack | None = None
         self._in_log = 0
         try:
@@ -77,28 +77,28 @@ class Mirror:
         segments = reader.segments(self.folder)
         if segments:
             verdict = reader.verify(self.folder, self._from())
-            reader.must_hold(self.folder, verdict)
-            self._segment = Segment.open(segments[-1][1], reader.ANY_VERSION)
+            reader.raise_if_bad(self.folder, verdict)
+            self._segment = JournalSegment.open(segments[-1][1], reader.ANY_VERSION)
             last = self._segment.last()
             if last is None:
                 raise JournalDamaged(f"{self.folder}: {segments[-1][1].name} holds no record")
             self.last = Ack(last.seq, last.head)
-            self._tip = TipFile(self.folder)
+            self._tip = HeadFile(self.folder)
 
     def _from(self) -> int | None:
         snapshot = reader.latest_snapshot(self.folder)
         return None if snapshot is None else snapshot.seq + 1
 
-    def take(self, place: Place, records: list[Record], snapshots: dict[int, Snapshot]) -> None:
+    def append(self, place: SegmentPlace, records: list[Record], snapshots: dict[int, StoredSnapshot]) -> None:
         """Append the next records, all of one segment of the source; the first of them may begin the segment."""
         if self._segment is None or self._segment.place.number != place.number:
             first, following = records[:1], records[1:]
             if first[0].seq != place.first:
                 raise CopyDiverged(f"{self.folder}: record {first[0].seq} does not begin segment {place.number}")
             if self._tip is None:
-                create_tip(self.folder, place.journal)
-                self._tip = TipFile(self.folder)
-            new = Segment.create(self.folder / file_name(place.number), place, first, snapshots.get(place.first))
+                create_head_file(self.folder, place.journal)
+                self._tip = HeadFile(self.folder)
+            new = JournalSegment.create(self.folder / file_name(place.number), place, first, snapshots.get(place.first))
             if self._segment is not None:
                 self._segment.close()
             self._segment, records = new, following
@@ -126,10 +126,10 @@ class Mirror:
         assert last is not None
         assert self._tip is not None
         self.last = Ack(last.seq, last.head)
-        self._tip.write(Tip(self._segment.place.journal, last.seq, last.head))
+        self._tip.write(JournalHead(self._segment.place.journal, last.seq, last.head))
         return self.last
 
-    def add(self, record: Record) -> None:
+    def append_own(self, record: Record) -> None:
         """Append a record that the source does not have."""
         assert self._segment is not None
         self._segment.append([record])
@@ -146,12 +146,12 @@ class Mirror:
         self._segment = self._tip = None
 
 
-def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]:
+def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]]]:
     """Yield the source's records in batches for `Mirror.append`: checked, of one segment, with their snapshots."""
     segments = reader.segments(source)
     for _, path in segments:
         closed = path != segments[-1][1]
-        with reading(path, reader.ANY_VERSION, closed=closed) as (connection, place):
+        with open_read_only(path, reader.ANY_VERSION, closed=closed) as (connection, place):
             ((newest,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
             end = newest if until is None else min(newest, until)
         start = max(first, place.first)
@@ -159,7 +159,7 @@ def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Plac
             records = list(islice(reader.read(source, start, end), BATCH))
             if not records:
                 raise JournalDamaged(f"{source}: record {start} is missing", start)
-            with reading(path, reader.ANY_VERSION, closed=closed) as (connection, _):
+            with open_read_only(path, reader.ANY_VERSION, closed=closed) as (connection, _):
                 kept = {r.seq: snapshot_of(connection, r.seq) for r in records if r.kind == SNAPSHOT}
             yield place, records, {seq: snapshot for seq, snapshot in kept.items() if snapshot is not None}
             start = records[-1].seq + 1
@@ -167,7 +167,7 @@ def _batches(source: Path, first: int, until: int | None) -> Iterator[tuple[Plac
 
 def begin_copy(folder: Path) -> None:
     """Mark an empty folder as a second copy. A person does this, because an unmounted disk is an empty folder too."""
-    with plainly(folder):
+    with map_errors(folder):
         if any(folder.iterdir()):
             raise CopyDiverged(f"{folder} is not empty; a copy begins in an empty folder")
         (folder / COPY_MARK).write_text("a second copy of a journal; to use it: pitbox journal restore\n")
@@ -189,14 +189,14 @@ class Copy:
         """
         if self._mirror is None:
             self._mirror = self._opened()
-        self.look()
+        self.check_ownership()
         mirror = self._mirror
         try:
             first = None if mirror.last is None else mirror.last.seq + 1
             batches = _batches(self.source, first or 0, None)
             while (batch := self._next(batches)) is not None:
-                with plainly(self.folder):
-                    mirror.take(*batch)
+                with map_errors(self.folder):
+                    mirror.append(*batch)
                     mirror.read_back(batch[1][0].seq)
         except _SourceFailed as damaged:
             raise damaged.error from None
@@ -206,17 +206,17 @@ class Copy:
         assert mirror.last is not None
         return mirror.last
 
-    def look(self) -> None:
+    def check_ownership(self) -> None:
         """Raise CopyTakenOver if the copy was restored into another box."""
-        with plainly(self.folder):
+        with map_errors(self.folder):
             check_mark(self.folder, self.source)
 
     def _next(
-        self, batches: Iterator[tuple[Place, list[Record], dict[int, Snapshot]]]
-    ) -> tuple[Place, list[Record], dict[int, Snapshot]] | None:
+        self, batches: Iterator[tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]]]
+    ) -> tuple[SegmentPlace, list[Record], dict[int, StoredSnapshot]] | None:
         """Return the next batch; raises _SourceFailed if the journal itself cannot be read."""
         try:
-            with plainly(self.source):
+            with map_errors(self.source):
                 return next(batches, None)
         except JournalError as error:
             raise _SourceFailed(error) from error
@@ -224,7 +224,7 @@ class Copy:
     def _opened(self) -> Mirror:
         """Open the copy's folder; its last record must be in the journal."""
         try:
-            with plainly(self.folder):
+            with map_errors(self.folder):
                 begun = (self.folder / COPY_MARK).exists()
                 mirror = Mirror(self.folder) if begun else None
         except JournalError as error:
@@ -264,8 +264,8 @@ class Copy:
         if mirror is not None:
             try:
                 mirror.close()
-            except TROUBLE as error:  # the disk may be gone; acknowledged records are on it
-                raise CopyUnreachable(f"the copy at {self.folder}: {told(error, self.folder)}") from error
+            except STORAGE_ERRORS as error:  # the disk may be gone; acknowledged records are on it
+                raise CopyUnreachable(f"the copy at {self.folder}: {to_pitbox_error(error, self.folder)}") from error
 
 
 class _SourceFailed(Exception):
@@ -280,7 +280,7 @@ def restore(
     source: Path,
     target: Path,
     *,
-    against: bytes | None = None,
+    expected_head: bytes | None = None,
     accept_loss: bool = False,
     by: Mapping[str, str] | None = None,
 ) -> Ack:
@@ -290,12 +290,12 @@ def restore(
     that was restored before and lacks the records of that other box; with it, all records before the first bad one are
     restored. The copy is marked before the new journal can be used: from then on the old box is locked.
     """
-    verdict = reader.verify(source, None, against)
+    verdict = reader.verify(source, None, expected_head)
     if not verdict.ok and not accept_loss:
         raise RestoreRefused(f"{source}: record {verdict.bad}: {verdict.why}; good up to record {verdict.last}")
     if verdict.last < verdict.first:
         raise RestoreRefused(f"{source}: no record can be read")
-    with plainly(target):
+    with map_errors(target):
         if target.is_dir() and any(target.iterdir()):
             raise RestoreRefused(f"{target} is not empty")
         _not_taken_over(source, accept_loss=accept_loss)
@@ -303,14 +303,14 @@ def restore(
         mirror = Mirror(target)
         try:
             for batch in _batches(source, 0, verdict.last):
-                mirror.take(*batch)
+                mirror.append(*batch)
             end = list(reader.read(target, verdict.last))[-1]
             assert end.head == verdict.head
-            body = msgspec.json.encode(RestoredBody(end.seq, end.head.hex(), verdict.why, dict(by or {})))
+            body = msgspec.json.encode(RestoredRecord(end.seq, end.head.hex(), verdict.why, dict(by or {})))
             entry = (RESTORED, time.time_ns(), time.monotonic_ns(), end.boot, body)
-            (record,) = chained(end.head, end.seq + 1, [entry])
-            _mark(source, TakenOver(record.seq, record.head.hex(), dict(by or {}), record.wall_ns))
-            mirror.add(record)
+            (record,) = chain_records(end.head, end.seq + 1, [entry])
+            _mark(source, TakeoverMark(record.seq, record.head.hex(), dict(by or {}), record.wall_ns))
+            mirror.append_own(record)
         finally:
             mirror.close()
     assert mirror.last is not None
@@ -320,7 +320,7 @@ def restore(
 def _not_taken_over(source: Path, *, accept_loss: bool) -> None:
     """Refuse a second restore from a copy without records of the first restored box: that box may be running."""
     mark = read_mark(source)
-    if mark is not None and not is_held(mark, source) and not accept_loss:
+    if mark is not None and not continues_from(mark, source) and not accept_loss:
         people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody named"
         raise RestoreRefused(
             f"{source} was restored before, by {people}; if that box runs, it has this table. If it will never run, "
@@ -328,7 +328,7 @@ def _not_taken_over(source: Path, *, accept_loss: bool) -> None:
         )
 
 
-def _mark(source: Path, mark: TakenOver) -> None:
+def _mark(source: Path, mark: TakeoverMark) -> None:
     try:
         write_mark(source, mark)
     except OSError as error:

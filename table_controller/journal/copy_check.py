@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.decoding import UNDECODABLE
-from firmware_bridge.errors import CopyRotten, DiskFailed, JournalDamaged, JournalError, JournalForeign, JournalShort
+from firmware_bridge.errors import CopyCorrupted, DiskFailed, JournalDamaged, JournalError, JournalForeign, JournalShort
 from table_controller.journal import reader
-from table_controller.journal.chain import SNAPSHOT, Broken
-from table_controller.journal.segment import reading, snapshot_of
+from table_controller.journal.chain import SNAPSHOT, ChainBroken
+from table_controller.journal.segment import open_read_only, snapshot_of
 from table_controller.journal.tip import sync_folder
-from table_controller.journal.trouble import plainly
+from table_controller.journal.trouble import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 NAME: Final = "copy-check.json"
 # A slice is due from this hour of the day on (local time): most tables are closed or quiet then.
-HOUR: Final = 4
+START_HOUR: Final = 4
 # The whole copy is read within this many nights, and at least this many records in one night (a few seconds).
 NIGHTS: Final = 30
-LEAST: Final = 20_000
+LEAST_RECORDS: Final = 20_000
 # Records in one step: between steps, new records are copied first.
 CHUNK: Final = 500
 
@@ -49,11 +49,11 @@ class Position(msgspec.Struct, frozen=True):
     why: str = ""
 
     @property
-    def damage(self) -> CopyRotten | None:
+    def damage(self) -> CopyCorrupted | None:
         """The damage as an error for people; None if there is none."""
         if not self.bad:
             return None
-        return CopyRotten(f"record {self.bad} of the second copy differs from what was copied: {self.why}")
+        return CopyCorrupted(f"record {self.bad} of the second copy differs from what was copied: {self.why}")
 
 
 _POSITIONS: Final = msgspec.json.Decoder(Position)
@@ -92,7 +92,7 @@ class CopyCheck:
     def is_due(self) -> bool:
         """Whether `step` has something to read now."""
         now = self._now()
-        return self._until > 0 or (now.hour >= HOUR and f"{now:%Y-%m-%d}" != self.position.day)
+        return self._until > 0 or (now.hour >= START_HOUR and f"{now:%Y-%m-%d}" != self.position.day)
 
     def step(self) -> None:
         """Read the next records. JournalError: the copy cannot be read now; its records may still be good."""
@@ -103,7 +103,7 @@ class CopyCheck:
         bad, why = self._read(first, last)
         position = self.position
         if bad and not position.bad:
-            position = msgspec.structs.replace(position, bad=bad, why=why)
+            position = msgspec.structs.replace(position, bad=bad, reasons_by_key=why)
         self.position = msgspec.structs.replace(position, next=last + 1)
         if last == self._until:
             self._until = 0
@@ -113,7 +113,7 @@ class CopyCheck:
     def _begin(self) -> None:
         """Choose tonight's slice."""
         first, newest = reader.bounds(self._copy)
-        journal = reader.begin(self._copy).journal.hex()
+        journal = reader.first_place(self._copy).journal.hex()
         position, day = self.position, f"{self._now():%Y-%m-%d}"
         if position.journal != journal:
             position = Position(journal)
@@ -123,18 +123,18 @@ class CopyCheck:
             start = first
         if position.bad:  # read it again: a cable or a network may have failed that night
             bad, why = self._read(position.bad, min(newest, position.bad + CHUNK - 1))
-            position = msgspec.structs.replace(position, bad=bad, why=why)
-        size = max(LEAST, -(-(newest - first + 1) // NIGHTS))
+            position = msgspec.structs.replace(position, bad=bad, reasons_by_key=why)
+        size = max(LEAST_RECORDS, -(-(newest - first + 1) // NIGHTS))
         self.position = msgspec.structs.replace(position, next=start, day=day)
         self._until = min(newest, start + size - 1)
-        with plainly(self._copy):
+        with map_errors(self._copy):
             self._forget(start)
         _keep(self._data, self.position)
 
     def _forget(self, start: int) -> None:
         """Drop the slice from the page cache, so that it is read from the disk itself."""
         for _, path in reversed(reader.segments(self._copy)):
-            with reading(path, reader.ANY_VERSION) as (_, place):
+            with open_read_only(path, reader.ANY_VERSION) as (_, place):
                 begins = place.first
             if begins > self._until:
                 continue
@@ -156,7 +156,7 @@ class CopyCheck:
                     self._snapshot(record.seq)
             if at != last:
                 return at + 1, "it is missing"
-        except Broken as broken:
+        except ChainBroken as broken:
             return broken.seq, broken.why
         except (JournalDamaged, JournalShort, JournalForeign, DiskFailed) as damaged:
             return getattr(damaged, "bad", None) or at, str(damaged)
@@ -165,7 +165,7 @@ class CopyCheck:
     def _snapshot(self, record: int) -> None:
         """Compare a snapshot with the record that announces it; raises ChainBroken if it differs."""
         for _, path in reversed(reader.segments(self._copy)):
-            with plainly(self._copy), reading(path, reader.ANY_VERSION) as (connection, place):
+            with map_errors(self._copy), open_read_only(path, reader.ANY_VERSION) as (connection, place):
                 if place.first <= record:
                     snapshot_of(connection, record)
                     return

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from firmware_bridge.errors import DeviceChangeRefused
 from table_controller.table import machines as mc
-from table_controller.table.state import Slot, State
+from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
     from table_controller.table.core import Table
@@ -28,7 +28,7 @@ _OF_THE_DEAL: Final = (
 _OF_THE_SHAKER: Final = ("dice", "shaker_for", "lid_off")
 
 
-def differences(state: State, table: Table) -> list[str]:
+def differences(state: TableState, table: Table) -> list[str]:
     """Return the differences between the configured table and the journal's state, one line each."""
     old, new = state.slots, table.state.slots
     lines = [f"removed: {name} ({slot.kind})" for name, slot in old.items() if name not in new]
@@ -44,7 +44,7 @@ def differences(state: State, table: Table) -> list[str]:
     return lines
 
 
-def other_devices(state: State, table: Table) -> State:
+def change_devices(state: TableState, table: Table) -> TableState:
     """Return the state for a table with other devices; DeviceChangeRefused names all reasons against it."""
     gone = [name for name, slot in state.slots.items() if _leaves(name, slot, table)]
     objections = [why for name in gone for why in _inside(state, name)]
@@ -60,7 +60,7 @@ def other_devices(state: State, table: Table) -> State:
     if objections:
         raise DeviceChangeRefused("; ".join(objections))
     slots = {
-        name: state.slots[name] if name in state.slots and name not in gone else Slot(slot.kind)
+        name: state.slots[name] if name in state.slots and name not in gone else SlotState(slot.kind)
         for name, slot in table.state.slots.items()
     }
     fresh = (*_METHODS, *(_OF_THE_DEAL if methods else ()))
@@ -71,17 +71,17 @@ def other_devices(state: State, table: Table) -> State:
         prompts={id_: prompt for id_, prompt in state.prompts.items() if prompt.slot not in gone},
         spots={seat: spot for seat, spot in state.spots.items() if f"bet_sensor.{seat}" not in gone},
         signs={sign: cause for sign, cause in state.signs.items() if sign not in gone},
-        enrolled={slot: key for slot, key in state.enrolled.items() if slot not in gone},
+        on_device_enrolled={slot: key for slot, key in state.enrolled.items() if slot not in gone},
         **{name: getattr(table.state, name) for name in fresh},
     )
 
 
-def _leaves(name: str, slot: Slot, table: Table) -> bool:
+def _leaves(name: str, slot: SlotState, table: Table) -> bool:
     new = table.state.slots.get(name)
     return new is None or new.kind != slot.kind
 
 
-def _inside(state: State, name: str) -> list[str]:
+def _inside(state: TableState, name: str) -> list[str]:
     """Return why a device may not be removed: cards inside, or an open irregularity."""
     slot, reasons = state.slots[name], []
     places = {name, *(f"{name}/{part}" for part in ("gate", "intake", "path", "store"))}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware_bridge.decoding import UNDECODABLE
 from table_controller.journal import records as rec
 from table_controller.journal import wording
-from table_controller.journal.rounds import ENDED, NO_TERMS, OPENED, Story, asked_text, note_asked
+from table_controller.journal.rounds import ROUND_ENDED, UNKNOWN_TERMS, ROUND_OPENED, RoundReport, prompt_text, track_prompts
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
 
 # Lines in one section; `pitbox journal show` prints longer rounds whole.
-MOST: Final = 300
+MAX_LINES: Final = 300
 _DECK: Final = "deck "
 
 
@@ -32,22 +32,22 @@ class _DeckLog:
         self._asked: dict[int, dict[str, Any]] = {}
 
     def add_step(self, record: Record, body: dict[str, Any]) -> None:
-        event, at = body["event"], wording.when(record.wall_ns)[11:]
+        event, at = body["event"], wording.format_time(record.wall_ns)[11:]
         moved = {d["what"][len(_DECK) :]: d["state"] for d in body["decisions"] if _of_deck(d)}
         prompt = self._asked.get(event["prompt"]) if event["type"] == "Answer" else None
         named = event.get("deck") if prompt is None else prompt.get("deck")
         for deck in dict.fromkeys(filter(None, (named, *moved))):
             text = wording.event_text(event) if prompt is None else _answer(prompt, event)
-            refused = wording.refusal(body)
+            refused = wording.refusal_text(body)
             text = text if refused is None else f"REFUSED: {text}: {refused}"
-            state = f"; it is {wording.plain(moved[deck])}" if deck in moved else ""
+            state = f"; it is {wording.to_words(moved[deck])}" if deck in moved else ""
             self.lines.setdefault(deck, []).append(f"{at}  {text}{state}")
             if moved.get(deck) == mc.IN_PLAY:
                 self.in_play = deck
             elif moved.get(deck) == mc.RACK:  # later steps with this deck belong to another round
                 self.lines[deck] = []
                 self.in_play = None if self.in_play == deck else self.in_play
-        note_asked(self._asked, body["decisions"])
+        track_prompts(self._asked, body["decisions"])
 
 
 def _of_deck(decision: dict[str, Any]) -> bool:
@@ -56,10 +56,10 @@ def _of_deck(decision: dict[str, Any]) -> bool:
 
 def _answer(prompt: dict[str, Any], event: dict[str, Any]) -> str:
     number = "" if event.get("number") is None else f", {event['number']}"
-    return f"{asked_text(prompt)}: {wording.plain(event['choice'])}{number} ({wording.person(event['who'])})"
+    return f"{prompt_text(prompt)}: {wording.to_words(event['choice'])}{number} ({wording.person_text(event['who'])})"
 
 
-class _ReviewedRound(Story):
+class _ReviewedRound(RoundReport):
     """A round report with phases and every entry of the money book."""
 
     def __init__(self, number: int, terms: dict[str, Any], asked: dict[int, dict[str, Any]]) -> None:
@@ -69,52 +69,52 @@ class _ReviewedRound(Story):
         self.over = False  # no later record belongs to it
         self.has_ended = False
 
-    def take(self, record: Record, body: dict[str, Any]) -> None:
+    def add_step(self, record: Record, body: dict[str, Any]) -> None:
         """Add one step; after the round's end, only answers to questions that it left open."""
         if self.has_ended:
-            self.over = self.over or OPENED in body["decisions"]
+            self.over = self.over or ROUND_OPENED in body["decisions"]
             if not self.over:
-                self.follow(record, body)
+                self.add_late_answer(record, body)
                 self.over = self.is_answered
             return
-        super().take(record, body)
-        at, event = wording.when(record.wall_ns)[11:], body["event"]
-        who = f" ({wording.person(event['who'])})" if event.get("who") else ""
+        super().add_step(record, body)
+        at, event = wording.format_time(record.wall_ns)[11:], body["event"]
+        who = f" ({wording.person_text(event['who'])})" if event.get("who") else ""
         for decision in body["decisions"]:
             if decision["type"] == "Moved" and decision["what"] == "round":
-                self.phases.append(f"{at}  {wording.plain(decision['state'])}{who}")
+                self.phases.append(f"{at}  {wording.to_words(decision['state'])}{who}")
             if "entry" in decision:
                 entry = decision["entry"]
                 seat = f"seat {entry['seat']}: " if entry.get("seat") is not None else ""
                 self.meter.append(f"{at}  {seat}{wording.entry_text(entry)}")
-        self.has_ended = ENDED in body["decisions"]
+        self.has_ended = ROUND_ENDED in body["decisions"]
         self.over = self.has_ended and self.is_answered
 
 
-class Dispute:
+class RoundReview:
     """The review of one round, built from records that are added in order."""
 
     def __init__(self, number: int, opened: int, terms: dict[str, Any] | None) -> None:
         """`opened`: the record that opened the round. `terms`: the table's terms if no `box` record is added."""
         self._number = number
         self._opened = opened
-        self._terms = terms or NO_TERMS
+        self._terms = terms or UNKNOWN_TERMS
         self._decks = _DeckLog()
         self._asked: dict[int, dict[str, Any]] = {}
         self._round: _ReviewedRound | None = None
         self._deck: tuple[str | None, list[str]] = (None, [])
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the round has ended and no later record belongs to it."""
         return self._round is not None and self._round.over
 
-    def take(self, records: Iterable[Record]) -> None:
+    def add_records(self, records: Iterable[Record]) -> None:
         """Add the next records; ignores records that are no steps, or that this software cannot decode."""
         for record in records:
-            if self.over:
+            if self.is_over:
                 return
-            body = wording.content(record)
+            body = wording.decode_body(record)
             if record.kind == rec.BOX and isinstance(body, dict):
                 self._terms = body.get("terms") or self._terms
             if record.kind == rec.STEP and isinstance(body, dict):
@@ -125,28 +125,28 @@ class Dispute:
             rec.decode_step(record.body)
         except UNDECODABLE:
             return
-        if record.seq == self._opened and OPENED in body["decisions"]:
+        if record.seq == self._opened and ROUND_OPENED in body["decisions"]:
             self._round = _ReviewedRound(self._number, self._terms, self._asked)
         if self._round is not None and self._round.has_ended:  # lines about its deck stop at its end
-            self._round.take(record, body)
+            self._round.add_step(record, body)
             return
         self._decks.add_step(record, body)
         if self._round is None:
-            note_asked(self._asked, body["decisions"])
+            track_prompts(self._asked, body["decisions"])
             return
-        self._round.take(record, body)
+        self._round.add_step(record, body)
         deck = self._decks.in_play
         if deck is not None:
             self._deck = (deck, list(self._decks.lines.get(deck, [])))
 
-    def told(self) -> dict[str, Any] | None:
+    def to_dict(self) -> dict[str, Any] | None:
         """Return the review as plain data; None if the round was not among the records."""
         story = self._round
         if story is None:
             return None
         name, lines = self._deck
         title = "The deck and its checks" + ("" if name is None else f": {name}")
-        first, *others = story.parts()
+        first, *others = story.sections()
         parts = [("Phases", story.phases), (title, lines), first, *others, ("Entries of the meter", story.meter)]
         return {
             "number": story.number,
@@ -155,7 +155,7 @@ class Dispute:
             "opened": story.opened,
             "end": story.end,
             "parts": [
-                {"title": title, "lines": lines[:MOST], "more": max(0, len(lines) - MOST)}
+                {"title": title, "lines": lines[:MAX_LINES], "more": max(0, len(lines) - MAX_LINES)}
                 for title, lines in parts
                 if lines
             ],

@@ -16,7 +16,7 @@ from firmware_bridge.errors import ConfigurationError
 from table_controller.journal import reader, wording
 from table_controller.journal.chain import START
 from table_controller.journal.records import BOX
-from table_controller.journal.trouble import plainly
+from table_controller.journal.trouble import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ RECORDS: Final = "records.jsonl"
 MANIFEST: Final = "manifest.json"
 
 
-class Manifest(msgspec.Struct, kw_only=True):
+class ExportManifest(msgspec.Struct, kw_only=True):
     """Contents of an export. Heads and digests are hex; `head_before` is the head of the record before the first."""
 
     format: str = FORMAT
@@ -66,15 +66,15 @@ def _stored(record: Record) -> Any:
 
 def _before(folder: Path, first: int) -> bytes:
     """Return the head before a record, from the record before it or from its segment."""
-    place = reader.begin(folder)
+    place = reader.first_place(folder)
     if first > place.first:
         return next(iter(reader.read(folder, first - 1, first - 1))).head
     return place.before
 
 
-def _named(manifest: Manifest, folder: Path, first: int) -> None:
+def _named(manifest: ExportManifest, folder: Path, first: int) -> None:
     """Fill in game and digests from the newest records before the first exported one."""
-    kept = reader.begin(folder).first
+    kept = reader.first_place(folder).first
     if first > kept:
         for record in reader.read(folder, kept, first - 1):
             _note(manifest, record)
@@ -82,10 +82,10 @@ def _named(manifest: Manifest, folder: Path, first: int) -> None:
     manifest.boots = []
 
 
-def _note(manifest: Manifest, record: Record) -> None:
+def _note(manifest: ExportManifest, record: Record) -> None:
     if record.kind not in (START, BOX):
         return
-    body = wording.content(record) or {}
+    body = wording.decode_body(record) or {}
     if record.kind == START:
         digests = body.get("digests", {})
         if digests not in manifest.digests:
@@ -101,25 +101,25 @@ def export(
     last: int | None = None,
     *,
     on_record: Callable[[int], None] = lambda _: None,
-) -> Manifest:
+) -> ExportManifest:
     """Write records and manifest into a folder without an export, and check the chain of the records."""
     kept, newest = reader.bounds(folder)
     first, last = kept if first is None else first, newest if last is None else last
     if not kept <= first <= last <= newest:
         raise ConfigurationError(f"{folder} holds records {kept} to {newest}; {first} to {last} are not among them")
-    manifest = Manifest(
-        head_before=_before(folder, first).hex(), first=first, journal=reader.begin(folder).journal.hex()
+    manifest = ExportManifest(
+        head_before=_before(folder, first).hex(), first=first, journal=reader.first_place(folder).journal.hex()
     )
     _named(manifest, folder, first)
-    return write(manifest, reader.read(folder, first, last), target, on_record)
+    return write_export(manifest, reader.read(folder, first, last), target, on_record)
 
 
-def write(
-    manifest: Manifest, records: Iterable[Record], target: Path, on_record: Callable[[int], None] = lambda _: None
-) -> Manifest:
+def write_export(
+    manifest: ExportManifest, records: Iterable[Record], target: Path, on_record: Callable[[int], None] = lambda _: None
+) -> ExportManifest:
     """Write records into a folder, complete the manifest, and write it."""
     whole = sha256()
-    with plainly(target):
+    with map_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         if (target / MANIFEST).exists() or (target / RECORDS).exists():
             raise ConfigurationError(f"{target} already holds an export; name another folder")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from table_controller.table.decisions import Cleared, Finding, Found, Refused
+from table_controller.table.decisions import HoldCleared, Finding, HoldOpened, RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -58,14 +58,14 @@ def findings_in(seq: int, wall_ns: int, decisions: Iterable[Decision]) -> list[L
             case Finding(kind, text, _, rounds):
                 severity: Severity = NOTICE if kind in _ROUTINE else IMPORTANT
                 findings.append(LoggedFinding(seq, wall_ns, "finding", kind, severity, text, rounds))
-            case Found():
+            case HoldOpened():
                 findings.append(_irregularity(seq, wall_ns, decision))
-            case Refused():
+            case RequestRefused():
                 findings.append(_refusal(seq, wall_ns, decision))
     return findings
 
 
-def _irregularity(seq: int, wall_ns: int, irregularity: Found) -> LoggedFinding:
+def _irregularity(seq: int, wall_ns: int, irregularity: HoldOpened) -> LoggedFinding:
     trigger = irregularity.trigger
     text = f"irregularity: {trigger.replace('_', ' ')}"
     return LoggedFinding(
@@ -73,7 +73,7 @@ def _irregularity(seq: int, wall_ns: int, irregularity: Found) -> LoggedFinding:
     )  # fmt: skip
 
 
-def _refusal(seq: int, wall_ns: int, refused: Refused) -> LoggedFinding:
+def _refusal(seq: int, wall_ns: int, refused: RequestRefused) -> LoggedFinding:
     why = "; ".join(reason.text for reason in refused.reasons)
     text = f"refused: {refused.what.replace('_', ' ')}" + (f": {why}" if why else "")
     clauses = tuple(reason.clause for reason in refused.reasons)
@@ -85,22 +85,22 @@ class FindingLog(msgspec.Struct):
 
     kinds: dict[str, list[LoggedFinding]] = {}
 
-    def take(self, seq: int, wall_ns: int, decisions: Iterable[Decision]) -> None:
+    def add_step(self, seq: int, wall_ns: int, decisions: Iterable[Decision]) -> None:
         """Add the findings of one step. A cleared irregularity is no longer important."""
         decisions = list(decisions)
         for finding in findings_in(seq, wall_ns, decisions):
             self._add(finding)
         for decision in decisions:
-            if isinstance(decision, Cleared):
+            if isinstance(decision, HoldCleared):
                 self._cleared(decision.hold)
 
-    def take_note(self, seq: int, wall_ns: int, note: Note) -> None:
+    def add_note(self, seq: int, wall_ns: int, note: Note) -> None:
         """Add a note if its kind belongs to this log."""
         severity = _NOTES.get(note.kind)
         if severity is not None:
             self._add(LoggedFinding(seq, wall_ns, "note", note.kind, severity, note.text))
 
-    def take_older(self, finding: LoggedFinding, open_holds: Container[int]) -> None:
+    def add_older(self, finding: LoggedFinding, open_holds: Container[int]) -> None:
         """Add an older finding that was read from the journal, unless it is in the log."""
         kept = self.kinds.setdefault(_key(finding), [])
         if len(kept) >= KEPT_PER_KIND or any(
@@ -110,7 +110,7 @@ class FindingLog(msgspec.Struct):
         is_over = finding.hold is not None and finding.hold not in open_holds
         kept.insert(0, msgspec.structs.replace(finding, severity=NOTICE, hold=None) if is_over else finding)
 
-    def listed(self) -> list[LoggedFinding]:
+    def list_by_severity(self) -> list[LoggedFinding]:
         """Return all findings: the important ones first, and the newest first within a severity."""
         every = [one for kept in self.kinds.values() for one in kept]
         return sorted(every, key=lambda one: (_ORDER.index(one.severity), -one.seq))

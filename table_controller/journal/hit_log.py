@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.table.decisions import HitClaimed, HitRebooked, Moved
+from table_controller.table.decisions import HitClaimed, HitRebooked, StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,14 +39,14 @@ class HitLog(msgspec.Struct):
 
     levels: dict[str, list[LoggedHit]] = {}
 
-    def take(self, wall_ns: int, decisions: Iterable[Decision]) -> None:
+    def add_step(self, wall_ns: int, decisions: Iterable[Decision]) -> None:
         """Add the hits in the decisions of one step."""
         for decision in decisions:
             if isinstance(decision, HitClaimed):
                 self._claimed(wall_ns, decision)
             elif isinstance(decision, HitRebooked):
                 self._rebooked(wall_ns, decision)
-            elif isinstance(decision, Moved) and decision.what.startswith(_HIT):
+            elif isinstance(decision, StateChanged) and decision.what.startswith(_HIT):
                 self._moved(wall_ns, int(decision.what.removeprefix(_HIT)), decision.state)
 
     def _claimed(self, wall_ns: int, claim: HitClaimed) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.errors import VersionsDiffer
-from table_controller.ledger.money import dollars
+from table_controller.ledger.money import format_dollars
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
-    from table_controller.table.state import State
+    from table_controller.table.state import TableState
 
 _OUT: Final = (
     "put the old line back into table.toml; or, if the meter must really change, move this journal away as evidence "
@@ -22,7 +22,7 @@ _OUT: Final = (
 _AMOUNTS: Final = ("unit", "seed", "reseed")
 
 
-def check_meter(state: State, old: MeterRules | None, new: MeterRules | None) -> None:
+def check_meter(state: TableState, old: MeterRules | None, new: MeterRules | None) -> None:
     """Raise VersionsDiffer if a meter with entries in its book would get other terms.
 
     `old` and `new` are the submitted terms; documented changes since then are in the state.
@@ -34,14 +34,14 @@ def check_meter(state: State, old: MeterRules | None, new: MeterRules | None) ->
         raise VersionsDiffer(f"the configuration changes a meter that holds money: {'; '.join(changes)}; {_OUT}")
 
 
-def _changes(state: State, old: MeterRules | None, new: MeterRules | None) -> list[str]:
+def _changes(state: TableState, old: MeterRules | None, new: MeterRules | None) -> list[str]:
     if old is None or new is None:
         names = [rules.table if rules is not None else "no progressive" for rules in (old, new)]
         return [] if old is new else [f"table {names[0]} -> {names[1]}"]
     changes = [f"table {old.table} -> {new.table}"] if old.table != new.table else []
     for name in _AMOUNTS:
         before, after = getattr(old, name), getattr(new, name)
-        changes += [f"{name} {dollars(before)} -> {dollars(after)}"] if before != after else []
+        changes += [f"{name} {format_dollars(before)} -> {format_dollars(after)}"] if before != after else []
     if old.reserve_bp != new.reserve_bp:
         changes.append(f"reserve {old.reserve_bp} -> {new.reserve_bp} hundredths of a percent")
     if state.money.rate_bp is None and new.rate_bp != old.rate_bp:

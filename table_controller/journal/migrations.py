@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import VersionsDiffer
-from table_controller.journal.device_change import differences, other_devices
+from table_controller.journal.device_change import differences, change_devices
 from table_controller.journal.meter_terms import check_meter
 from table_controller.ledger.meter import MeterRules, meter_rules
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.state import STATE_VERSION, State
+from table_controller.table.state import STATE_VERSION, TableState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ EDITION: Final = "edition"
 CONFIGURATION: Final = "configuration"
 
 # Advice for changes that are accepted after an orderly stop.
-BACK_FIRST: Final = (
+REVERT_FIRST: Final = (
     "start the box once more with the software and configuration that wrote the journal, end the round, stop the box "
     "in order, and then change them"
 )
@@ -54,12 +54,12 @@ class Migration(msgspec.Struct, frozen=True):
 
     name: str
     changes: frozenset[str]
-    apply: Callable[[State, Table], State]
+    apply: Callable[[TableState, Table], TableState]
     schemas: frozenset[str] = frozenset()
-    people: bool = False
+    needs_two_people: bool = False
 
 
-def _same_places(state: State, table: Table) -> State:
+def _same_places(state: TableState, table: Table) -> TableState:
     """Return the state unchanged; raises VersionsDiffer if the devices or methods differ."""
     changes = differences(state, table)
     if changes:
@@ -80,7 +80,7 @@ SECOND_EDITION: Final = "2/4dbe0d6689fe2f8d"
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration("compatible configuration", frozenset({CONFIGURATION}), _same_places),
     Migration("same_state", frozenset({SOFTWARE}), _same_places),
-    Migration("devices_accepted", frozenset({CONFIGURATION}), other_devices, people=True),
+    Migration("devices_accepted", frozenset({CONFIGURATION}), change_devices, needs_two_people=True),
     Migration(
         "second_edition",
         frozenset({SOFTWARE, EDITION, CONFIGURATION}),
@@ -108,17 +108,17 @@ def state_schema() -> str:
 
     The digest changes with the types, so it needs no manual update.
     """
-    shape = msgspec.json.encode(msgspec.json.schema(State), order="deterministic")
+    shape = msgspec.json.encode(msgspec.json.schema(TableState), order="deterministic")
     return f"{STATE_VERSION}/{sha256(shape).hexdigest()[:16]}"
 
 
-def changed(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
+def changed_digests(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
     """Return the names of the digests that differ."""
     return frozenset(name for name in {*old, *new} if old.get(name) != new.get(name))
 
 
 def migrate(
-    state: State,
+    state: TableState,
     table: Table,
     old: Mapping[str, str],
     new: Mapping[str, str],
@@ -127,13 +127,13 @@ def migrate(
     meter: MeterRules | None,
     accepted: bool = False,
     migrations: tuple[Migration, ...] = MIGRATIONS,
-) -> tuple[str, State]:
+) -> tuple[str, TableState]:
     """Return the name of the migration and the new state; VersionsDiffer if no migration applies.
 
     `schema` is the schema of the old state, `meter` the submitted terms of its meter; `accepted`: two people accept
     the differences.
     """
-    differs = changed(old, new)
+    differs = changed_digests(old, new)
     readers = [each for each in migrations if schema in _schemas(each)]
     if not readers:
         raise VersionsDiffer(
@@ -142,10 +142,10 @@ def migrate(
         )
     if state.round.state != mc.IDLE or state.commands or state.holds:
         raise VersionsDiffer(
-            f"{_names(differs)} changed while a round or an irregularity was open ({_open(state)}); {BACK_FIRST}"
+            f"{_names(differs)} changed while a round or an irregularity was open ({_open(state)}); {REVERT_FIRST}"
         )
     for migration in readers:
-        if differs <= migration.changes and migration.people is accepted:
+        if differs <= migration.changes and migration.needs_two_people is accepted:
             check_meter(state, meter, meter_rules(table.context.edition, table.context.submission))
             return migration.name, migration.apply(state, table)
     alone = [each for each in sorted(differs) if any({each} <= migration.changes for migration in readers)]
@@ -163,7 +163,7 @@ def _schemas(migration: Migration) -> frozenset[str]:
     return migration.schemas - {state_schema()} if migration.schemas else frozenset({state_schema()})
 
 
-def _open(state: State) -> str:
+def _open(state: TableState) -> str:
     """Return what was open when the box was stopped."""
     items = [f"round {state.round.number} was under way"] if state.round.state != mc.IDLE else []
     items += [f"{len(state.holds)} irregularities were not cleared"] if state.holds else []

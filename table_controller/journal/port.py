@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from table_controller.journal.chain import Entry, Record, Verdict
-    from table_controller.journal.segment import Snapshot
+    from table_controller.journal.chain import NewRecord, Record, ChainVerdict
+    from table_controller.journal.segment import StoredSnapshot
 
 
 class JournalReader(Protocol):
@@ -17,7 +17,7 @@ class JournalReader(Protocol):
     def read(self, first: int, last: int | None = None) -> Iterator[Record]:
         """Read records in order and check their chain."""
 
-    def latest_snapshot(self) -> Snapshot | None:
+    def latest_snapshot(self) -> StoredSnapshot | None:
         """Return the newest snapshot."""
 
 
@@ -28,7 +28,7 @@ class Journal(JournalReader, Protocol):
     def boot(self) -> int:
         """The number of this run; its records carry it."""
 
-    def append(self, entries: Sequence[Entry]) -> list[Record]:
+    def append(self, entries: Sequence[NewRecord]) -> list[Record]:
         """Make records durable, all or none."""
 
     def snapshot(self, seq: int, body: bytes, *, may_rotate: bool = True) -> Record:
@@ -37,7 +37,7 @@ class Journal(JournalReader, Protocol):
     def last(self) -> Record | None:
         """Return the newest durable record."""
 
-    def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
+    def verify(self, from_seq: int | None = None, expected_head: bytes | None = None) -> ChainVerdict:
         """Check the chain."""
 
     def end(self) -> None:
@@ -65,10 +65,10 @@ class JournalWriter(Protocol):
     def snapshot(self, body: bytes, on_durable: Callable[[Record], None], *, may_rotate: bool = True) -> int:
         """Queue a snapshot of the state after the last appended record; it may begin a new segment."""
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Keep new records in memory until `resume`, while something more urgent than the disk runs."""
 
-    def release(self) -> None:
+    def resume(self) -> None:
         """Write the kept records as one group."""
 
     async def close(self) -> None:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import JournalDamaged, JournalError, JournalForeign, JournalNewer, JournalShort
-from table_controller.journal.chain import FIRST, NOTHING, SNAPSHOT, Broken, Record, Verdict
+from table_controller.journal.chain import FIRST_SEQ, ZERO_HEAD, SNAPSHOT, ChainBroken, Record, ChainVerdict
 from table_controller.journal.segment import (
-    Announced,
-    Place,
-    Snapshot,
+    SnapshotRecord,
+    SegmentPlace,
+    StoredSnapshot,
     check_snapshots,
-    checked_in,
-    reading,
+    read_checked,
+    open_read_only,
     snapshot_in,
 )
-from table_controller.journal.tip import read_tip
-from table_controller.journal.trouble import TROUBLE, plainly, told
+from table_controller.journal.tip import read_head
+from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,71 +43,71 @@ def segments(folder: Path) -> list[tuple[int, Path]]:
     return numbered
 
 
-def _damaged(folder: Path, broken: Broken) -> JournalDamaged:
+def _damaged(folder: Path, broken: ChainBroken) -> JournalDamaged:
     return JournalDamaged(f"{folder}: record {broken.seq}: {broken.why}", broken.seq)
 
 
-def _must_join(end: Record | None, place: Place) -> None:
+def _must_join(end: Record | None, place: SegmentPlace) -> None:
     """Raise ChainBroken unless the segment begins where the one before it ends."""
     if end is not None and (place.first, place.before) != (end.seq + 1, end.head):
-        raise Broken(end.seq + 1, f"segment {place.number} does not begin where the one before it ends")
+        raise ChainBroken(end.seq + 1, f"segment {place.number} does not begin where the one before it ends")
 
 
 def read(folder: Path, first: int, last: int | None = None, *, newest: int = ANY_VERSION) -> Iterator[Record]:
     """Read records in order and check their chain. JournalDamaged names the first bad record."""
-    with plainly(folder):
+    with map_errors(folder):
         files = segments(folder)
         start = 0
         for index in range(len(files) - 1, -1, -1):  # most readers want records near the end
-            with reading(files[index][1], newest, closed=index < len(files) - 1) as (_, place):
+            with open_read_only(files[index][1], newest, closed=index < len(files) - 1) as (_, place):
                 if place.first <= first:
                     start = index
                     break
         end: Record | None = None
         try:
             for _, path in files[start:]:
-                with reading(path, newest, closed=path != files[-1][1]) as (connection, place):
+                with open_read_only(path, newest, closed=path != files[-1][1]) as (connection, place):
                     if last is not None and place.first > last:
                         return
                     _must_join(end, place)
-                    for record in checked_in(connection, place, max(first, place.first), last):
+                    for record in read_checked(connection, place, max(first, place.first), last):
                         end = record
                         yield record
-        except Broken as broken:
+        except ChainBroken as broken:
             raise _damaged(folder, broken) from None
 
 
 def bounds(folder: Path) -> tuple[int, int]:
     """Return the numbers of the first and the last record; JournalError if there is no journal."""
-    first = begin(folder).first
-    with plainly(folder):
+    first = first_place(folder).first
+    with map_errors(folder):
         files = segments(folder)
-        with reading(files[-1][1], ANY_VERSION) as (connection, _):
+        with open_read_only(files[-1][1], ANY_VERSION) as (connection, _):
             ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
     if not isinstance(last, int):
         raise JournalDamaged(f"{folder}: {files[-1][1].name} holds no record")
     return first, last
 
 
-def begin(folder: Path) -> Place:
+def first_place(folder: Path) -> SegmentPlace:
     """Return the place of the first segment: the journal's id, its first record, and the head before it."""
-    with plainly(folder):
+    with map_errors(folder):
         files = segments(folder)
         if not files:
             raise JournalError(f"{folder} holds no journal")
-        with reading(files[0][1], ANY_VERSION, closed=len(files) > 1) as (_, place):
+        with open_read_only(files[0][1], ANY_VERSION, closed=len(files) > 1) as (_, place):
             return place
 
 
-def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> Snapshot | None:
+def latest_snapshot(folder: Path, *, newest: int = ANY_VERSION) -> StoredSnapshot | None:
     """Return the newest snapshot, compared with the record that announces it."""
-    with plainly(folder):
+    with map_errors(folder):
         files = segments(folder)
         for _, path in reversed(files):
-            with reading(path, newest, closed=path != files[-1][1]) as (connection, _):
+            with open_read_only(path, newest, closed=path != files[-1][1]) as (connection, _):
                 try:
                     snapshot = snapshot_in(connection)
-                except Broken as broken:
+                except ChainBroken as broken:
                     raise _damaged(folder, broken) from None
             if snapshot is not None:
                 return snapshot
@@ -122,35 +122,35 @@ class _ChainWalk:
         self._on_record = on_record
         self.first = 0
         self.last = 0
-        self.head = NOTHING
+        self.head = ZERO_HEAD
         self.heads = heads
         self.seen: set[bytes] = set()
         self.retired: set[tuple[int, int, str]] = set()
-        self._begins = (1, NOTHING)
+        self._begins = (1, ZERO_HEAD)
         self._journal = b""
 
-    def segment(self, connection: sqlite3.Connection, place: Place, number: int) -> None:
+    def segment(self, connection: sqlite3.Connection, place: SegmentPlace, number: int) -> None:
         """Check one segment, or its part from the first record of the walk on."""
         if place.number != number or self._journal not in (b"", place.journal):
             raise JournalForeign(f"segment {number} is another journal's file, or another segment under its name")
         self._journal = place.journal
         if self.last and (place.first, place.before) != (self.last + 1, self.head):
-            raise Broken(self.last + 1, f"segment {number} does not begin where the one before it ends")
+            raise ChainBroken(self.last + 1, f"segment {number} does not begin where the one before it ends")
         if not self.last:
             start = place.first if self.from_seq is None else max(self.from_seq, place.first)
-            if place.first == FIRST and place.before != NOTHING:
-                raise Broken(FIRST, "a record before the first one is claimed")
+            if place.first == FIRST_SEQ and place.before != ZERO_HEAD:
+                raise ChainBroken(FIRST_SEQ, "a record before the first one is claimed")
             self.first = start
             self._begins = (number, place.before)
             self.last = start - 1
         start = self.last + 1
-        for record in checked_in(connection, place, start):
+        for record in read_checked(connection, place, start):
             self.last, self.head = record.seq, record.head
             self._on_record(record.seq)
             if record.head in self.heads and self.heads[record.head] in (None, record.seq):
                 self.seen.add(record.head)
             if record.kind == SNAPSHOT:
-                announced = msgspec.json.decode(record.body, type=Announced)
+                announced = msgspec.json.decode(record.body, type=SnapshotRecord)
                 self.retired |= {(each.segment, each.last, each.head) for each in announced.retired}
         check_snapshots(connection)
 
@@ -165,41 +165,41 @@ class _ChainWalk:
 def verify(
     folder: Path,
     from_seq: int | None = None,
-    against: bytes | None = None,
+    expected_head: bytes | None = None,
     *,
     newest: int = ANY_VERSION,
     on_record: Callable[[int], None] = lambda _: None,
-) -> Verdict:
+) -> ChainVerdict:
     """Check the whole chain, or from one record on, and that the head file and `expected_head` are in it.
 
     Calls `on_record` with the number of each good record. Raises only for a newer format and for a folder that cannot
     be read at all.
     """
-    with plainly(folder):
+    with map_errors(folder):
         files = segments(folder)
         try:
-            tip = read_tip(folder)
+            tip = read_head(folder)
         except ValueError as spoilt:
             raise JournalDamaged(f"{folder}: {spoilt}") from None
     heads: dict[bytes, int | None] = {}
     if tip is not None:
         heads[tip.head] = tip.seq
-    if against is not None:
-        heads[against] = None
+    if expected_head is not None:
+        heads[expected_head] = None
     walk = _ChainWalk(from_seq, heads, on_record)
     bad = _walked(walk, _needed(files, from_seq, newest), newest)
     if bad is not None:
         return bad
     if why := walk.unexplained():
-        return Verdict(False, walk.first, walk.last, walk.head, walk.first - 1, why)
+        return ChainVerdict(False, walk.first, walk.last, walk.head, walk.first - 1, why)
     after = walk.last + 1
     if tip is not None and tip.head not in walk.seen and tip.seq >= walk.first:
         why = f"record {tip.seq} was acknowledged, and it is missing or differs"
-        return Verdict(False, walk.first, walk.last, walk.head, min(after, tip.seq), why, short=True)
-    if against is not None and against not in walk.seen:
-        why = f"no record has the head {against.hex()}: the journal was cut short or rewritten after its publication"
-        return Verdict(False, walk.first, walk.last, walk.head, after, why, short=True)
-    return Verdict(True, walk.first, walk.last, walk.head)
+        return ChainVerdict(False, walk.first, walk.last, walk.head, min(after, tip.seq), why, is_short=True)
+    if expected_head is not None and expected_head not in walk.seen:
+        why = f"no record has the head {expected_head.hex()}: the journal was cut short or rewritten after its publication"
+        return ChainVerdict(False, walk.first, walk.last, walk.head, after, why, is_short=True)
+    return ChainVerdict(True, walk.first, walk.last, walk.head)
 
 
 def _needed(files: list[tuple[int, Path]], from_seq: int | None, newest: int) -> list[tuple[int, Path]]:
@@ -208,43 +208,43 @@ def _needed(files: list[tuple[int, Path]], from_seq: int | None, newest: int) ->
         return files
     for index in range(len(files) - 1, 0, -1):
         try:
-            with reading(files[index][1], newest, closed=index < len(files) - 1) as (_, place):
+            with open_read_only(files[index][1], newest, closed=index < len(files) - 1) as (_, place):
                 if place.first <= from_seq:
                     return files[index:]
-        except (JournalDamaged, *TROUBLE):
+        except (JournalDamaged, *STORAGE_ERRORS):
             return files  # the walk will report the error
     return files
 
 
-def _walked(walk: _ChainWalk, files: list[tuple[int, Path]], newest: int) -> Verdict | None:
+def _walked(walk: _ChainWalk, files: list[tuple[int, Path]], newest: int) -> ChainVerdict | None:
     """Check the segments; return a verdict only if something is wrong."""
     newest_path = files[-1][1] if files else None
     for number, path in files:
         why = ""
         bad = 0
         try:
-            with reading(path, newest, closed=path != newest_path) as (connection, place):
+            with open_read_only(path, newest, closed=path != newest_path) as (connection, place):
                 walk.segment(connection, place, number)
-        except Broken as broken:
+        except ChainBroken as broken:
             bad, why = broken.seq, broken.why
         except JournalNewer:
             raise
         except (JournalDamaged, JournalForeign) as damaged:
             bad, why = walk.last + 1, str(damaged)
-        except TROUBLE as error:
-            trouble = told(error, path.parent)
+        except STORAGE_ERRORS as error:
+            trouble = to_pitbox_error(error, path.parent)
             if not isinstance(trouble, JournalDamaged):
                 raise trouble from error  # the disk cannot be read now; the records may be good
             bad, why = walk.last + 1, str(trouble)
         if why:
-            return Verdict(False, walk.first, walk.last, walk.head, bad, why)
+            return ChainVerdict(False, walk.first, walk.last, walk.head, bad, why)
     return None
 
 
-def must_hold(folder: Path, verdict: Verdict) -> None:
+def raise_if_bad(folder: Path, verdict: ChainVerdict) -> None:
     """Raise the error for a bad verdict."""
     if verdict.ok:
         return
-    if verdict.short:
+    if verdict.is_short:
         raise JournalShort(f"{folder}: {verdict.why}; the journal ends with record {verdict.last}")
     raise JournalDamaged(f"{folder}: record {verdict.bad}: {verdict.why}", verdict.bad)

@@ -11,8 +11,8 @@ from typing import Any, Final, Union
 import msgspec
 
 from table_controller.journal import former_names
-from table_controller.journal.roll import Listed
-from table_controller.journal.terms import Terms
+from table_controller.journal.roll import RosterEntry
+from table_controller.journal.terms import TableTerms
 from table_controller.table.decisions import Decision
 from table_controller.table.events import Event, Person
 
@@ -40,7 +40,7 @@ EVENTS: Final = _below(Event)
 DECISIONS: Final = _below(Decision)
 
 
-class Box(msgspec.Struct, frozen=True):
+class BoxRecord(msgspec.Struct, frozen=True):
     """Body of a `box` record, before the first step of every start: the software, the clock and the table's terms.
 
     `kernel` names the run of the operating system: monotonic times are comparable only within one. `set`: the clock is
@@ -51,11 +51,11 @@ class Box(msgspec.Struct, frozen=True):
     kernel: str
     set: bool
     back: bool
-    terms: Terms | None = None
+    terms: TableTerms | None = None
     accounting: int = 1  # the default: the first edition did not record it
 
 
-class ClockStep(msgspec.Struct, frozen=True):
+class ClockRecord(msgspec.Struct, frozen=True):
     """Body of a `clock` record: the wall clock was stepped by this much (ns)."""
 
     by_ns: int
@@ -70,11 +70,11 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     second: Person | None = None
     slot: str | None = None
     hold: int | None = None
-    listed: dict[str, Listed | None] | None = None  # credentials from here on; None: removed
+    listed: dict[str, RosterEntry | None] | None = None  # credentials from here on; None: removed
     change: str = ""  # the change of the people file that this note records
 
 
-class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
+class MigrationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """Body of a `migration` record: other versions took over the state of the last snapshot.
 
     If two people had to accept it: who they are, and the differences, one line each.
@@ -88,7 +88,7 @@ class Migrated(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: tuple[str, ...] = ()
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class Timestamp(msgspec.Struct, frozen=True):
     """One time on both clocks (ns), in one run of the operating system."""
 
     wall_ns: int
@@ -96,7 +96,7 @@ class Stamp(msgspec.Struct, frozen=True):
     kernel: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class StepRecord(msgspec.Struct, frozen=True):
     """Body of a `step` record: one event of the core and all decisions on it, in order."""
 
     event: Event
@@ -126,16 +126,16 @@ def current_body(kind: str, body: bytes) -> bytes:
 
 def encode_step(event: Event, decisions: list[Decision]) -> bytes:
     """Return the body of a step's record; the same event and decisions always give the same bytes."""
-    return former_names.stamp(_encode(Step(event, decisions)), VERSION)
+    return former_names.stamp(_encode(StepRecord(event, decisions)), VERSION)
 
 
-def decode_step(body: bytes) -> Step:
+def decode_step(body: bytes) -> StepRecord:
     """Return the event and the decisions of a step's record; msgspec.DecodeError if its types are unknown."""
     step = _STEPS.decode(current_body(STEP, body))
-    return Step(step.event, step.decisions)
+    return StepRecord(step.event, step.decisions)
 
 
-def encode_body(body: Box | ClockStep | Note | Migrated) -> bytes:
+def encode_body(body: BoxRecord | ClockRecord | Note | MigrationRecord) -> bytes:
     """Return the encoded body of any other record."""
     return former_names.stamp(_encode(body), VERSION)
 
@@ -148,25 +148,25 @@ def decode_note(body: bytes) -> Note:
     return _NOTES.decode(current_body(NOTE, body))
 
 
-_BOXES: Final = msgspec.json.Decoder(Box)
+_BOXES: Final = msgspec.json.Decoder(BoxRecord)
 
 
-def decode_box(body: bytes) -> Box:
+def decode_box(body: bytes) -> BoxRecord:
     """Return the decoded body of a `box` record."""
     return _BOXES.decode(current_body(BOX, body))
 
 
-_CLOCKS: Final = msgspec.json.Decoder(ClockStep)
+_CLOCKS: Final = msgspec.json.Decoder(ClockRecord)
 
 
-def decode_clock(body: bytes) -> ClockStep:
+def decode_clock(body: bytes) -> ClockRecord:
     """Return the decoded body of a `clock` record."""
     return _CLOCKS.decode(current_body(CLOCK, body))
 
 
-_MIGRATIONS: Final = msgspec.json.Decoder(Migrated)
+_MIGRATIONS: Final = msgspec.json.Decoder(MigrationRecord)
 
 
-def decode_migration(body: bytes) -> Migrated:
+def decode_migration(body: bytes) -> MigrationRecord:
     """Return the decoded body of a `migration` record."""
     return _MIGRATIONS.decode(current_body(MIGRATION, body))

@@ -13,19 +13,19 @@ from msgspec.structs import replace
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import JournalNewer, RecordUnreadable, ReplayDiffers, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.chain import FIRST, RESTORED, START, STOP
+from table_controller.journal.chain import FIRST_SEQ, RESTORED, START, STOP
 from table_controller.journal.device_change import differences
 from table_controller.journal.finding_log import FindingLog
 from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.hit_log import HitLog
-from table_controller.journal.migrations import BACK_FIRST, FIRST_EDITION, changed, migrate, state_schema
-from table_controller.journal.roll import Roll
+from table_controller.journal.migrations import REVERT_FIRST, FIRST_EDITION, changed_digests, migrate, state_schema
+from table_controller.journal.roll import CredentialRoster
 from table_controller.journal.timers import Timers
 from table_controller.ledger.meter import MeterRules, meter_rules
-from table_controller.ledger.money import BY_HAND, document_key, slip_number, with_number
+from table_controller.ledger.money import TWO_PERSON_KINDS, document_key, slip_number, add_to_runs
 from table_controller.table.decisions import Booked
 from table_controller.table.events import Due, Person
-from table_controller.table.state import State
+from table_controller.table.state import TableState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
     from table_controller.journal.port import JournalReader
     from table_controller.table.core import Table
 
-_STATES: Final = msgspec.msgpack.Decoder(State)
+_STATES: Final = msgspec.msgpack.Decoder(TableState)
 _HAND_PAY: Final = b'"hand_pay_paid"'  # in the body of every record that may have a slip
 
 
-class Kept(msgspec.Struct, frozen=True):
+class Snapshot(msgspec.Struct, frozen=True):
     """Body of a snapshot: the state after its record, the running timers, the logs, and the versions."""
 
     version: int
     digests: dict[str, str]
     state: bytes
     timers: Timers
-    stamp: rec.Stamp
+    stamp: rec.Timestamp
     schema: str = ""  # of the state; empty in snapshots of software that did not record it
     hits: HitLog = msgspec.field(default_factory=HitLog)  # the last ones of each level
     # The submitted terms of the meter; unset in snapshots of the first edition, whose `box` records have them.
     meter: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
     findings: FindingLog = msgspec.field(default_factory=FindingLog)
-    roll: Roll = msgspec.field(default_factory=Roll)
+    roll: CredentialRoster = msgspec.field(default_factory=CredentialRoster)
 
 
 class Recovered(msgspec.Struct, frozen=True):
@@ -61,16 +61,16 @@ class Recovered(msgspec.Struct, frozen=True):
     """
 
     timers: Timers
-    stamp: rec.Stamp | None
+    stamp: rec.Timestamp | None
     steps: int = 0
-    migration: rec.Migrated | None = None
+    migration: rec.MigrationRecord | None = None
     hits: HitLog = msgspec.field(default_factory=HitLog)
     findings: FindingLog = msgspec.field(default_factory=FindingLog)
-    roll: Roll = msgspec.field(default_factory=Roll)
+    roll: CredentialRoster = msgspec.field(default_factory=CredentialRoster)
     records: int = 0
 
 
-_SNAPSHOTS: Final = msgspec.msgpack.Decoder(Kept)
+_SNAPSHOTS: Final = msgspec.msgpack.Decoder(Snapshot)
 _ENCODER: Final = msgspec.msgpack.Encoder()
 
 
@@ -97,21 +97,21 @@ def _has_two_people(record: Record) -> bool:
     return len(set(_RESTORED_FIELDS.decode(record.body).by.values())) > 1
 
 
-def keep(
+def encode_snapshot(
     table: Table,
     timers: Timers,
     digests: Mapping[str, str],
-    stamp: rec.Stamp,
+    stamp: rec.Timestamp,
     hits: HitLog | None = None,
     findings: FindingLog | None = None,
-    roll: Roll | None = None,
+    roll: CredentialRoster | None = None,
 ) -> bytes:
     """Return the body of a snapshot of the table's present state."""
     meter = meter_rules(table.context.edition, table.context.submission)
     return _ENCODER.encode(
-        Kept(
+        Snapshot(
             rec.VERSION, dict(digests), table.snapshot(), timers, stamp, state_schema(), hits or HitLog(), meter,
-            findings or FindingLog(), roll or Roll(),
+            findings or FindingLog(), roll or CredentialRoster(),
         )
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ def recover(
 def _meter_of_last_start(source: JournalReader) -> MeterRules | msgspec.UnsetType | None:
     """Return the meter terms of the newest `box` record that has terms; unset if there is none."""
     rules: MeterRules | msgspec.UnsetType | None = msgspec.UNSET
-    for record in source.read(FIRST):
+    for record in source.read(FIRST_SEQ):
         if record.kind == rec.BOX:
             terms = rec.decode_box(record.body).terms
             rules = rules if terms is None else terms.meter
@@ -167,23 +167,23 @@ def _documents(source: JournalReader) -> list[str]:
     """Return the documents of manual money entries in the journal: states of older software do not have them."""
     entries = [
         decided.entry
-        for record in source.read(FIRST)
+        for record in source.read(FIRST_SEQ)
         if record.kind == rec.STEP
         for decided in _STEP_FIELDS.decode(rec.current_body(rec.STEP, record.body)).decisions
     ]
-    return [document_key(entry.document) for entry in entries if entry is not None and entry.kind in BY_HAND]
+    return [document_key(entry.document) for entry in entries if entry is not None and entry.kind in TWO_PERSON_KINDS]
 
 
 def _slips_in(source: JournalReader) -> list[tuple[int, int]]:
     """Return the slip numbers of all hand pays in the journal, as ranges."""
     runs: list[tuple[int, int]] = []
-    for record in source.read(FIRST):
+    for record in source.read(FIRST_SEQ):
         body = rec.current_body(record.kind, record.body)
         if record.kind == rec.STEP and _HAND_PAY in body:
             booked = [each.entry for each in rec.decode_step(body).decisions if isinstance(each, Booked)]
             for entry in booked:
                 if entry.kind == "hand_pay_paid":
-                    runs = with_number(runs, slip_number(entry.document))
+                    runs = add_to_runs(runs, slip_number(entry.document))
     return runs
 
 
@@ -205,13 +205,13 @@ class _Recovery:
         self._timers = Timers()
         self._hits = HitLog()
         self._findings = FindingLog()
-        self._roll = Roll()
-        self._stamp: rec.Stamp | None = None
+        self._roll = CredentialRoster()
+        self._stamp: rec.Timestamp | None = None
         self._kernel = ""
         self._version = ""  # of the software that wrote the records being read
         self._steps = 0
         self._records = 0
-        self._old: Kept | None = None  # the snapshot, if other versions wrote it: then no step may follow
+        self._old: Snapshot | None = None  # the snapshot, if other versions wrote it: then no step may follow
         self._stopped: bool | None = None  # whether the run that made the snapshot ended in order; None: not known yet
 
     def run(self, source: JournalReader) -> Recovered:
@@ -237,17 +237,17 @@ class _Recovery:
         self._timers, self._stamp, self._kernel = kept.timers, kept.stamp, kept.stamp.kernel
         self._under, self._hits = kept.digests, kept.hits
         self._findings, self._roll = kept.findings, kept.roll
-        if changed(kept.digests, self._digests):
+        if changed_digests(kept.digests, self._digests):
             self._old = kept
         else:
             self._table.restore(kept.state)
 
-    def _migrate(self, old: Kept, source: JournalReader) -> rec.Migrated:
+    def _migrate(self, old: Snapshot, source: JournalReader) -> rec.MigrationRecord:
         """Migrate the state of other versions, if their last run ended in order."""
-        names = " and ".join(sorted(changed(old.digests, self._digests)))
+        names = " and ".join(sorted(changed_digests(old.digests, self._digests)))
         if not self._stopped:
             raise VersionsDiffer(
-                f"{names} changed after a start that did not end in order; {BACK_FIRST}. If that software is not "
+                f"{names} changed after a start that did not end in order; {REVERT_FIRST}. If that software is not "
                 "available any more: move the journal's folder away and restore it from there under two credentials "
                 "(pitbox journal restore), which counts as an orderly end"
             )
@@ -267,15 +267,15 @@ class _Recovery:
             state.money.book.slips = _slips_in(source)
         self._table.context.state = state
         who, second = self._accepted or (None, None)
-        return rec.Migrated(name, old.digests, self._digests, who, second, changes)
+        return rec.MigrationRecord(name, old.digests, self._digests, who, second, changes)
 
-    def _meter(self, old: Kept, state: State, source: JournalReader) -> MeterRules | None:
+    def _meter(self, old: Snapshot, state: TableState, source: JournalReader) -> MeterRules | None:
         """Return the submitted terms of the meter at the time of the snapshot."""
         if old.meter is not msgspec.UNSET:
             return old.meter
         recorded = _meter_of_last_start(source)
         if recorded is msgspec.UNSET and state.money.book.entries:
-            raise VersionsDiffer(f"the terms of the meter are not in the journal any more; {BACK_FIRST}")
+            raise VersionsDiffer(f"the terms of the meter are not in the journal any more; {REVERT_FIRST}")
         if recorded is msgspec.UNSET or recorded is None or state.money.rate_bp is None:
             return recorded or None
         # A `box` record has the rate in force: here a documented rate, which overrides the submitted one.
@@ -303,20 +303,20 @@ class _Recovery:
             note = rec.decode_note(record.body)
         except UNDECODABLE:  # written by other software; the table does not depend on it
             return
-        self._findings.take_note(record.seq, record.wall_ns, note)
-        self._roll.take(note.listed, note.change)
+        self._findings.add_note(record.seq, record.wall_ns, note)
+        self._roll.apply(note.listed, note.change)
 
     def _writer(self) -> str:
         """Return the version that wrote the records being read, if it is known."""
         return f" (software {self._version})" if self._version else ""
 
     def _step(self, record: Record) -> None:
-        differs = changed(self._under, self._digests)
+        differs = changed_digests(self._under, self._digests)
         if self._old is not None or differs:
-            names = " and ".join(sorted(differs or changed(self._old.digests if self._old else {}, self._digests)))
+            names = " and ".join(sorted(differs or changed_digests(self._old.digests if self._old else {}, self._digests)))
             raise VersionsDiffer(
                 f"record {record.seq} was written with another {names}{self._writer()}, and replay never crosses "
-                f"versions; {BACK_FIRST}"
+                f"versions; {REVERT_FIRST}"
             )
         try:
             step = rec.decode_step(record.body)
@@ -327,10 +327,10 @@ class _Recovery:
             raise ReplayDiffers(
                 f"record {record.seq}: replaying {type(step.event).__name__} gives other decisions than recorded"
             )
-        self._stamp = rec.Stamp(record.wall_ns, record.mono_ns, self._kernel)
+        self._stamp = rec.Timestamp(record.wall_ns, record.mono_ns, self._kernel)
         if isinstance(step.event, Due):
-            self._timers.came(step.event.timer)
-        self._timers.take(decisions, self._stamp)
-        self._hits.take(record.wall_ns, decisions)
-        self._findings.take(record.seq, record.wall_ns, decisions)
+            self._timers.remove(step.event.timer)
+        self._timers.add_step(decisions, self._stamp)
+        self._hits.add_step(record.wall_ns, decisions)
+        self._findings.add_step(record.seq, record.wall_ns, decisions)
         self._steps += 1

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.journal.segment import (
-    Retired,
+    RetiredSegment,
     file_name,
-    reading,
+    open_read_only,
     records_in,
     remove_database,
-    settle,
+    empty_log,
 )
 from table_controller.journal.tip import sync_folder
 
@@ -24,50 +24,50 @@ if TYPE_CHECKING:
 
 _DAY_NS: Final = 24 * 3600 * 1_000_000_000
 # At most this many segments are retired at once: a wall clock that jumps ahead by years must not empty the journal.
-AT_ONCE: Final = 2
+MAX_AT_ONCE: Final = 2
 # Closed segments that always stay, regardless of the limits: the newest one.
-KEPT: Final = 1
+ALWAYS_KEPT: Final = 1
 
 
-class Closed(msgspec.Struct, frozen=True):
+class ClosedSegment(msgspec.Struct, frozen=True):
     """A closed segment: its records, the time of the last one, and its size in bytes."""
 
     path: Path
-    retired: Retired
+    retired: RetiredSegment
     wall_ns: int
     size: int
 
 
-def closed(number: int, path: Path, newest: int) -> Closed:
+def inspect_closed(number: int, path: Path, newest: int) -> ClosedSegment:
     """Return the facts about a closed segment."""
-    with reading(path, newest) as (connection, place):
+    with open_read_only(path, newest) as (connection, place):
         ((last,),) = connection.execute("SELECT max(seq) FROM records").fetchall()
         (record,) = records_in(connection, last, last)
-    return Closed(
-        path, Retired(number, place.first, record.seq, record.head.hex()), record.wall_ns, path.stat().st_size
+    return ClosedSegment(
+        path, RetiredSegment(number, place.first, record.seq, record.head.hex()), record.wall_ns, path.stat().st_size
     )
 
 
-def leaving(
-    found: Sequence[Closed], now_ns: int, days: int | None, size: int | None, held_from: int | None
-) -> list[Closed]:
+def choose_to_retire(
+    segments: Sequence[ClosedSegment], now_ns: int, days: int | None, size: int | None, retain_from: int | None
+) -> list[ClosedSegment]:
     """Return the segments to retire, oldest first: too old, or beyond the size limit; none from `retain_from` on."""
-    total = sum(segment.size for segment in found)
-    chosen: list[Closed] = []
-    for segment in found[: len(found) - KEPT]:
+    total = sum(segment.size for segment in segments)
+    chosen: list[ClosedSegment] = []
+    for segment in segments[: len(segments) - ALWAYS_KEPT]:
         old = days is not None and now_ns - segment.wall_ns > days * _DAY_NS
         much = size is not None and total > size
-        held = held_from is not None and segment.retired.last >= held_from
-        if not (old or much) or held or len(chosen) == AT_ONCE:
+        held = retain_from is not None and segment.retired.last >= retain_from
+        if not (old or much) or held or len(chosen) == MAX_AT_ONCE:
             break
         total -= segment.size
         chosen.append(segment)
     return chosen
 
 
-def leave(segment: Closed, archive: Path | None) -> None:
+def retire(segment: ClosedSegment, archive: Path | None) -> None:
     """Remove a segment from the journal; if there is an archive, first copy it there and sync it."""
-    settle(segment.path)
+    empty_log(segment.path)
     if archive is not None:
         target = archive / file_name(segment.retired.segment)
         draft = target.with_suffix(".part")

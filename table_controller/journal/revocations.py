@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from table_controller.journal import reader
-from table_controller.journal.chain import FIRST
+from table_controller.journal.chain import FIRST_SEQ
 from table_controller.journal.former_names import renew_snapshot
 from table_controller.journal.records import STEP, VERSION, current_body
 
@@ -53,7 +53,7 @@ def revoked_in(folder: Path) -> Keys:
     if snapshot is not None:
         kept = msgspec.msgpack.decode(renew_snapshot(snapshot.body, VERSION), type=_SnapshotFields)
         keys += msgspec.msgpack.decode(kept.state, type=_StateFields).revoked
-    for record in reader.read(folder, FIRST if snapshot is None else snapshot.seq + 1):
+    for record in reader.read(folder, FIRST_SEQ if snapshot is None else snapshot.seq + 1):
         body = current_body(record.kind, record.body)
         if record.kind != STEP or not any(name in body for name in _EVENT_NAMES):
             continue

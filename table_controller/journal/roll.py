@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # A sentence names at most this many credentials and counts the others.
-NAMED: Final = 20
+MAX_NAMED: Final = 20
 
 
-class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
+class RosterEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     """One credential in the roster.
 
     `pin` changes with every PIN. It is a digest of a salted hash without the salt, so it does not reveal the PIN.
@@ -29,13 +29,13 @@ class Listed(msgspec.Struct, frozen=True, omit_defaults=True):
     revoked: str = ""
 
 
-class Roll(msgspec.Struct):
+class CredentialRoster(msgspec.Struct):
     """Credentials by lower-case id; None before the first note. `change` is the last recorded change."""
 
-    known: dict[str, Listed] | None = None
+    known: dict[str, RosterEntry] | None = None
     change: str = ""
 
-    def take(self, listed: Mapping[str, Listed | None] | None, change: str = "") -> None:
+    def apply(self, listed: Mapping[str, RosterEntry | None] | None, change: str = "") -> None:
         """Apply the credentials of one note; None removes a credential."""
         self.change = change or self.change
         if listed is None:
@@ -44,27 +44,27 @@ class Roll(msgspec.Struct):
         self.known = {key: one for key, one in known.items() if one is not None}
 
 
-def listing(entries: Mapping[str, Listed]) -> str:
+def format_entries(entries: Mapping[str, RosterEntry]) -> str:
     """Return credentials with their roles as part of a sentence."""
     named = [f"{one.id} ({one.role}{', revoked' if one.revoked else ''})" for one in entries.values()]
-    more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    return (", ".join(named[:NAMED]) + more) or "nobody"
+    more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+    return (", ".join(named[:MAX_NAMED]) + more) or "nobody"
 
 
-def differences(old: Mapping[str, Listed], new: Mapping[str, Listed]) -> dict[str, Listed | None]:
+def differences(old: Mapping[str, RosterEntry], new: Mapping[str, RosterEntry]) -> dict[str, RosterEntry | None]:
     """Return every credential that changed; None for a removed one."""
-    changed: dict[str, Listed | None] = {key: one for key, one in new.items() if old.get(key) != one}
+    changed: dict[str, RosterEntry | None] = {key: one for key, one in new.items() if old.get(key) != one}
     return changed | {key: None for key in old if key not in new}
 
 
-def describe(old: Mapping[str, Listed], changed: Mapping[str, Listed | None]) -> str:
+def describe(old: Mapping[str, RosterEntry], changed: Mapping[str, RosterEntry | None]) -> str:
     """Return the differences as a sentence, one part for each credential."""
     parts = [_difference(old.get(key), one) for key, one in changed.items()]
-    more = [f"and {len(parts) - NAMED} more"] if len(parts) > NAMED else []
-    return "; ".join([*parts[:NAMED], *more])
+    more = [f"and {len(parts) - MAX_NAMED} more"] if len(parts) > MAX_NAMED else []
+    return "; ".join([*parts[:MAX_NAMED], *more])
 
 
-def _difference(old: Listed | None, new: Listed | None) -> str:
+def _difference(old: RosterEntry | None, new: RosterEntry | None) -> str:
     if old is None:
         assert new is not None
         return f"{new.id} was added as {new.role}{', revoked' if new.revoked else ''}"

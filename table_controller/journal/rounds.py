@@ -11,14 +11,14 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import ConfigurationError, RecordUnreadable
 from table_controller.journal import reader, wording
 from table_controller.journal import records as rec
-from table_controller.journal.accounts import number_at_begin
-from table_controller.journal.after_round import OPENED, look_further, where_retired
-from table_controller.ledger.money import dollars
+from table_controller.journal.accounts import last_round_before_begin
+from table_controller.journal.after_round import ROUND_OPENED, add_later_records, where_retired
+from table_controller.ledger.money import format_dollars
 from table_controller.rulebook import OUTCOMES, TRIGGERS
-from table_controller.table.dealing import place_of
+from table_controller.table.dealing import place_of_position
 from table_controller.table.starting import position_of_total
 
-__all__ = ["ENDED", "NO_TERMS", "OPENED", "Story", "answer_text", "asked_text", "note_asked", "round_of", "steps"]
+__all__ = ["ROUND_ENDED", "UNKNOWN_TERMS", "ROUND_OPENED", "RoundReport", "answer_text", "prompt_text", "track_prompts", "read_round", "read_steps"]
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
+ROUND_ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
 # Kinds of entries about payments to people, and their reversals.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
                 "hit_reversed")  # fmt: skip
@@ -36,9 +36,9 @@ _CARDS: Final = {
 }  # fmt: skip
 
 
-def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
+def read_steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield every `step` and `box` record with its decoded body; RecordUnreadable if one cannot be decoded."""
-    for record in reader.read(folder, reader.begin(folder).first, newest=rec.VERSION):
+    for record in reader.read(folder, reader.first_place(folder).first, newest=rec.VERSION):
         try:
             if record.kind == rec.STEP:
                 rec.decode_step(record.body)
@@ -48,10 +48,10 @@ def steps(folder: Path) -> Iterator[tuple[Record, dict[str, Any]]]:
                 continue
         except UNDECODABLE as error:
             raise RecordUnreadable(f"this software did not write record {record.seq}: {error}") from error
-        yield record, wording.content(record)
+        yield record, wording.decode_body(record)
 
 
-class Story:
+class RoundReport:
     """One round, built step by step. Every line begins with its time."""
 
     def __init__(self, number: int, terms: dict[str, Any], asked: dict[int, dict[str, Any]]) -> None:
@@ -64,11 +64,11 @@ class Story:
         self.bets: list[str] = []
         self.start: list[str] = []
         self.dealt: list[str] = []
-        self.wrong: list[str] = []
-        self.asked: list[str] = []
+        self.irregularities: list[str] = []
+        self.questions: list[str] = []
         self.paid: list[str] = []
         self.orders: list[str] = []
-        self.later: list[str] = []
+        self.later_findings: list[str] = []
         self._prompts = dict(asked)
         self._holds: dict[int, str] = {}
         self._seats: list[int] = []
@@ -77,14 +77,14 @@ class Story:
 
     # --- steps -------------------------------------------------------------------------------------------------------
 
-    def take(self, record: Record, body: dict[str, Any]) -> None:
+    def add_step(self, record: Record, body: dict[str, Any]) -> None:
         """Add one step of the round."""
         self.first = self.first or record.seq
         self.last = record.seq
-        at = f"{wording.when(record.wall_ns)[11:]}  "
-        event, refused = body["event"], wording.refusal(body)
+        at = f"{wording.format_time(record.wall_ns)[11:]}  "
+        event, refused = body["event"], wording.refusal_text(body)
         if event["type"] == "OpenRound" and refused is None:
-            self.opened = f"{wording.when(record.wall_ns)} UTC by {wording.person(event['who'])}"
+            self.opened = f"{wording.format_time(record.wall_ns)} UTC by {wording.person_text(event['who'])}"
         handler = self._EVENTS.get(event["type"])
         if refused is not None:
             self._not_accepted(at, event, refused)
@@ -94,11 +94,11 @@ class Story:
             taker = self._DECISIONS.get(decision["type"])
             if taker is not None:
                 taker(self, at, decision, event)
-        self.ended = wording.when(record.wall_ns)[11:]
+        self.ended = wording.format_time(record.wall_ns)[11:]
 
-    def follow(self, record: Record, body: dict[str, Any]) -> None:
+    def add_late_answer(self, record: Record, body: dict[str, Any]) -> None:
         """Add a step after the round's end: only answers to questions that the round left open."""
-        at, event, refused = f"{wording.when(record.wall_ns)[11:]}  ", body["event"], wording.refusal(body)
+        at, event, refused = f"{wording.format_time(record.wall_ns)[11:]}  ", body["event"], wording.refusal_text(body)
         if event["type"] == "Answer" and event["prompt"] in self._prompts:
             if refused is None:
                 self._answered(at, event)
@@ -113,14 +113,14 @@ class Story:
         """Whether every question of the round is answered."""
         return not self._prompts
 
-    def name(self, record: Record, body: dict[str, Any]) -> None:
+    def add_later_finding(self, record: Record, body: dict[str, Any]) -> None:
         """Add the findings of a later step that name this round, such as a deck that was incomplete all the time."""
         for decision in body["decisions"]:
             if decision["type"] == "Finding" and self.number in decision.get("rounds", ()):
-                at = wording.when(record.wall_ns)
-                self.later.append(f"{at}  record {record.seq}: {wording.decision_text(decision)}")
+                at = wording.format_time(record.wall_ns)
+                self.later_findings.append(f"{at}  record {record.seq}: {wording.decision_text(decision)}")
 
-    def place(self, number: int) -> str:
+    def place_text(self, number: int) -> str:
         """Return a place at the table as text."""
         return "the dealer" if number == 0 else f"seat {number}"
 
@@ -130,7 +130,7 @@ class Story:
         places = [*seats, *([0] if self.terms["dealer_hand"] else [])]
         if self._position is None:
             return None if self.terms["game"] in ("asia_poker", "face_up_pai_gow") else places
-        first = places.index(place_of(self._position)) if place_of(self._position) in places else 0
+        first = places.index(place_of_position(self._position)) if place_of_position(self._position) in places else 0
         return places[first:] + places[:first]
 
     # --- events ------------------------------------------------------------------------------------------------------
@@ -140,12 +140,12 @@ class Story:
         self._position = position_of_total(total)
         values = ", ".join(map(str, event["values"]))
         self.start.append(
-            f"{at}dice {values}, total {total}: position {self._position}, {self.place(place_of(self._position))}"
+            f"{at}dice {values}, total {total}: position {self._position}, {self.place_text(place_of_position(self._position))}"
         )
 
     def _drawn(self, at: str, event: dict[str, Any]) -> None:
         self._position = event["number"]
-        self.start.append(f"{at}number {event['number']} drawn: {self.place(place_of(event['number']))}")
+        self.start.append(f"{at}number {event['number']} drawn: {self.place_text(place_of_position(event['number']))}")
 
     def _button(self, at: str, event: dict[str, Any]) -> None:
         self._position = event["number"]
@@ -155,7 +155,7 @@ class Story:
         if self._places is None:
             self._places = self._in_order()
         whole = event["count"] >= self.terms["hand"] or self.terms["hand"] == 1
-        to = f"to {self.place(self._places.pop(0))}" if whole and self._places else "of the deal"
+        to = f"to {self.place_text(self._places.pop(0))}" if whole and self._places else "of the deal"
         self.dealt.append(f"{at}{_count(event['count'])} {to}, counted by {event['slot']}")
 
     def _counted(self, at: str, event: dict[str, Any]) -> None:
@@ -175,25 +175,25 @@ class Story:
         """Add a refused answer. Other refused entries are listed under orders by `_refused`."""
         prompt = self._prompts.get(event["prompt"]) if event["type"] == "Answer" else None
         if prompt is not None:
-            who = wording.person(event["who"])
-            self.asked.append(f"{at}{asked_text(prompt)}: REFUSED {answer_text(event)} ({who}): {why}")
+            who = wording.person_text(event["who"])
+            self.questions.append(f"{at}{prompt_text(prompt)}: REFUSED {answer_text(event)} ({who}): {why}")
 
     def _answered(self, at: str, event: dict[str, Any]) -> None:
         prompt = self._prompts.get(event["prompt"])
         if prompt is None:
             return
-        answer, who = answer_text(event), wording.person(event["who"])
+        answer, who = answer_text(event), wording.person_text(event["who"])
         clauses = f"  [{', '.join(prompt['clauses'])}]" if prompt["clauses"] else ""
-        self.asked.append(f"{at}{asked_text(prompt)}: {answer} ({who}){clauses}")
+        self.questions.append(f"{at}{prompt_text(prompt)}: {answer} ({who}){clauses}")
         if prompt["kind"] == "seats":
             self._seats = list(event.get("seats", ()))
             seats = ", ".join(map(str, self._seats)) or "none"
-            self.bets.append(f"{at}seats with a wager: {seats}, entered by {wording.person(event['who'])}")
+            self.bets.append(f"{at}seats with a wager: {seats}, entered by {wording.person_text(event['who'])}")
         elif prompt["kind"] == "dealt":
             for place in self._in_order() or []:
-                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place(place)}, confirmed by the dealer")
+                self.dealt.append(f"{at}{_count(self.terms['hand'])} to {self.place_text(place)}, confirmed by the dealer")
         elif prompt["kind"] == "additional_cards":
-            to = self.place(prompt["seat"] or 0)
+            to = self.place_text(prompt["seat"] or 0)
             self.dealt.append(f"{at}{_count(self.terms['second'])} more to {to}, confirmed by the dealer")
 
     def _ordered(self, at: str, event: dict[str, Any]) -> None:
@@ -219,43 +219,43 @@ class Story:
     def _closed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         prompt = self._prompts.pop(decision["id"], None)
         if prompt is not None and decision["choice"] is None:
-            self.asked.append(f"{at}{asked_text(prompt)}: no answer is needed any more")
+            self.questions.append(f"{at}{prompt_text(prompt)}: no answer is needed any more")
 
     def _irregularity(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         trigger = decision["trigger"]
-        text = TRIGGERS.get(trigger, wording.plain(trigger))
+        text = TRIGGERS.get(trigger, wording.to_words(trigger))
         about = ", ".join(f"{key} {decision[key]}" for key in ("slot", "deck", "seat") if decision.get(key) is not None)
         self._holds[decision["hold"]] = trigger
-        self.wrong.append(f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]")
+        self.irregularities.append(f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]")
         if event["type"] == "Declared":
-            self.wrong.append(f"          reported by {wording.person(event['who'])}")
+            self.irregularities.append(f"          reported by {wording.person_text(event['who'])}")
         for outcome in decision["outcomes"]:
-            ordered = OUTCOMES.get(outcome, wording.plain(outcome)).partition(";")[0]
-            self.wrong.append(f"          ordered: {ordered}")
+            ordered = OUTCOMES.get(outcome, wording.to_words(outcome)).partition(";")[0]
+            self.irregularities.append(f"          ordered: {ordered}")
 
     def _cleared(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
         trigger = self._holds.get(decision["hold"], f"irregularity {decision['hold']}")
-        who = wording.person(event["who"]) if event.get("who") else decision["credential"]
-        self.wrong.append(f"{at}{wording.plain(trigger)}: carried out and acknowledged by {who}")
+        who = wording.person_text(event["who"]) if event.get("who") else decision["credential"]
+        self.irregularities.append(f"{at}{wording.to_words(trigger)}: carried out and acknowledged by {who}")
 
     def _finding(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
-        self.wrong.append(f"{at}{wording.decision_text(decision)}")
+        self.irregularities.append(f"{at}{wording.decision_text(decision)}")
 
     def _refused(self, at: str, decision: dict[str, Any], event: dict[str, Any]) -> None:
-        who = f" ({wording.person(event['who'])})" if event.get("who") else ""
+        who = f" ({wording.person_text(event['who'])})" if event.get("who") else ""
         why = "; ".join(f"{reason['text']} [{reason['clause']}]" for reason in decision["reasons"])
         self.orders.append(f"{at}refused{who}: {decision['what']}" + (f": {why}" if why else ""))
 
     def _accepted(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
         entry = decision["entry"]
-        parts = ", ".join(f"{dollars(t['amount'])} to the {t['to']}" for t in entry["transfers"])
+        parts = ", ".join(f"{format_dollars(t['amount'])} to the {t['to']}" for t in entry["transfers"])
         self.bets.append(
-            f"{at}seat {decision['seat']}: progressive bet of {dollars(decision['amount'])} accepted: {parts}; "
-            f"the meter shows {dollars(entry['meter_after'])}  [{', '.join(entry['clauses'])}]"
+            f"{at}seat {decision['seat']}: progressive bet of {format_dollars(decision['amount'])} accepted: {parts}; "
+            f"the meter shows {format_dollars(entry['meter_after'])}  [{', '.join(entry['clauses'])}]"
         )
 
     def _returned(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
-        bet, shows = dollars(decision["amount"]), dollars(decision["entry"]["meter_after"])
+        bet, shows = format_dollars(decision["amount"]), format_dollars(decision["entry"]["meter_after"])
         self.paid.append(
             f"{at}seat {decision['seat']}: progressive bet of {bet} is returned, and its contribution is reversed; "
             f"the meter shows {shows}  [{', '.join(decision['clauses'])}]"
@@ -267,9 +267,9 @@ class Story:
         )
 
     def _claimed(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
-        entry, hand = decision["entry"], wording.plain(decision["hand"])
-        fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
-        before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        entry, hand = decision["entry"], wording.to_words(decision["hand"])
+        fixed, share = format_dollars(decision["fixed"]), format_dollars(decision["share"])
+        before, after = format_dollars(entry["meter_before"]), format_dollars(entry["meter_after"])
         unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} claimed: {fixed} fixed and {share} of the meter, "
@@ -277,9 +277,9 @@ class Story:
         )
 
     def _rebooked(self, at: str, decision: dict[str, Any], _event: dict[str, Any]) -> None:
-        entry, hand = decision["entry"], wording.plain(decision["hand"])
-        fixed, share = dollars(decision["fixed"]), dollars(decision["share"])
-        before, after = dollars(entry["meter_before"]), dollars(entry["meter_after"])
+        entry, hand = decision["entry"], wording.to_words(decision["hand"])
+        fixed, share = format_dollars(decision["fixed"]), format_dollars(decision["share"])
+        before, after = format_dollars(entry["meter_before"]), format_dollars(entry["meter_after"])
         unsure = "" if decision.get("final", True) else "; provisional"
         self.paid.append(
             f"{at}seat {decision['seat']}: {hand} booked again: {fixed} fixed and {share} of the meter, "
@@ -300,13 +300,13 @@ class Story:
         but += f", but {', '.join(decision['kept'])} are collected" if decision.get("kept") else ""
         self.paid.append(f"{at}{whose} are returned{but}  [{', '.join(decision['clauses'])}]")
 
-    _EVENTS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any]], None]]] = {
+    _EVENTS: ClassVar[dict[str, Callable[[RoundReport, str, dict[str, Any]], None]]] = {
         "DiceRead": _dice, "NumberDrawn": _drawn, "ButtonSeen": _button, "StackOut": _stack,
         "SeatLatched": _sensed, "LateBet": _late, "Answer": _answered, "Declared": _ordered,
         "Ordered": _ordered, "SlotOrdered": _ordered, "DealerChanged": _ordered, "BoxStarted": _ordered,
         "ShoeFault": _ordered, "ShuffleFailed": _ordered, **dict.fromkeys(_CARDS, _counted),
     }  # fmt: skip
-    _DECISIONS: ClassVar[dict[str, Callable[[Story, str, dict[str, Any], dict[str, Any]], None]]] = {
+    _DECISIONS: ClassVar[dict[str, Callable[[RoundReport, str, dict[str, Any], dict[str, Any]], None]]] = {
         "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _irregularity,
         "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
@@ -315,18 +315,18 @@ class Story:
 
     # --- text --------------------------------------------------------------------------------------------------------
 
-    def parts(self) -> list[tuple[str, list[str]]]:
+    def sections(self) -> list[tuple[str, list[str]]]:
         """Return titles with lines; a section may be empty."""
         return [
             ("Wagers and bets (no device measures the amounts of main wagers)", self.bets),
             ("Starting position", self.start),
             ("Cards, as counts (their order is not recorded)", self.dealt),
-            ("Irregularities and notes", self.wrong),
-            ("Questions and answers", self.asked),
+            ("Irregularities and notes", self.irregularities),
+            ("Questions and answers", self.questions),
             ("Reports, orders and refusals", self.orders),
             ("Settled and paid", self.paid),
-            ("Later findings that name this round", self.later),
-            ("Open questions", [asked_text(prompt) for prompt in self._prompts.values()]),
+            ("Later findings that name this round", self.later_findings),
+            ("Open questions", [prompt_text(prompt) for prompt in self._prompts.values()]),
         ]
 
     def lines(self) -> list[str]:
@@ -336,7 +336,7 @@ class Story:
             f"Round {self.number} of {game}, records {self.first} to {self.last}",
             f"opened {self.opened or 'before this journal'}; last record {self.ended}",
         ]
-        for title, lines in self.parts():
+        for title, lines in self.sections():
             if lines:
                 text += ["", title, *(f"  {each}" for each in lines)]
         return [*text, "", "Result", f"  {self.end}"]
@@ -356,14 +356,14 @@ def answer_text(event: dict[str, Any]) -> str:
     return text
 
 
-def asked_text(prompt: dict[str, Any]) -> str:
+def prompt_text(prompt: dict[str, Any]) -> str:
     """Return the role and the question as text."""
     about = ", ".join(f"{key} {prompt[key]}" for key in ("deck", "seat", "slot") if prompt.get(key) is not None)
     parts = [part for part in prompt["kind"].split("/") if part != prompt["role"]]  # as opening/inspect/dealer
-    return f"{prompt['role']} asked: {wording.plain(', '.join(parts))}" + (f" ({about})" if about else "")
+    return f"{prompt['role']} asked: {wording.to_words(', '.join(parts))}" + (f" ({about})" if about else "")
 
 
-def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
+def track_prompts(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]) -> None:
     """Update the open questions from the decisions of a step."""
     for decision in decisions:
         if decision["type"] == "Prompt":
@@ -372,26 +372,26 @@ def note_asked(asked: dict[int, dict[str, Any]], decisions: list[dict[str, Any]]
             asked.pop(decision["id"], None)
 
 
-def round_of(folder: Path, number: int) -> Story:
+def read_round(folder: Path, number: int) -> RoundReport:
     """Return the report of one round; ConfigurationError names the rounds that the journal has."""
-    at = begun = number_at_begin(folder)
-    story: Story | None = None
+    at = begun = last_round_before_begin(folder)
+    story: RoundReport | None = None
     terms: dict[str, Any] | None = None
     asked: dict[int, dict[str, Any]] = {}
-    for record, body in steps(folder):
+    for record, body in read_steps(folder):
         if record.kind == rec.BOX:
             terms = body.get("terms") or terms
             continue
-        if OPENED in body["decisions"]:
+        if ROUND_OPENED in body["decisions"]:
             at += 1
             if at == number:
-                story = Story(number, terms or NO_TERMS, asked)
+                story = RoundReport(number, terms or UNKNOWN_TERMS, asked)
         if story is None:
-            note_asked(asked, body["decisions"])
+            track_prompts(asked, body["decisions"])
         else:
-            story.take(record, body)
-            if ENDED in body["decisions"]:
-                look_further(folder, story, record.seq + 1)
+            story.add_step(record, body)
+            if ROUND_ENDED in body["decisions"]:
+                add_later_records(folder, story, record.seq + 1)
                 return story
     if story is None:
         there = f"rounds {begun + 1} to {at}" if at > begun else "no round"
@@ -401,7 +401,7 @@ def round_of(folder: Path, number: int) -> Story:
 
 
 # For a journal without recorded terms: only what was recorded is shown, nothing is derived.
-NO_TERMS: Final[dict[str, Any]] = {
+UNKNOWN_TERMS: Final[dict[str, Any]] = {
     "game": "", "title": "an unnamed game", "chapter": "no terms recorded", "seats": 6, "cards": 0, "hand": 1,
     "second": 0, "all_places": False, "dealer_hand": False, "dealing": "",
 }  # fmt: skip

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from firmware_bridge.errors import JournalBusy, JournalDamaged, JournalGone, JournalNewer
-from table_controller.journal.chain import FORMAT, SNAPSHOT, Broken, Record, checked, digest
+from table_controller.journal.chain import FORMAT, SNAPSHOT, ChainBroken, Record, check_records, snapshot_digest
 from table_controller.journal.tip import sync_folder
-from table_controller.journal.trouble import plainly
+from table_controller.journal.trouble import map_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _COLUMNS: Final = "seq, kind, wall_ns, mono_ns, boot, body, head"
 _PATIENCE: Final = 5.0
 
 
-class Place(msgspec.Struct, frozen=True):
+class SegmentPlace(msgspec.Struct, frozen=True):
     """A segment's place in the chain: journal id, number, first record, head before it, newest record version."""
 
     journal: bytes
@@ -43,7 +43,7 @@ class Place(msgspec.Struct, frozen=True):
     version: int
 
 
-class Announced(msgspec.Struct, frozen=True):
+class SnapshotRecord(msgspec.Struct, frozen=True):
     """Body of a `snapshot` record: the snapshot, and the segments retired with it. Heads and digests in hex."""
 
     seq: int
@@ -51,10 +51,10 @@ class Announced(msgspec.Struct, frozen=True):
     digest: str
     size: int
     segment: int
-    retired: list[Retired] = []
+    retired: list[RetiredSegment] = []
 
 
-class Retired(msgspec.Struct, frozen=True):
+class RetiredSegment(msgspec.Struct, frozen=True):
     """A retired segment: its records and the head of the last one.
 
     `archive` is the folder that it moved to; empty: it was deleted, or older software did not record the folder.
@@ -67,7 +67,7 @@ class Retired(msgspec.Struct, frozen=True):
     archive: str = ""
 
 
-class Snapshot(msgspec.Struct, frozen=True):
+class StoredSnapshot(msgspec.Struct, frozen=True):
     """The state after record `seq`; record `record` holds its digest."""
 
     seq: int
@@ -94,11 +94,11 @@ def _record(row: Sequence[object]) -> Record:
         isinstance(seq, int) and isinstance(kind, str) and isinstance(wall_ns, int) and isinstance(mono_ns, int)
         and isinstance(boot, int) and boot >= 0 and isinstance(body, bytes) and isinstance(head, bytes)
     ):  # fmt: skip
-        raise Broken(seq if isinstance(seq, int) else -1, "its columns have other types than were written")
+        raise ChainBroken(seq if isinstance(seq, int) else -1, "its columns have other types than were written")
     return Record(seq, kind, wall_ns, mono_ns, boot, body, head)
 
 
-def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
+def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> SegmentPlace:
     """Return a segment's place; JournalNewer if newer software wrote it."""
     (form,) = connection.execute("PRAGMA user_version").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -112,7 +112,7 @@ def _place_in(connection: sqlite3.Connection, path: Path, newest: int) -> Place:
     place = msgspec.convert(rows[0], tuple[bytes, int, int, bytes, int])
     if place[4] > newest:
         raise JournalNewer(f"{path} holds records of version {place[4]}; this software knows versions up to {newest}")
-    return Place(*place)
+    return SegmentPlace(*place)
 
 
 def _has_log(path: Path) -> bool:
@@ -121,7 +121,7 @@ def _has_log(path: Path) -> bool:
 
 
 @contextmanager
-def reading(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, Place]]:
+def open_read_only(path: Path, newest: int, *, closed: bool = False) -> Iterator[tuple[sqlite3.Connection, SegmentPlace]]:
     """Open a segment for reading only; a writer may have it open.
 
     A closed segment without a log is opened as immutable, so that SQLite creates no files. The newest segment is opened
@@ -152,23 +152,23 @@ def records_in(connection: sqlite3.Connection, first: int, last: int | None = No
     return map(_record, rows)
 
 
-def head_before(connection: sqlite3.Connection, place: Place, first: int) -> bytes:
+def head_before(connection: sqlite3.Connection, place: SegmentPlace, first: int) -> bytes:
     """Return the head before the record `first`."""
     if first == place.first:
         return place.before
     row = connection.execute("SELECT head FROM records WHERE seq = ?", (first - 1,)).fetchone()
     if row is None or not isinstance(row[0], bytes):
-        raise Broken(first - 1, "it is missing")
+        raise ChainBroken(first - 1, "it is missing")
     return row[0]
 
 
-def snapshot_in(connection: sqlite3.Connection) -> Snapshot | None:
+def snapshot_in(connection: sqlite3.Connection) -> StoredSnapshot | None:
     """Return a segment's newest snapshot; raises ChainBroken if its record does not match it."""
     row = connection.execute("SELECT record, seq, body FROM snapshots ORDER BY record DESC LIMIT 1").fetchone()
     return None if row is None else _announced(connection, row)
 
 
-def snapshot_of(connection: sqlite3.Connection, record: int) -> Snapshot | None:
+def snapshot_of(connection: sqlite3.Connection, record: int) -> StoredSnapshot | None:
     """Return the snapshot of a record; None if it is not stored."""
     row = connection.execute("SELECT record, seq, body FROM snapshots WHERE record = ?", (record,)).fetchone()
     return None if row is None else _announced(connection, row)
@@ -180,25 +180,25 @@ def check_snapshots(connection: sqlite3.Connection) -> None:
         _announced(connection, row)
 
 
-def _announced(connection: sqlite3.Connection, row: Sequence[object]) -> Snapshot:
+def _announced(connection: sqlite3.Connection, row: Sequence[object]) -> StoredSnapshot:
     record, seq, body = msgspec.convert(row, tuple[int, int, bytes])
     announcement = next(records_in(connection, record, record), None)
     if announcement is None or announcement.kind != SNAPSHOT:
-        raise Broken(record, "the record of a snapshot is missing")
+        raise ChainBroken(record, "the record of a snapshot is missing")
     try:
-        announced = msgspec.json.decode(announcement.body, type=Announced)
+        announced = msgspec.json.decode(announcement.body, type=SnapshotRecord)
         head = bytes.fromhex(announced.head)
     except ValueError:
-        raise Broken(record, "it does not name its snapshot") from None
-    if (announced.seq, announced.digest) != (seq, digest(body).hex()):
-        raise Broken(record, "the stored snapshot is not the one that this record names")
-    return Snapshot(seq, head, record, body)
+        raise ChainBroken(record, "it does not name its snapshot") from None
+    if (announced.seq, announced.digest) != (seq, snapshot_digest(body).hex()):
+        raise ChainBroken(record, "the stored snapshot is not the one that this record names")
+    return StoredSnapshot(seq, head, record, body)
 
 
-class Segment:
+class JournalSegment:
     """The segment that is open for writing. One owner at a time; `append` is one transaction and one sync."""
 
-    def __init__(self, path: Path, place: Place, connection: sqlite3.Connection) -> None:
+    def __init__(self, path: Path, place: SegmentPlace, connection: sqlite3.Connection) -> None:
         self.path = path
         status = path.stat()
         self._files = {path: (status.st_dev, status.st_ino)}  # device and inode of each open file
@@ -206,11 +206,11 @@ class Segment:
         self._connection = connection
 
     @classmethod
-    def create(cls, path: Path, place: Place, records: Sequence[Record], snapshot: Snapshot | None) -> Segment:
+    def create(cls, path: Path, place: SegmentPlace, records: Sequence[Record], snapshot: StoredSnapshot | None) -> JournalSegment:
         """Create a segment with its first records. It gets its file name only when it is complete and on disk."""
         draft = path.with_suffix(".new")
         remove_database(draft)
-        with plainly(path.parent):
+        with map_errors(path.parent):
             with closing(_connected(draft, "rwc")) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = FULL")
@@ -226,9 +226,9 @@ class Segment:
         return cls.open(path, place.version)
 
     @classmethod
-    def open(cls, path: Path, newest: int) -> Segment:
+    def open(cls, path: Path, newest: int) -> JournalSegment:
         """Open a segment for writing."""
-        with plainly(path.parent):
+        with map_errors(path.parent):
             connection = _connected(path, "rw")
             try:
                 connection.execute("PRAGMA cell_size_check = ON")
@@ -242,7 +242,7 @@ class Segment:
                 raise
         return cls(path, place, connection)
 
-    def append(self, records: Sequence[Record], snapshot: Snapshot | None = None) -> None:
+    def append(self, records: Sequence[Record], snapshot: StoredSnapshot | None = None) -> None:
         """Make records durable, all or none."""
         connection = self._connection
         connection.execute("BEGIN IMMEDIATE")
@@ -300,7 +300,7 @@ class Segment:
         self._connection.close()
 
 
-def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot: Snapshot | None) -> None:
+def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot: StoredSnapshot | None) -> None:
     connection.executemany(_INSERT, [msgspec.structs.astuple(record) for record in records])
     if snapshot is not None:
         connection.execute(
@@ -308,7 +308,7 @@ def _insert(connection: sqlite3.Connection, records: Sequence[Record], snapshot:
         )  # fmt: skip
 
 
-def settle(path: Path) -> None:
+def empty_log(path: Path) -> None:
     """Write the log of a closed segment into its database, so that one file holds everything."""
     with closing(_connected(path, "rw")) as connection:
         (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -322,9 +322,9 @@ def remove_database(path: Path) -> None:
         path.with_name(name).unlink(missing_ok=True)
 
 
-def checked_in(connection: sqlite3.Connection, place: Place, first: int, last: int | None = None) -> Iterator[Record]:
+def read_checked(connection: sqlite3.Connection, place: SegmentPlace, first: int, last: int | None = None) -> Iterator[Record]:
     """Read records and check their chain; raises ChainBroken at the first bad one. Past the end: no records."""
     records = records_in(connection, first, last)
     begin = next(records, None)
     if begin is not None:
-        yield from checked(head_before(connection, place, first), first, chain([begin], records))
+        yield from check_records(head_before(connection, place, first), first, chain([begin], records))

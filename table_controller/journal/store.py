@@ -28,32 +28,32 @@ from firmware_bridge.errors import (
 from table_controller.journal import reader
 from table_controller.journal.ballast import Ballast
 from table_controller.journal.chain import (
-    FIRST,
+    FIRST_SEQ,
     FORMAT,
     GENESIS,
-    NOTHING,
+    ZERO_HEAD,
     OWN_KINDS,
     SNAPSHOT,
     START,
     STOP,
-    Entry,
+    NewRecord,
     Record,
-    Verdict,
-    chained,
+    ChainVerdict,
+    chain_records,
     check_limits,
-    digest,
+    snapshot_digest,
 )
-from table_controller.journal.retention import Closed, closed, leave, leaving
-from table_controller.journal.segment import Announced, Place, Segment, Snapshot, file_name, reading, remove_database
-from table_controller.journal.tip import Tip, TipFile, create_tip, read_tip
-from table_controller.journal.trouble import TROUBLE, plainly, told
+from table_controller.journal.retention import ClosedSegment, inspect_closed, retire, choose_to_retire
+from table_controller.journal.segment import SnapshotRecord, SegmentPlace, JournalSegment, StoredSnapshot, file_name, open_read_only, remove_database
+from table_controller.journal.tip import JournalHead, HeadFile, create_head_file, read_head
+from table_controller.journal.trouble import STORAGE_ERRORS, map_errors, to_pitbox_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from firmware_bridge.errors import PitboxError
 
-__all__ = ["Policy", "Record", "Snapshot", "Store", "Verdict"]
+__all__ = ["Policy", "Record", "StoredSnapshot", "Store", "ChainVerdict"]
 
 LOCK: Final = "lock"
 # Marks the folder of a second copy, so that no box writes a journal there.
@@ -64,14 +64,14 @@ CHECKPOINT_BYTES: Final = 4 << 20
 _COMMIT_BYTES: Final = 2 * 4096
 
 
-class Genesis(msgspec.Struct, frozen=True):
+class GenesisRecord(msgspec.Struct, frozen=True):
     """Body of the first record: the journal's own id (hex) and the format that it began with."""
 
     journal: str
     format: int
 
 
-class Start(msgspec.Struct, frozen=True):
+class StartRecord(msgspec.Struct, frozen=True):
     """Body of a `start` record: the versions that write from here on. `clean`: the boot before ended in order."""
 
     format: int
@@ -98,7 +98,7 @@ def _clocks() -> tuple[int, int]:
     return time.time_ns(), time.monotonic_ns()
 
 
-def take_lock(folder: Path) -> int:
+def lock_folder(folder: Path) -> int:
     """Become the folder's only writer; returns the descriptor of the lock, which the end of the process releases."""
     lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
     try:
@@ -124,15 +124,15 @@ class Store:
         self._clocks = clocks
         self._on_record: Callable[[int], None] = lambda _: None
         self._lock = -1
-        self._tip: TipFile | None = None
-        self._segment: Segment | None = None
+        self._tip: HeadFile | None = None
+        self._segment: JournalSegment | None = None
         self._last: Record | None = None
         self._journal = b""
         self._in_log = 0
         self._ended = False
         self._version = 0  # of the bodies that the caller writes
         # Records from here on may not be retired, because the second copy has not acknowledged them. Set by the copier.
-        self.held_from: int | None = None
+        self.retain_from: int | None = None
         # The error of the last attempt to retire segments, which is repeated when the next segment is closed.
         self.retiring_failed: PitboxError | None = None
         self.ballast = Ballast(folder, policy.ballast_bytes)
@@ -145,7 +145,7 @@ class Store:
         version: int,
         digests: Mapping[str, str],
         policy: Policy | None = None,
-        against: bytes | None = None,
+        expected_head: bytes | None = None,
         clocks: Callable[[], tuple[int, int]] = _clocks,
         on_record: Callable[[int], None] = lambda _: None,
     ) -> Store:
@@ -158,8 +158,8 @@ class Store:
         store = cls(Path(folder), policy or Policy(), clocks)
         store._on_record = on_record
         try:
-            with plainly(store.folder):
-                store._open(version, dict(digests), against)
+            with map_errors(store.folder):
+                store._open(version, dict(digests), expected_head)
         except BaseException:
             store._release()
             raise
@@ -173,7 +173,7 @@ class Store:
         clean = True
         segments = reader.segments(self.folder)
         try:
-            tip = read_tip(self.folder)
+            tip = read_head(self.folder)
         except ValueError as spoilt:
             raise JournalDamaged(f"{self.folder}: {spoilt}") from None
         if not segments:
@@ -183,33 +183,33 @@ class Store:
         else:
             clean = self._resume(segments[-1][1], version, tip, expected_head)
         assert self._segment is not None
-        self._tip = TipFile(self.folder)
-        self.ballast.lay()
+        self._tip = HeadFile(self.folder)
+        self.ballast.allocate()
         self._version = version
         assert self._last is not None
         self.boot = self._last.boot + 1
-        body = msgspec.json.encode(Start(FORMAT, version, dict(sorted(digests.items())), clean))
+        body = msgspec.json.encode(StartRecord(FORMAT, version, dict(sorted(digests.items())), clean))
         self.append([(START, *self._clocks(), self.boot, body)])
         self._tip.sync()
 
     def _take_lock(self) -> None:
-        self._lock = take_lock(self.folder)
+        self._lock = lock_folder(self.folder)
 
     def _begin(self, version: int) -> None:
         self._journal = secrets.token_bytes(16)
-        create_tip(self.folder, self._journal)
-        body = msgspec.json.encode(Genesis(self._journal.hex(), FORMAT))
-        (genesis,) = chained(NOTHING, FIRST, [(GENESIS, *self._clocks(), 0, body)])
-        place = Place(self._journal, 1, FIRST, NOTHING, version)
-        self._segment = Segment.create(self.folder / file_name(1), place, [genesis], None)
+        create_head_file(self.folder, self._journal)
+        body = msgspec.json.encode(GenesisRecord(self._journal.hex(), FORMAT))
+        (genesis,) = chain_records(ZERO_HEAD, FIRST_SEQ, [(GENESIS, *self._clocks(), 0, body)])
+        place = SegmentPlace(self._journal, 1, FIRST_SEQ, ZERO_HEAD, version)
+        self._segment = JournalSegment.create(self.folder / file_name(1), place, [genesis], None)
         self._last = genesis
 
-    def _resume(self, path: Path, version: int, tip: Tip | None, expected_head: bytes | None) -> bool:
+    def _resume(self, path: Path, version: int, tip: JournalHead | None, expected_head: bytes | None) -> bool:
         """Check everything since the last snapshot, then open for writing. Returns whether it was stopped in order.
 
         The check only reads, so a bad journal and its log stay unchanged as evidence.
         """
-        with reading(path, version) as (_, place):
+        with open_read_only(path, version) as (_, place):
             self._journal = place.journal
         if tip is None:
             raise JournalShort(
@@ -223,8 +223,8 @@ class Store:
         start = place.first if snapshot is None else max(snapshot.seq + 1, place.first)
         since = start if expected_head is None else None
         verdict = reader.verify(self.folder, since, expected_head, newest=version, on_record=self._on_record)
-        reader.must_hold(self.folder, verdict)
-        self._segment = Segment.open(path, version)
+        reader.raise_if_bad(self.folder, verdict)
+        self._segment = JournalSegment.open(path, version)
         self._last = self._segment.last()
         if self._last is None:
             raise JournalDamaged(f"{self.folder}: {path.name} holds no record", place.first)
@@ -232,7 +232,7 @@ class Store:
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    def append(self, entries: Sequence[Entry], *, remember: bool = True) -> list[Record]:
+    def append(self, entries: Sequence[NewRecord], *, write_head: bool = True) -> list[Record]:
         """Make records durable: one transaction, one sync, all or none.
 
         If `write_head` is false, the caller calls `write_head` itself after it has run the callbacks.
@@ -244,11 +244,11 @@ class Store:
         segment, last = self._ready()
         if any(entry[0] not in OWN_KINDS for entry in entries):
             self._raise_version(segment)
-        records = chained(last.head, last.seq + 1, entries)
-        self._commit(segment, records, None, remember=remember)
+        records = chain_records(last.head, last.seq + 1, entries)
+        self._commit(segment, records, None, remember=write_head)
         return records
 
-    def _raise_version(self, segment: Segment) -> None:
+    def _raise_version(self, segment: JournalSegment) -> None:
         """Make older software refuse this journal, from the first body on that it cannot read.
 
         A refused start writes no such body, so the older software can still open the journal.
@@ -265,17 +265,17 @@ class Store:
         segment, last = self._ready()
         self._raise_version(segment)
         head = last.head if seq == last.seq else next(iter(self.read(seq, seq))).head
-        announced = Announced(seq, head.hex(), digest(body).hex(), len(body), segment.place.number)
+        announced = SnapshotRecord(seq, head.hex(), snapshot_digest(body).hex(), len(body), segment.place.number)
         full = may_rotate and seq == last.seq and segment.size() >= self.policy.segment_bytes
-        out: list[Closed] = []
+        out: list[ClosedSegment] = []
         if full:
             out = self._leaving(segment.place.number)
             archive = "" if self.policy.archive is None else str(self.policy.archive)
             named = [msgspec.structs.replace(each.retired, archive=archive) for each in out]
             announced = msgspec.structs.replace(announced, segment=segment.place.number + 1, retired=named)
         entry = (SNAPSHOT, *self._clocks(), self.boot, msgspec.json.encode(announced))
-        (record,) = chained(last.head, last.seq + 1, [entry])
-        snapshot = Snapshot(seq, head, record.seq, body)
+        (record,) = chain_records(last.head, last.seq + 1, [entry])
+        snapshot = StoredSnapshot(seq, head, record.seq, body)
         if full:
             self._rotate(segment, record, snapshot)
             self._retire(out)
@@ -283,33 +283,33 @@ class Store:
             self._commit(segment, [record], snapshot)
         return record
 
-    def _leaving(self, current: int) -> list[Closed]:
+    def _leaving(self, current: int) -> list[ClosedSegment]:
         policy = self.policy
         if policy.keep_days is None and policy.keep_bytes is None:
             return []
         try:
-            with plainly(self.folder):
+            with map_errors(self.folder):
                 older = [(number, path) for number, path in reader.segments(self.folder) if number <= current]
-                segments = [closed(number, path, reader.ANY_VERSION) for number, path in older]
+                segments = [inspect_closed(number, path, reader.ANY_VERSION) for number, path in older]
         except JournalError as damaged:  # unreadable segments stay, and the error is reported
             self.retiring_failed = damaged
             return []
-        return leaving(segments, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.held_from)
+        return choose_to_retire(segments, self._clocks()[0], policy.keep_days, policy.keep_bytes, self.retain_from)
 
-    def _retire(self, out: list[Closed]) -> None:
+    def _retire(self, out: list[ClosedSegment]) -> None:
         self.retiring_failed = None if out else self.retiring_failed
         try:
             for each in out:
-                leave(each, self.policy.archive)
-        except (JournalError, *TROUBLE) as error:
-            self.retiring_failed = told(error, self.policy.archive or self.folder)
+                retire(each, self.policy.archive)
+        except (JournalError, *STORAGE_ERRORS) as error:
+            self.retiring_failed = to_pitbox_error(error, self.policy.archive or self.folder)
 
-    def _rotate(self, old: Segment, record: Record, snapshot: Snapshot) -> None:
+    def _rotate(self, old: JournalSegment, record: Record, snapshot: StoredSnapshot) -> None:
         """Begin the next segment with this snapshot. The old one stays unchanged until the new one is complete."""
         number = old.place.number + 1
-        place = Place(self._journal, number, record.seq, snapshot.head, old.place.version)
+        place = SegmentPlace(self._journal, number, record.seq, snapshot.head, old.place.version)
         try:
-            new = Segment.create(self.folder / file_name(number), place, [record], snapshot)
+            new = JournalSegment.create(self.folder / file_name(number), place, [record], snapshot)
         except DiskFull:
             remove_database(self.folder / file_name(number))
             self._commit(old, [record], snapshot)  # no space for a new file; the old one may have some
@@ -317,41 +317,41 @@ class Store:
         self._segment = new
         self._in_log = 0
         self._last = record
-        self.remember()
-        with plainly(self.folder):
+        self.write_head()
+        with map_errors(self.folder):
             old.close()
 
     def _commit(
-        self, segment: Segment, records: list[Record], snapshot: Snapshot | None, *, remember: bool = True
+        self, segment: JournalSegment, records: list[Record], snapshot: StoredSnapshot | None, *, remember: bool = True
     ) -> None:
         try:
             try:
                 segment.append(records, snapshot)
             except Exception as error:
-                if not isinstance(told(error, self.folder), DiskFull) or not self.ballast.free():
+                if not isinstance(to_pitbox_error(error, self.folder), DiskFull) or not self.ballast.free():
                     raise
                 segment.append(records, snapshot)  # in the space of the ballast
         except Exception as error:
-            self.failed = told(error, self.folder)
+            self.failed = to_pitbox_error(error, self.folder)
             raise self.failed from error
         self._in_log += _COMMIT_BYTES + sum(len(record.body) for record in records)
         if snapshot is not None:
             self._in_log += len(snapshot.body)
         self._last = records[-1]
         if remember:
-            self.remember()
+            self.write_head()
 
-    def remember(self) -> None:
+    def write_head(self) -> None:
         """Write the newest record's number and head into the head file."""
         _, last = self._ready()
         assert self._tip is not None
         try:
-            self._tip.write(Tip(self._journal, last.seq, last.head))
+            self._tip.write(JournalHead(self._journal, last.seq, last.head))
         except OSError as error:
-            self.failed = told(error, self.folder)
+            self.failed = to_pitbox_error(error, self.folder)
             raise self.failed from error
 
-    def _ready(self) -> tuple[Segment, Record]:
+    def _ready(self) -> tuple[JournalSegment, Record]:
         if self.failed is not None:
             raise JournalFailed(f"{self.folder}: the journal failed ({self.failed.code}: {self.failed})")
         if self._segment is None or self._last is None:
@@ -369,7 +369,7 @@ class Store:
         assert self._tip is not None
         for _ in range(2):
             try:
-                with plainly(self.folder):
+                with map_errors(self.folder):
                     self._tip.sync()
                     segment.checkpoint()
             except DiskFull:
@@ -397,13 +397,13 @@ class Store:
         """Read records in order and check their chain."""
         return reader.read(self.folder, first, last)
 
-    def latest_snapshot(self) -> Snapshot | None:
+    def latest_snapshot(self) -> StoredSnapshot | None:
         """Return the newest snapshot."""
         return reader.latest_snapshot(self.folder)
 
-    def verify(self, from_seq: int | None = None, against: bytes | None = None) -> Verdict:
+    def verify(self, from_seq: int | None = None, expected_head: bytes | None = None) -> ChainVerdict:
         """Check the whole chain, or from one record on. `expected_head` must be in it."""
-        return reader.verify(self.folder, from_seq, against)
+        return reader.verify(self.folder, from_seq, expected_head)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

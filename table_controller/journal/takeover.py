@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME: Final = "taken-over"
 
 
-class TakenOver(msgspec.Struct, frozen=True):
+class TakeoverMark(msgspec.Struct, frozen=True):
     """The `restored` record of the new journal, the people who restored it (credentials by role), and the time."""
 
     seq: int
@@ -33,7 +33,7 @@ class TakenOver(msgspec.Struct, frozen=True):
     wall_ns: int = 0
 
 
-def write_mark(folder: Path, mark: TakenOver) -> None:
+def write_mark(folder: Path, mark: TakeoverMark) -> None:
     """Write the mark into a copy's folder; on disk when this returns."""
     fresh = folder / f"{NAME}.new"
     with fresh.open("wb") as file:
@@ -44,17 +44,17 @@ def write_mark(folder: Path, mark: TakenOver) -> None:
     sync_folder(folder)
 
 
-def read_mark(folder: Path) -> TakenOver | None:
+def read_mark(folder: Path) -> TakeoverMark | None:
     """Return the mark in a folder; None if there is none. JournalDamaged if it cannot be read."""
     try:
-        return msgspec.json.decode((folder / NAME).read_bytes(), type=TakenOver)
+        return msgspec.json.decode((folder / NAME).read_bytes(), type=TakeoverMark)
     except FileNotFoundError:
         return None
     except (OSError, *UNDECODABLE) as error:
         raise JournalDamaged(f"{folder / NAME}: the takeover mark cannot be read: {error}") from error
 
 
-def is_held(mark: TakenOver, journal: Path) -> bool:
+def continues_from(mark: TakeoverMark, journal: Path) -> bool:
     """Return whether a journal continues from the restore that a mark names."""
     first, last = reader.bounds(journal)
     if not first <= mark.seq <= last:
@@ -66,7 +66,7 @@ def is_held(mark: TakenOver, journal: Path) -> bool:
 def check_mark(folder: Path, journal: Path) -> None:
     """Raise CopyTakenOver if a folder is marked and the journal does not continue from that restore."""
     mark = read_mark(folder)
-    if mark is not None and not is_held(mark, journal):
+    if mark is not None and not continues_from(mark, journal):
         people = " and ".join(f"{role} {credential}" for role, credential in mark.by.items()) or "nobody named"
         raise CopyTakenOver(
             f"{folder} was restored into another box by {people}: that box has this table and its meter from record "

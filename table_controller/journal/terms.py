@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from table_controller.table.context import Context
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class TableTerms(msgspec.Struct, frozen=True, kw_only=True):
     """Terms from a start on. Each place gets `hand` cards in the first deal, and `second` more after decisions."""
 
     game: str
@@ -31,12 +31,12 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     meter: MeterRules | None = None
 
 
-def terms_of(context: Context) -> Terms:
+def terms_of(context: Context) -> TableTerms:
     """Return the present terms of a table."""
     edition = context.edition
-    return Terms(
+    return TableTerms(
         game=edition.game, title=edition.title, chapter=edition.chapter, seats=context.submission.seats,
         cards=edition.cards.count, hand=edition.hand.first_deal, second=edition.hand.second_deal,
-        all_places=context.everybody, dealer_hand=edition.hand.dealer_hand, dealing=context.state.dealing,
+        all_places=context.deals_to_all_seats, dealer_hand=edition.hand.dealer_hand, dealing=context.state.dealing,
         meter=context.meter,
     )  # fmt: skip

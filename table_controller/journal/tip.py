@@ -34,7 +34,7 @@ def sync_folder(folder: Path) -> None:
         os.close(fd)
 
 
-class Tip(msgspec.Struct, frozen=True):
+class JournalHead(msgspec.Struct, frozen=True):
     """A journal's id, and the number and head of an acknowledged record."""
 
     journal: bytes
@@ -46,7 +46,7 @@ def _check(packed: bytes) -> bytes:
     return blake2b(packed, digest_size=_CHECK).digest()
 
 
-def _slots(data: bytes) -> list[tuple[int, Tip]]:
+def _slots(data: bytes) -> list[tuple[int, JournalHead]]:
     slots = []
     for start in (0, _SLOT):
         packed = data[start : start + _PACKED.size]
@@ -54,11 +54,11 @@ def _slots(data: bytes) -> list[tuple[int, Tip]]:
             continue
         magic, turn, journal, seq, head = _PACKED.unpack(packed)
         if magic == _MAGIC:
-            slots.append((turn, Tip(journal, seq, head)))
+            slots.append((turn, JournalHead(journal, seq, head)))
     return sorted(slots, key=lambda slot: slot[0])
 
 
-def read_tip(folder: Path, name: str = NAME) -> Tip | None:
+def read_head(folder: Path, name: str = NAME) -> JournalHead | None:
     """Return the newest readable head; None if there is no file. ValueError if neither slot can be read."""
     try:
         data = (folder / name).read_bytes()
@@ -70,7 +70,7 @@ def read_tip(folder: Path, name: str = NAME) -> Tip | None:
     return slots[-1][1]
 
 
-def create_tip(folder: Path, journal: bytes, name: str = NAME) -> None:
+def create_head_file(folder: Path, journal: bytes, name: str = NAME) -> None:
     """Create an empty head file; it is complete and synced before it gets its name.
 
     It is created before the first segment, so a segment without a head file is damage. Its full size is allocated here,
@@ -87,7 +87,7 @@ def create_tip(folder: Path, journal: bytes, name: str = NAME) -> None:
     sync_folder(folder)
 
 
-class TipFile:
+class HeadFile:
     """The open head file of a running journal."""
 
     def __init__(self, folder: Path, name: str = NAME) -> None:
@@ -95,7 +95,7 @@ class TipFile:
         slots = _slots(os.pread(self._fd, 2 * _SLOT, 0))
         self._turn = slots[-1][0] if slots else 0
 
-    def write(self, tip: Tip) -> None:
+    def write(self, tip: JournalHead) -> None:
         """Write the head of an acknowledged record; not synced."""
         self._turn += 1
         packed = _PACKED.pack(_MAGIC, self._turn, tip.journal, tip.seq, tip.head)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # What reading and writing may raise; some damaged databases cause decoding errors.
-TROUBLE: Final = (sqlite3.Error, OSError, *UNDECODABLE)
+STORAGE_ERRORS: Final = (sqlite3.Error, OSError, *UNDECODABLE)
 # The primary result code of SQLite; the upper bits hold the extended code.
 _PRIMARY: Final = 0xFF
 # A disk with less free space (bytes) counts as full: SQLite cannot write a page and its log.
@@ -47,7 +47,7 @@ def _read_only(folder: Path) -> bool:
         return False
 
 
-def told(error: Exception, folder: Path) -> PitboxError:
+def to_pitbox_error(error: Exception, folder: Path) -> PitboxError:
     """Return the catalog's error for an error in a folder."""
     if isinstance(error, PitboxError):
         return error
@@ -81,9 +81,9 @@ def _of_system(error: OSError, folder: Path) -> PitboxError:
 
 
 @contextmanager
-def plainly(folder: Path) -> Iterator[None]:
+def map_errors(folder: Path) -> Iterator[None]:
     """Raise storage errors inside the block as errors of the catalog."""
     try:
         yield
-    except TROUBLE as error:
-        raise told(error, folder) from error
+    except STORAGE_ERRORS as error:
+        raise to_pitbox_error(error, folder) from error

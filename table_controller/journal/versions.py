@@ -44,13 +44,13 @@ def software_digest() -> str:
     """Return the digest of every source and data file of the packages that decide at a table."""
     whole = sha256()
     for package in PACKAGES:
-        for name, data in sources(package):
+        for name, data in source_files(package):
             whole.update(f"{name} {len(data)}\n".encode())
             whole.update(data)
     return whole.hexdigest()
 
 
-def sources(package: str) -> list[tuple[str, bytes]]:
+def source_files(package: str) -> list[tuple[str, bytes]]:
     """Return the name and content of every source and data file of a package, in order."""
     return sorted(_sources(files(package), package))
 

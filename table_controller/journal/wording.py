@@ -15,7 +15,7 @@ from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import code_of
 from table_controller.journal import chain
 from table_controller.journal import records as rec
-from table_controller.ledger.money import dollars
+from table_controller.ledger.money import format_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,12 +28,12 @@ _CAPITAL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _QUIET: Final = ("type", "who", "second", "clauses", "evidence", "least", "most", "reasons", "entry", "id", "safe")
 
 
-def when(wall_ns: int) -> str:
+def format_time(wall_ns: int) -> str:
     """Return a time in UTC."""
     return f"{datetime.fromtimestamp(wall_ns // _NS, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def content(record: Record) -> Any:
+def decode_body(record: Record) -> Any:
     """Return a body under the names of this version; None if it is not JSON."""
     try:
         return msgspec.json.decode(rec.current_body(record.kind, record.body))
@@ -41,12 +41,12 @@ def content(record: Record) -> Any:
         return None
 
 
-def plain(name: str) -> str:
+def to_words(name: str) -> str:
     """Return a name of the code as lower-case words."""
     return _CAPITAL.sub(" ", name).replace("_", " ").lower()
 
 
-def person(who: Any) -> str:
+def person_text(who: Any) -> str:
     """Return a person as role and credential."""
     return f"{who['role']} {who['credential']}"
 
@@ -55,7 +55,7 @@ def _value(key: str, value: Any) -> str:
     if key == "reason" and isinstance(value, int):
         return code_of(value)
     if key == "amount" and isinstance(value, int):
-        return dollars(value)
+        return format_dollars(value)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     return str(value)
@@ -63,7 +63,7 @@ def _value(key: str, value: Any) -> str:
 
 def _details(what: dict[str, Any]) -> str:
     parts = [
-        f"{plain(key)} {_value(key, value)}"
+        f"{to_words(key)} {_value(key, value)}"
         for key, value in what.items()
         if key not in _QUIET and value is not None and value is not False and value not in ([], "")
         if key != "reason" or value
@@ -76,27 +76,27 @@ def event_text(event: dict[str, Any]) -> str:
     if event.get("type") == "BoxHalted":
         code = event.get("code", 0)
         return f"the box halts: {code_of(code)}" if code else "the box is stopped in order: machines stop, sensors lock"
-    by = "".join(f" by {person(event[key])}" for key in ("who", "second") if event.get(key))
+    by = "".join(f" by {person_text(event[key])}" for key in ("who", "second") if event.get(key))
     about = _details(event)
-    return plain(str(event.get("type", "?"))) + by + (f": {about}" if about else "")
+    return to_words(str(event.get("type", "?"))) + by + (f": {about}" if about else "")
 
 
 def _command(d: dict[str, Any]) -> str:
-    return f"order {d['id']}: {plain(d['act'])} {d['slot']}" + (f", {d['number']}" if d.get("number") else "")
+    return f"order {d['id']}: {to_words(d['act'])} {d['slot']}" + (f", {d['number']}" if d.get("number") else "")
 
 
 def _prompt(d: dict[str, Any]) -> str:
     about = _details({key: d.get(key) for key in ("deck", "seat", "slot")})
-    return f"asks {d['role']} {d['id']}: {plain(d['kind'])}" + (f" ({about})" if about else "")
+    return f"asks {d['role']} {d['id']}: {to_words(d['kind'])}" + (f" ({about})" if about else "")
 
 
 def _moved(d: dict[str, Any]) -> str:
-    return f"{d['what']} is {plain(d['state'])}"
+    return f"{d['what']} is {to_words(d['state'])}"
 
 
 def _irregularity(d: dict[str, Any]) -> str:
     about = _details({key: d.get(key) for key in ("deck", "seat", "slot")})
-    return f"IRREGULARITY {d['hold']}: {plain(d['trigger'])}" + (f" ({about})" if about else "")
+    return f"IRREGULARITY {d['hold']}: {to_words(d['trigger'])}" + (f" ({about})" if about else "")
 
 
 def _refused(d: dict[str, Any]) -> str:
@@ -104,7 +104,7 @@ def _refused(d: dict[str, Any]) -> str:
     return f"REFUSED {d['what']}" + (f": {why}" if why else "")
 
 
-def refusal(body: dict[str, Any]) -> str | None:
+def refusal_text(body: dict[str, Any]) -> str | None:
     """Return why a step refused a person's entry; None if it was accepted, or if no person made an entry."""
     event, decisions = body["event"], body["decisions"]
     refusals = [decision for decision in decisions if decision["type"] == "Refused"]
@@ -118,26 +118,26 @@ def refusal(body: dict[str, Any]) -> str | None:
 
 def entry_text(entry: dict[str, Any]) -> str:
     """Return an entry of the money book as text."""
-    moved = ", ".join(f"{dollars(t['amount'])} {t['source']} to {t['to']}" for t in entry["transfers"])
-    return f"{plain(entry['kind'])}: {moved or 'nothing moved'}; meter {dollars(entry['meter_after'])}"
+    moved = ", ".join(f"{format_dollars(t['amount'])} {t['source']} to {t['to']}" for t in entry["transfers"])
+    return f"{to_words(entry['kind'])}: {moved or 'nothing moved'}; meter {format_dollars(entry['meter_after'])}"
 
 
 def _accounts(d: dict[str, Any]) -> str:
     """Return the amounts in the accounts that are not empty."""
-    held = [f"{account} {dollars(amount)}" for account, amount in d.get("accounts", {}).items() if amount]
+    held = [f"{account} {format_dollars(amount)}" for account, amount in d.get("accounts", {}).items() if amount]
     return f"; accounts {', '.join(held)}" if held else ""
 
 
 def _meter_play(d: dict[str, Any]) -> str:
     by = f" by {' and '.join(d['credentials'])}, {d['document']}" if d["credentials"] else ""
-    state = "open to play again" if d["open"] else f"closed to play ({plain(d['cause'])})"
+    state = "open to play again" if d["open"] else f"closed to play ({to_words(d['cause'])})"
     return f"the meter is {state}{by}{_accounts(d)}"
 
 
 def _meter_set(d: dict[str, Any]) -> str:
     by = f"{' and '.join(d['credentials'])}, {d['document']}"
     filed = f", Rules Submission {d['submission']}" if d.get("submission") else ""
-    return f"the meter runs at {d['rate_bp'] / 100:g} % up to {dollars(d['limit'])} by {by}{filed}{_accounts(d)}"
+    return f"the meter runs at {d['rate_bp'] / 100:g} % up to {format_dollars(d['limit'])} by {by}{filed}{_accounts(d)}"
 
 
 def _finding(d: dict[str, Any]) -> str:
@@ -159,7 +159,7 @@ _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 def decision_text(decision: dict[str, Any]) -> str:
     """Return one decision as text."""
     kind = str(decision.get("type", "?"))
-    text = _DECIDED[kind](decision) if kind in _DECIDED else f"{plain(kind)}: {_details(decision)}"
+    text = _DECIDED[kind](decision) if kind in _DECIDED else f"{to_words(kind)}: {_details(decision)}"
     return f"{text} [{entry_text(decision['entry'])}]" if "entry" in decision else text
 
 
@@ -201,25 +201,25 @@ def _own(record: Record, body: Any) -> str:
         case rec.MIGRATION:
             old, new = body.get("old", {}), body.get("new", {})
             what = " and ".join(sorted(name for name in {*old, *new} if old.get(name) != new.get(name)))
-            people = " and ".join(person(body[key]) for key in ("who", "second") if body.get(key))
+            people = " and ".join(person_text(body[key]) for key in ("who", "second") if body.get(key))
             accepted = f"; {people} accepted: {'; '.join(body.get('changes', ()))}" if people else ""
             taken = f"the migration {body.get('name')} took the state over"
             return f"{what} changed between rounds; {taken}{accepted}"
         case rec.CLOCK:
             return f"the wall clock was stepped by {body.get('by_ns', 0) / _NS:+.1f} s"
         case rec.NOTE:
-            by = " and ".join(person(body[key]) for key in ("who", "second") if body.get(key))
-            return f"{plain(body.get('kind', '?'))}: {body.get('text')}" + (f" ({by})" if by else "")
+            by = " and ".join(person_text(body[key]) for key in ("who", "second") if body.get(key))
+            return f"{to_words(body.get('kind', '?'))}: {body.get('text')}" + (f" ({by})" if by else "")
     return _details(body) if isinstance(body, dict) else f"{len(record.body)} bytes"
 
 
-def line(record: Record) -> str:
+def record_line(record: Record) -> str:
     """Return a record as one line: time, number, event, decisions, clauses."""
-    body = content(record)
-    opening = f"{when(record.wall_ns)}  {record.seq:>7}  "
+    body = decode_body(record)
+    opening = f"{format_time(record.wall_ns)}  {record.seq:>7}  "
     if record.kind != rec.STEP or not isinstance(body, dict):
         return f"{opening}{record.kind}: {_own(record, body or {})}"
-    text = event_text(body["event"]) if refusal(body) is None else f"REFUSED: {event_text(body['event'])}"
+    text = event_text(body["event"]) if refusal_text(body) is None else f"REFUSED: {event_text(body['event'])}"
     decided = [decision_text(each) for each in body["decisions"]]
     clauses = list(dict.fromkeys(clauses_in(body["decisions"])))
     text += f" -> {'; '.join(decided)}" if decided else ""

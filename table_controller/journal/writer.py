@@ -16,21 +16,21 @@ from table_controller.journal.chain import check_limits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.journal.chain import Entry, Record
+    from table_controller.journal.chain import NewRecord, Record
     from table_controller.journal.store import Store
 
 # At most this many records in one transaction, so that the first does not wait long for the others.
-GROUP: Final = 256
+MAX_GROUP: Final = 256
 # At most this many records wait for the disk; beyond that the disk counts as failed, before memory fills up.
-BACKLOG: Final = 20_000
+MAX_BACKLOG: Final = 20_000
 
 
 # A record, or the body of a snapshot of the state after the record before it; the callback; and whether the snapshot
 # may begin a new segment.
-_Item = tuple["Entry | None", "bytes | None", "Callable[[Record], None]", bool]
+_Item = tuple["NewRecord | None", "bytes | None", "Callable[[Record], None]", bool]
 
 
-class Writer:
+class GroupCommitWriter:
     """The loop's side of the journal. After a failure (`failed`) it writes nothing more and runs no callbacks.
 
     Calls `on_failed` once, on the loop, with the first error. Calls `on_ballast_freed` when the disk was full and the
@@ -82,7 +82,7 @@ class Writer:
             raise JournalFailed("the journal is closed")
         seq = self.next_seq
         self.next_seq += 1
-        if self.failed is None and self._waiting >= BACKLOG:
+        if self.failed is None and self._waiting >= MAX_BACKLOG:
             self._fail(DiskFailed(f"{self._waiting} records wait for the journal's disk, which is too slow"))
         if self.failed is None:
             self._waiting += 1
@@ -92,7 +92,7 @@ class Writer:
                 self._kept.append(item)
         return seq
 
-    def hold(self) -> None:
+    def pause(self) -> None:
         """Keep new records in memory until `resume`.
 
         The thread shares the interpreter with the loop, and would slow it down while the loop reads answers of devices.
@@ -101,7 +101,7 @@ class Writer:
         if self._kept is None:
             self._kept = []
 
-    def release(self) -> None:
+    def resume(self) -> None:
         """Pass the kept records to the thread."""
         kept, self._kept = self._kept, None
         for item in kept or ():
@@ -132,7 +132,7 @@ class Writer:
     async def close(self) -> None:
         """Wait until every record is durable and its callback has run, then end the thread. The store stays open."""
         if not self._closed:
-            self.release()
+            self.resume()
             self._closed = True
             self._queue.put(None)
         await asyncio.shield(self._ended)
@@ -147,12 +147,12 @@ class Writer:
     def _run(self) -> None:
         try:
             while (group := self._gather()) is not None:
-                laid = self._store.ballast.lies
+                laid = self._store.ballast.is_allocated
                 try:
                     self._commit(group)
                     self._store.checkpoint(idle=self._queue.empty())
                 finally:
-                    if laid and not self._store.ballast.lies:
+                    if laid and not self._store.ballast.is_allocated:
                         self._loop.call_soon_threadsafe(self._freed)
         except Exception as error:  # noqa: BLE001 - the loop must get every error
             self._loop.call_soon_threadsafe(self._fail, error)
@@ -167,7 +167,7 @@ class Writer:
         if first is None:
             return None
         group = [first]
-        while len(group) < GROUP and group[-1][1] is None:
+        while len(group) < MAX_GROUP and group[-1][1] is None:
             try:
                 item = self._queue.get_nowait()
             except Empty:
@@ -185,7 +185,7 @@ class Writer:
         body = group[-1][1]
         plain = group if body is None else group[:-1]
         try:
-            records = store.append([item[0] for item in plain if item[0] is not None], remember=False)
+            records = store.append([item[0] for item in plain if item[0] is not None], write_head=False)
             done += zip(plain, records, strict=True)
             if body is not None:
                 last = store.last()
@@ -194,4 +194,4 @@ class Writer:
         finally:
             if done:
                 self._loop.call_soon_threadsafe(self._deliver, done)
-        store.remember()  # no callback waits for the head file
+        store.write_head()  # no callback waits for the head file

@@ -18,7 +18,7 @@ QUARANTINE: Final = "quarantine"
 UNACCOUNTED: Final = "unaccounted"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class CardEntry(msgspec.Struct, frozen=True):
     """A number of cards of a deck moved from one account to another."""
 
     deck: str
@@ -36,11 +36,11 @@ class CardBook(msgspec.Struct):
         """Open the accounts of a deck that comes to the table."""
         self.held[deck] = {TRAY: cards}
 
-    def at(self, deck: str, account: str) -> int:
+    def balance(self, deck: str, account: str) -> int:
         """Return how many cards an account should hold."""
         return self.held.get(deck, {}).get(account, 0)
 
-    def move(self, deck: str, source: str, to: str, cards: int) -> Entry:
+    def move(self, deck: str, source: str, to: str, cards: int) -> CardEntry:
         """Move cards between accounts; cards that the source lacks come from the unaccounted account."""
         accounts = self.held[deck]
         short = cards - accounts.get(source, 0)
@@ -49,7 +49,7 @@ class CardBook(msgspec.Struct):
             _add(accounts, source, short)
         _add(accounts, source, -cards)
         _add(accounts, to, cards)
-        return Entry(deck, source, to, cards)
+        return CardEntry(deck, source, to, cards)
 
     def move_all(self, deck: str, to: str) -> None:
         """Move all cards of a deck to one account, as when it is collected or removed."""
@@ -58,7 +58,7 @@ class CardBook(msgspec.Struct):
             _add(accounts, to, accounts[account])
             _add(accounts, account, -accounts[account])
 
-    def counted(self, deck: str, account: str, cards: int) -> int:
+    def record_count(self, deck: str, account: str, cards: int) -> int:
         """Record the count of an account; return the difference, booked as unaccounted. Below zero: missing cards."""
         accounts = self.held[deck]
         difference = cards - accounts.get(account, 0)
@@ -68,7 +68,7 @@ class CardBook(msgspec.Struct):
 
     def missing(self, deck: str) -> int:
         """Return how many cards of a deck are missing; below zero: how many are extra."""
-        return self.at(deck, UNACCOUNTED)
+        return self.balance(deck, UNACCOUNTED)
 
     def total(self, deck: str) -> int:
         """Return the sum of all accounts of a deck, which no entry changes."""

@@ -21,12 +21,12 @@ from table_controller.ledger.money import (
     STAKES,
     Transfer,
     inverse,
-    payable,
+    payable_share,
 )
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
-    from table_controller.ledger.money import Entry, MoneyBook
+    from table_controller.ledger.money import MoneyEntry, MoneyBook
 
 
 class Hit(msgspec.Struct):
@@ -68,7 +68,7 @@ class EnvyPaid(msgspec.Struct):
     amount: int
 
 
-def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, hand: str) -> tuple[Hit, Entry]:
+def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, hand: str) -> tuple[Hit, MoneyEntry]:
     """Take a claimed hit out of the meter, and re-seed the meter if all of it was won, in one entry.
 
     Play can continue with the new meter at once. Fractions of a cent stay in it.
@@ -78,16 +78,16 @@ def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, 
     return hit, _take(book, rules, hit, "hit")
 
 
-def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> Entry:
+def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> MoneyEntry:
     """Record a reversed claim again, on the current meter."""
     return _take(book, rules, hit, "hit_rebooked")
 
 
-def _take(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> Entry:
+def _take(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> MoneyEntry:
     hit.percent = rules.award(hit.hand).percent
-    hit.share = payable(book.at(METER), hit.percent)
+    hit.share = payable_share(book.balance(METER), hit.percent)
     won_whole = hit.percent == 100
-    hit.from_reserve = min(rules.reseed, book.at(RESERVE)) if won_whole else 0
+    hit.from_reserve = min(rules.reseed, book.balance(RESERVE)) if won_whole else 0
     hit.from_seed = rules.reseed - hit.from_reserve if won_whole else 0
     return book.post(
         kind, *_booked(hit), round=hit.round, seat=hit.seat, hit=hit.id, clauses=rules.clauses,
@@ -108,21 +108,21 @@ def withdraw(
     hit: Hit,
     clauses: tuple[str, ...],
     kind: Literal["hit_withdrawn", "hit_reversed"] = "hit_withdrawn",
-) -> Entry:
+) -> MoneyEntry:
     """Reverse an unpaid claim exactly, transfer by transfer.
 
     If a later claim was paid meanwhile, the re-seed is reversed only as far as the meter keeps its seed.
     """
     exact = inverse(_booked(hit))
     if hit.id < book.last_paid:
-        room = max(0, book.at(METER) + hit.share - book.seed)
+        room = max(0, book.balance(METER) + hit.share - book.seed)
         to_reserve = min(hit.from_reserve, room)
         to_seed = min(hit.from_seed, room - to_reserve)
         exact = (*inverse(_booked(hit)[:2]), Transfer(METER, RESERVE, to_reserve), Transfer(METER, SEED, to_seed))
     return book.post(kind, *exact, round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses)
 
 
-def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
+def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> MoneyEntry:
     """Record that the dealer paid a fixed award from the table, and returned the bet where the paytable requires it."""
     assert not hit.on_meter, "a share of the meter never comes from the table"
     hit.by_table = True
@@ -132,7 +132,7 @@ def pay_from_table(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry
     )  # fmt: skip
 
 
-def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], document: str) -> Entry:
+def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], document: str) -> MoneyEntry:
     """Record that an attendant paid and documented a hit; the table returns the bet itself."""
     return book.post(
         "hand_pay_paid", Transfer(PENDING, HAND_PAYS, hit.amount), Transfer(HOUSE, STAKES, hit.stake),
@@ -140,7 +140,7 @@ def pay_by_attendant(book: MoneyBook, hit: Hit, clauses: tuple[str, ...], docume
     )  # fmt: skip
 
 
-def take_back(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
+def reverse_paid_hit(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> MoneyEntry:
     """Reverse a hit paid from the table, because the round or hand is void."""
     assert hit.by_table
     return book.post(
@@ -152,7 +152,7 @@ def take_back(book: MoneyBook, hit: Hit, clauses: tuple[str, ...]) -> Entry:
 def pay_envy(
     book: MoneyBook, rules: MeterRules, round_: int, of: int, hand: str, seats: tuple[int, ...],
     clauses: tuple[str, ...],
-) -> tuple[list[EnvyPaid], Entry]:  # fmt: skip
+) -> tuple[list[EnvyPaid], MoneyEntry]:  # fmt: skip
     """Record envy for a hand, paid from the table to other seats."""
     each = rules.award(hand).envy
     assert each > 0, f"{hand} pays no envy"
@@ -162,6 +162,6 @@ def pay_envy(
     return [EnvyPaid(of, seat, each) for seat in seats], entry
 
 
-def take_envy_back(book: MoneyBook, paid: EnvyPaid, round_: int, clauses: tuple[str, ...]) -> Entry:
+def reverse_envy(book: MoneyBook, paid: EnvyPaid, round_: int, clauses: tuple[str, ...]) -> MoneyEntry:
     """Reverse paid envy, because the round or hand is void."""
     return book.post("envy_returned", Transfer(ENVY, HOUSE, paid.amount), round=round_, seat=paid.seat, clauses=clauses)

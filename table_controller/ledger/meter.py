@@ -17,19 +17,19 @@ from table_controller.ledger.money import (
     SEED,
     BadEntry,
     Transfer,
-    dollars,
+    format_dollars,
 )
 from table_controller.rulebook.settlement.round import Seat
-from table_controller.rulebook.settlement.terms import Terms, by_line
+from table_controller.rulebook.settlement.terms import SettlementTerms, line_result
 
 if TYPE_CHECKING:
-    from table_controller.ledger.money import Entry, MoneyBook
+    from table_controller.ledger.money import MoneyEntry, MoneyBook
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.texts import Paytable
 
 WHOLE_BP: Final = 10_000  # hundredths of a percent
 # The highest possible limit of a meter: ten digits, as the meter sign has.
-MOST: Final = (10**10 - 1) * CENT
+METER_MOST: Final = (10**10 - 1) * CENT
 
 
 class Award(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +87,7 @@ def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
     rules = edition.progressive
     if rules is None or rules.wager not in submission.wagers:
         return None
-    terms = Terms(edition, submission)
+    terms = SettlementTerms(edition, submission)
     table = terms.table(rules.wager)
     assert table.unit_cents is not None, "a progressive paytable prints its unit"
     assert table.seed_cents is not None, "a progressive paytable prints its seed"
@@ -98,18 +98,18 @@ def meter_rules(edition: Edition, submission: Submission) -> MeterRules | None:
     reseed = table.seed_cents if table.reseed_cents is None else table.reseed_cents  # F25: the seed by default
     return MeterRules(
         table=table.id, unit=table.unit_cents * CENT, seed=table.seed_cents * CENT, reseed=reseed * CENT,
-        rate_bp=rate_bp, reserve_bp=reserve_bp, limit=MOST, clauses=table.clauses,
+        rate_bp=rate_bp, reserve_bp=reserve_bp, limit=METER_MOST, clauses=table.clauses,
         awards=_awards(terms, rules.wager, table),
     )  # fmt: skip
 
 
-def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
+def _awards(terms: SettlementTerms, wager: str, table: Paytable) -> tuple[Award, ...]:
     """Return what each line pays, computed by the settlement rules."""
     assert table.unit_cents is not None
     one_bet = Seat(number=1, wagers={wager: table.unit_cents})
     awards = []
     for line in table.lines:
-        result = by_line(terms, one_bet, wager, line, (), ())
+        result = line_result(terms, one_bet, wager, line, (), ())
         awards.append(
             Award(
                 hand=line.hand, label=line.label, fixed=result.paid_cents * CENT, percent=result.meter_percent,
@@ -119,7 +119,7 @@ def _awards(terms: Terms, wager: str, table: Paytable) -> tuple[Award, ...]:
     return tuple(awards)
 
 
-def part(amount: int, rate_bp: int) -> int:
+def share_of_bet(amount: int, rate_bp: int) -> int:
     """Return a rate's share of a bet. It is exact: a bet is whole cents, and a cent is ten thousand micro-dollars."""
     share, remainder = divmod(amount * rate_bp, WHOLE_BP)
     assert remainder == 0, f"{amount} micro-dollars at {rate_bp} bp"
@@ -129,22 +129,22 @@ def part(amount: int, rate_bp: int) -> int:
 # --- entries ----------------------------------------------------------------------------------------------------------
 
 
-def open_meter(book: MoneyBook, rules: MeterRules) -> Entry:
+def open_meter(book: MoneyBook, rules: MeterRules) -> MoneyEntry:
     """Seed a new meter."""
     assert book.entries == 0, "a meter is opened once"
     book.seed = rules.seed
     return book.post("seed", Transfer(SEED, METER, rules.seed), clauses=rules.clauses)
 
 
-def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, Entry]:
+def accept_bet(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: tuple[str, ...]) -> tuple[Bet, MoneyEntry]:
     """Accept one bet: its shares for meter and reserve, and the remainder for the house, in one entry.
 
     The part above the meter's limit goes to the overflow account.
     """
-    contribution = part(rules.unit, rules.rate_bp)
-    to_meter = min(contribution, max(0, rules.limit - book.at(METER)))
+    contribution = share_of_bet(rules.unit, rules.rate_bp)
+    to_meter = min(contribution, max(0, rules.limit - book.balance(METER)))
     to_overflow = contribution - to_meter
-    to_reserve = part(rules.unit, rules.reserve_bp)
+    to_reserve = share_of_bet(rules.unit, rules.reserve_bp)
     entry = book.post(
         "bet",
         Transfer(BETS, METER, to_meter),
@@ -156,7 +156,7 @@ def accept(book: MoneyBook, rules: MeterRules, round_: int, seat: int, clauses: 
     return Bet(seat, rules.unit, to_meter, to_reserve, to_overflow=to_overflow), entry
 
 
-def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> Entry:
+def return_bet(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) -> MoneyEntry:
     """Return a bet of a void round or hand, by the exact reversal of its acceptance.
 
     If an attendant has paid a share of the meter since, the meter keeps its seed: the reserve, then the house, pays the
@@ -165,8 +165,8 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
     assert bet.state != "returned", "a bet is returned once"
     from_meter, from_reserve = bet.to_meter, bet.to_reserve
     if book.last_paid_round == round_:
-        from_meter = min(bet.to_meter, max(0, book.at(METER) - book.seed))
-        from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.at(RESERVE))
+        from_meter = min(bet.to_meter, max(0, book.balance(METER) - book.seed))
+        from_reserve = min(bet.to_reserve + bet.to_meter - from_meter, book.balance(RESERVE))
     entry = book.post(
         "bet_returned",
         Transfer(METER, BETS, from_meter),
@@ -179,7 +179,7 @@ def give_back(book: MoneyBook, bet: Bet, round_: int, clauses: tuple[str, ...]) 
     return entry
 
 
-def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> Entry:
+def correct_meter(book: MoneyBook, amount: int, document: str, limit: int = METER_MOST) -> MoneyEntry:
     """Correct the meter by an amount, up or down; BadEntry if it would fall below zero or rise above its limit."""
     if amount >= 0:
         _check_limit(book, amount, limit)
@@ -187,24 +187,24 @@ def correct(book: MoneyBook, amount: int, document: str, limit: int = MOST) -> E
     return book.post("correction", Transfer(METER, CORRECTIONS, -amount), document=document)
 
 
-def reset(book: MoneyBook, rules: MeterRules, document: str) -> Entry:
+def reset_meter(book: MoneyBook, rules: MeterRules, document: str) -> MoneyEntry:
     """Reset the meter to its seed; the document states where the difference goes."""
-    above = book.at(METER) - rules.seed
+    above = book.balance(METER) - rules.seed
     if above >= 0:
         return book.post("reset", Transfer(METER, CORRECTIONS, above), document=document)
     return book.post("reset", Transfer(SEED, METER, -above), document=document)
 
 
-def transfer_overflow(book: MoneyBook, rules: MeterRules, amount: int, document: str) -> Entry:
+def transfer_overflow(book: MoneyBook, rules: MeterRules, amount: int, document: str) -> MoneyEntry:
     """Transfer overflow to the meter; BadEntry if it exceeds the overflow or the meter's limit."""
     if amount <= 0:
-        raise BadEntry(f"a transfer of {dollars(amount)} is not possible; the amount must be above zero")
+        raise BadEntry(f"a transfer of {format_dollars(amount)} is not possible; the amount must be above zero")
     _check_limit(book, amount, rules.limit)
     return book.post("transfer", Transfer(OVERFLOW, METER, amount), document=document)
 
 
 def _check_limit(book: MoneyBook, amount: int, limit: int) -> None:
     """Raise BadEntry if the meter would exceed its limit."""
-    after = book.at(METER) + amount
+    after = book.balance(METER) + amount
     if after > limit:
-        raise BadEntry(f"the meter would hold {dollars(after)}; its limit is {dollars(limit)}")
+        raise BadEntry(f"the meter would hold {format_dollars(after)}; its limit is {format_dollars(limit)}")

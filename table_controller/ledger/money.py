@@ -32,7 +32,7 @@ ACCOUNTS: Final = (BETS, SEED, METER, RESERVE, HOUSE, PENDING, FIXED, HAND_PAYS,
 # These balances cannot fall below zero.
 _NEVER_NEGATIVE: Final = (METER, RESERVE, OVERFLOW, PENDING, FIXED, HAND_PAYS, ENVY, STAKES)
 
-Kind = Literal[
+EntryKind = Literal[
     "seed", "bet", "bet_returned", "hit", "hit_withdrawn", "award_paid", "award_returned", "hand_pay_paid", "envy",
     "envy_returned", "correction", "reset", "hit_reversed", "hit_rebooked", "transfer",
 ]  # fmt: skip
@@ -40,10 +40,10 @@ Kind = Literal[
 CLAIMS: Final = ("hit", "hit_rebooked")
 REVERSALS: Final = ("hit_withdrawn", "hit_reversed")
 # The only entries that may lower the meter.
-LOWERS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
+METER_LOWERING_KINDS: Final = (*CLAIMS, *REVERSALS, "correction", "reset", "bet_returned")
 _DOCUMENTED: Final = ("correction", "reset", "transfer", "hand_pay_paid")
 # Manual entries by two people: each document is used once. A hand pay has its slip number instead.
-BY_HAND: Final = ("correction", "reset", "transfer")
+TWO_PERSON_KINDS: Final = ("correction", "reset", "transfer")
 # Dollars with or without commas, and two to six decimals.
 _WRITTEN: Final = re.compile(
     r"(?P<sign>[+-]?)\$?(?P<dollars>[0-9]{1,3}(?:,[0-9]{3})*|[0-9]{1,12})\.(?P<part>[0-9]{2,6})", re.ASCII
@@ -62,11 +62,11 @@ class Transfer(msgspec.Struct, frozen=True):
     amount: int
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class MoneyEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One booking with all its transfers, applied together or not at all, and the meter before and after it."""
 
     number: int
-    kind: Kind
+    kind: EntryKind
     transfers: tuple[Transfer, ...]
     meter_before: int
     meter_after: int
@@ -107,28 +107,28 @@ class MoneyBook(msgspec.Struct):
     slips: list[tuple[int, int]] = []  # used slip numbers of hand pays, as sorted runs (first, last)
     documents: list[str] = []  # used documents of manual entries, as `document_key` returns them
 
-    def at(self, account: str) -> int:
+    def balance(self, account: str) -> int:
         """Return the balance of an account."""
         return self.held.get(account, 0)
 
     @property
     def meters(self) -> Meters:
         """The amounts that the progressive system must show."""
-        by_table = self.at(FIXED) + self.at(ENVY)
+        by_table = self.balance(FIXED) + self.balance(ENVY)
         return Meters(
-            self.at(METER), self.at(RESERVE), self.at(PENDING), by_table, self.at(HAND_PAYS), self.at(OVERFLOW)
+            self.balance(METER), self.balance(RESERVE), self.balance(PENDING), by_table, self.balance(HAND_PAYS), self.balance(OVERFLOW)
         )
 
     def post(
         self,
-        kind: Kind,
+        kind: EntryKind,
         *transfers: Transfer,
         round: int = 0,  # noqa: A002 - the field's name
         seat: int | None = None,
         hit: int | None = None,
         clauses: tuple[str, ...] = (),
         document: str = "",
-    ) -> Entry:
+    ) -> MoneyEntry:
         """Book an entry as a whole; BadEntry, and no change, if it would break an invariant."""
         moved = tuple(transfer for transfer in transfers if transfer.amount != 0)
         after = dict(self.held)
@@ -139,8 +139,8 @@ class MoneyBook(msgspec.Struct):
                 if account not in ACCOUNTS:
                     raise BadEntry(f"there is no account {account}")
                 after[account] = after.get(account, 0) + change
-        entry = Entry(
-            number=self.entries + 1, kind=kind, transfers=moved, meter_before=self.at(METER),
+        entry = MoneyEntry(
+            number=self.entries + 1, kind=kind, transfers=moved, meter_before=self.balance(METER),
             meter_after=after.get(METER, 0), round=round, seat=seat, hit=hit, clauses=clauses, document=document,
         )  # fmt: skip
         self._check(entry, after)
@@ -156,9 +156,9 @@ class MoneyBook(msgspec.Struct):
         """Return whether money was moved by hand under this document before."""
         return document_key(document) in self.documents
 
-    def _remember(self, entry: Entry) -> None:
+    def _remember(self, entry: MoneyEntry) -> None:
         """Keep the transfers that a later reversal must invert, and the used slips and documents."""
-        if entry.kind in BY_HAND:
+        if entry.kind in TWO_PERSON_KINDS:
             self.documents.append(document_key(entry.document))
         if entry.kind == "bet" and entry.seat is not None:
             if entry.round != self.bets_round:
@@ -173,11 +173,11 @@ class MoneyBook(msgspec.Struct):
             return
         booked = self.claims.pop(entry.hit, ())
         if entry.kind == "hand_pay_paid":
-            self.slips = with_number(self.slips, slip_number(entry.document))
+            self.slips = add_to_runs(self.slips, slip_number(entry.document))
             if any(one.source == METER for one in booked):
                 self.last_paid, self.last_paid_round = max(self.last_paid, entry.hit), entry.round
 
-    def _check(self, entry: Entry, after: dict[str, int]) -> None:
+    def _check(self, entry: MoneyEntry, after: dict[str, int]) -> None:
         if sum(after.values()) != 0:
             raise BadEntry(f"the accounts would sum to {sum(after.values())}")
         short = [account for account in _NEVER_NEGATIVE if after.get(account, 0) < 0]
@@ -185,7 +185,7 @@ class MoneyBook(msgspec.Struct):
             raise BadEntry(f"{entry.kind}: {', '.join(short)} would fall below zero")
         if entry.kind in _DOCUMENTED and not entry.document:
             raise BadEntry(f"a {entry.kind} needs a document")
-        if entry.kind in BY_HAND and self.has_document(entry.document):
+        if entry.kind in TWO_PERSON_KINDS and self.has_document(entry.document):
             raise BadEntry(f"document {entry.document} was used before; each document is used once")
         if entry.kind == "bet_returned" and not (entry.round and entry.clauses):
             raise BadEntry("a returned bet needs its round and the clause that orders the return")
@@ -195,10 +195,10 @@ class MoneyBook(msgspec.Struct):
             self._check_withdrawal(entry)
         elif entry.kind == "bet_returned":
             self._check_return(entry)
-        elif entry.meter_after < entry.meter_before and entry.kind not in LOWERS:
+        elif entry.meter_after < entry.meter_before and entry.kind not in METER_LOWERING_KINDS:
             raise BadEntry(f"a {entry.kind} cannot lower the meter")
 
-    def _check_withdrawal(self, entry: Entry) -> None:
+    def _check_withdrawal(self, entry: MoneyEntry) -> None:
         """Check that a claim is reversed exactly; if a later share was paid, the seed stays in the meter."""
         booked = self.claims.get(entry.hit or 0)
         if booked is None:
@@ -208,7 +208,7 @@ class MoneyBook(msgspec.Struct):
         if (entry.hit or 0) > self.last_paid or entry.meter_after < min(self.seed, entry.meter_before):
             raise BadEntry(f"{entry.kind}: not the exact reversal of its claim")
 
-    def _check_return(self, entry: Entry) -> None:
+    def _check_return(self, entry: MoneyEntry) -> None:
         """Check that a bet is reversed exactly; if a share was paid since, the seed stays in the meter."""
         came = self.bets.get(entry.seat or 0, ()) if entry.round == self.bets_round else ()
         if not came:
@@ -239,7 +239,7 @@ def slip_number(document: str) -> int:
     return int(number)
 
 
-def with_number(runs: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:
+def add_to_runs(runs: list[tuple[int, int]], number: int) -> list[tuple[int, int]]:
     """Return the runs of used numbers with one more number; adjacent runs are merged."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted([*runs, (number, number)]):
@@ -250,7 +250,7 @@ def with_number(runs: list[tuple[int, int]], number: int) -> list[tuple[int, int
     return merged
 
 
-def dollars(amount: int) -> str:
+def format_dollars(amount: int) -> str:
     """Return an amount for people: dollars and cents, and fractions of a cent if there are any."""
     whole, fraction = divmod(abs(amount), DOLLAR)
     text = f"{fraction:06d}"
@@ -272,7 +272,7 @@ def parse_dollars(text: str, *, signed: bool = False) -> int:
     return -amount if match["sign"] == "-" else amount
 
 
-def payable(amount: int, percent: int) -> int:
+def payable_share(amount: int, percent: int) -> int:
     """Return a share of an amount in whole cents. The only place where money is rounded.
 
     It rounds down, so that fractions of a cent stay in the meter.

@@ -19,12 +19,12 @@ from firmware_bridge.errors import BadFault, BoxLocked, PitboxError
 from table_controller import rulebook
 from table_controller.addresses import host_name, is_loopback
 from table_controller.panel import acts, words
-from table_controller.panel.desk import Said, refused
-from table_controller.panel.dossiers import dossiers
-from table_controller.panel.followed import Followed
-from table_controller.panel.history import history
+from table_controller.panel.desk import RequestResult, make_refusal
+from table_controller.panel.dossiers import list_fault_reports
+from table_controller.panel.followed import StreamResponse
+from table_controller.panel.history import read_history
 from table_controller.panel.live import SIGN
-from table_controller.panel.metrics import TYPE, tally_text
+from table_controller.panel.metrics import TYPE, counters_text
 from table_controller.panel.view import last_hits
 from table_controller.quota import Origin, Rank, origin_of
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from table_controller.panel.archive import Archive
-    from table_controller.panel.live import Stream
+    from table_controller.panel.archive import RoundIndex
+    from table_controller.panel.live import PageStream
     from table_controller.panel.panel import Panel
-    from table_controller.panel.sessions import Session
+    from table_controller.panel.sessions import PanelSession
 
 # Largest body of a request (bytes).
-BODY: Final = 4096
+MAX_BODY: Final = 4096
 # The header of a page's secret; a form of another site cannot set it.
-PAGE: Final = "x-pitbox-page"
+PAGE_HEADER: Final = "x-pitbox-page"
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -52,8 +52,8 @@ HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
 # Roles that may review past rounds, and roles that may see the history of the machines.
-PAST: Final = ("floorperson", "auditor")
-HISTORY: Final = ("technician", "floorperson", "auditor")
+PAST_ROLES: Final = ("floorperson", "auditor")
+HISTORY_ROLES: Final = ("technician", "floorperson", "auditor")
 PAGES: Final = {
     "/": "index.html",
     "/dealer": "dealer.html",
@@ -77,20 +77,20 @@ def _marked(page: bytes) -> bytes:
     return page.replace(b"</body>", _UNVERIFIED)
 
 
-class SignOn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SignOnBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The body of a sign-on request."""
 
-    who: acts.Who
+    who: acts.ShownCredential
 
 
-class SignShown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class SignShownBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The report of a sign page: its page id, and the amount that it shows."""
 
     page: Annotated[str, msgspec.Meta(max_length=64)]
     text: Annotated[str, msgspec.Meta(max_length=64)]
 
 
-class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class InjectBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A fault for a simulated machine."""
 
     n: int
@@ -98,12 +98,12 @@ class Inject(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fault: str
 
 
-class App:
+class PanelApp:
     """The routes of one panel."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
-        self._in_thread = panel.reading.in_thread
+        self._in_thread = panel.journal.in_thread
         self._texts: dict[str, str] = {}
         self._cookie = "__Host-pitbox" if panel.secure else "pitbox"
         self._files = {
@@ -150,8 +150,8 @@ class App:
             if why is not None:
                 origin = self._origin(request)
                 text = f"a request to {request.url.path[:64]!r} was refused: {why}"
-                self._panel.box.repeated.warn("a foreign request was refused", (why, origin.group), text)
-                return _answer(Said(403, {"ok": False, "text": why}))
+                self._panel.box.repeated_log.warn("a foreign request was refused", (why, origin.group), text)
+                return _answer(RequestResult(403, {"ok": False, "text": why}))
             response = await handler(request)
             response.headers.update(HEADERS)
             response.headers["Cache-Control"] = "no-store"
@@ -176,7 +176,7 @@ class App:
             return "the request comes from another site"
         return None
 
-    def _signed_on(self, request: Request, *, used: bool = True) -> Session | None:
+    def _signed_on(self, request: Request, *, used: bool = True) -> PanelSession | None:
         return self._panel.sessions.find(request.cookies.get(self._cookie, ""), used=used)
 
     def _origin(self, request: Request) -> Origin:
@@ -197,7 +197,7 @@ class App:
     async def _static(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in self._files or name.endswith(".html"):
-            return _answer(Said(404, {"ok": False, "text": "there is no such file"}))
+            return _answer(RequestResult(404, {"ok": False, "text": "there is no such file"}))
         return self._file(name, request)
 
     def _file(self, name: str, request: Request) -> Response:
@@ -214,15 +214,15 @@ class App:
         if not self._has_token(request):
             why = self._foreign(request)
             if why is not None:
-                return _answer(Said(403, {"ok": False, "text": why}))
+                return _answer(RequestResult(403, {"ok": False, "text": why}))
             place = self._origin(request).name
             if not (place == "local" or is_loopback(place)) and self._signed_on(request, used=False) is None:
                 text = "metrics need a request from this computer, a sign-on, or the token"
-                refusal = _answer(Said(401, {"ok": False, "text": text}))
+                refusal = _answer(RequestResult(401, {"ok": False, "text": text}))
                 refusal.headers["WWW-Authenticate"] = "Bearer"
                 return refusal
         live = self._panel.live
-        text = self._panel.status() + tally_text(live.tally, len(live.streams))
+        text = self._panel.status() + counters_text(live.tally, len(live.streams))
         return Response(text, headers=HEADERS | {"Content-Type": TYPE, "Cache-Control": "no-store"})
 
     def _has_token(self, request: Request) -> bool:
@@ -240,8 +240,8 @@ class App:
         if session is None:
             return JSONResponse({"role": None, "bench": self._panel.bench is not None})
         return JSONResponse({
-            "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE, "")),
-            "each_time": session.who.role in acts.EACH_TIME, "bench": self._panel.bench is not None,
+            "role": session.who.role, "id": session.who.id, "page": session.open_page(request.headers.get(PAGE_HEADER, "")),
+            "each_time": session.who.role in acts.ROLES_WITH_PIN_EACH_TIME, "bench": self._panel.bench is not None,
         })  # fmt: skip
 
     async def _sign_on(self, request: Request) -> Response:
@@ -249,11 +249,11 @@ class App:
         if body is None:
             return _too_long()
         try:
-            who = msgspec.json.decode(body, type=SignOn).who
+            who = msgspec.json.decode(body, type=SignOnBody).who
         except UNDECODABLE:
-            return _answer(Said(400, {"ok": False, "text": "this is not a request"}))
-        proved = await self._panel.desk.prove(who, self._origin(request))
-        if isinstance(proved, Said):
+            return _answer(RequestResult(400, {"ok": False, "text": "this is not a request"}))
+        proved = await self._panel.requests.check_credential(who, self._origin(request))
+        if isinstance(proved, RequestResult):
             return _answer(proved)
         self._panel.sessions.end(request.cookies.get(self._cookie, ""))  # one browser, one person
         response = JSONResponse({"ok": True, "role": proved.role})
@@ -265,8 +265,8 @@ class App:
 
     async def _sign_off(self, request: Request) -> Response:
         session = self._signed_on(request)
-        if session is None or not session.has_page(request.headers.get(PAGE, "")):
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+        if session is None or not session.has_page(request.headers.get(PAGE_HEADER, "")):
+            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
         self._panel.sessions.end(request.cookies.get(self._cookie, ""))
         response = JSONResponse({"ok": True})
         response.delete_cookie(self._cookie, path="/", secure=self._panel.secure, httponly=True, samesite="strict")
@@ -275,49 +275,49 @@ class App:
     # --- the table ----------------------------------------------------------------------------------------------------
 
     async def _submit(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.desk.say)
+        return await self._taken(request, self._panel.requests.submit)
 
     async def _step(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.desk.step)
+        return await self._taken(request, self._panel.requests.do_return_step)
 
     async def _order(self, request: Request) -> Response:
-        return await self._taken(request, self._panel.desk.order)
+        return await self._taken(request, self._panel.requests.order_device)
 
     async def _fault_reports(self, request: Request) -> Response:
         """The newest fault reports, for roles that may clear faults."""
-        return await self._looked_up(request, self._faults_kept(), HISTORY)
+        return await self._looked_up(request, self._faults_kept(), HISTORY_ROLES)
 
     async def _faults_kept(self) -> Any:
-        kept = self._panel.box.dossiers
-        return [] if kept is None else await self._in_thread(dossiers, kept.store.folder)
+        kept = self._panel.box.fault_reports
+        return [] if kept is None else await self._in_thread(list_fault_reports, kept.store.folder)
 
     async def _rounds(self, request: Request) -> Response:
         """The list of rounds; with `older`, more of them."""
-        return await self._looked_up(request, self._listed("older" in request.query_params), PAST)
+        return await self._looked_up(request, self._listed("older" in request.query_params), PAST_ROLES)
 
     async def _round(self, request: Request) -> Response:
         """The review of a round, for a dispute."""
-        return await self._looked_up(request, self._reviewed(request.path_params["number"]), PAST)
+        return await self._looked_up(request, self._reviewed(request.path_params["number"]), PAST_ROLES)
 
     async def _history(self, request: Request) -> Response:
         """Faults and repairs, drift, and links over time."""
-        return await self._looked_up(request, self._plotted(), HISTORY)
+        return await self._looked_up(request, self._plotted(), HISTORY_ROLES)
 
     async def _plotted(self) -> Any:
         panel = self._panel
         controller = panel.box.controller
-        newest = 0 if controller is None else controller.durable
-        return await history(panel.reading, newest, panel.data, panel.links)
+        newest = 0 if controller is None else controller.durable_seq
+        return await read_history(panel.journal, newest, panel.data, panel.links)
 
     async def _listed(self, older: bool) -> Any:
         if older:
-            await self._archive().older()
+            await self._archive().load_older()
         return self._archive().rounds()
 
     async def _reviewed(self, number: int) -> Any:
-        return await self._archive().round(number)
+        return await self._archive().review_round(number)
 
-    def _archive(self) -> Archive:
+    def _archive(self) -> RoundIndex:
         archive = self._panel.live.archive
         if archive is None:
             raise BoxLocked("the box is locked; read the journal with pitbox journal")
@@ -329,20 +329,20 @@ class App:
         if session is None or session.who.role not in roles:
             work.close()
             if session is None:
-                return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-            return _answer(Said(403, {"ok": False, "text": f"this is for the {' or the '.join(roles)}"}))
+                return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
+            return _answer(RequestResult(403, {"ok": False, "text": f"this is for the {' or the '.join(roles)}"}))
         try:
             return JSONResponse(await work)
         except PitboxError as error:
-            return _answer(refused(409, error))
+            return _answer(make_refusal(409, error))
 
-    async def _taken(self, request: Request, handle: Callable[..., Awaitable[Said]]) -> Response:
+    async def _taken(self, request: Request, handle: Callable[..., Awaitable[RequestResult]]) -> Response:
         session = self._signed_on(request)
         if session is None:
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
-        page = request.headers.get(PAGE, "")
+            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
+        page = request.headers.get(PAGE_HEADER, "")
         if not session.has_page(page):
-            return _answer(Said(403, {"ok": False, "page": False, "text": "this page has expired; load it again"}))
+            return _answer(RequestResult(403, {"ok": False, "page": False, "text": "this page has expired; load it again"}))
         body = await _body(request)
         if body is None:
             return _too_long()
@@ -351,23 +351,23 @@ class App:
     async def _stream(self, request: Request) -> Response:
         session = self._signed_on(request)
         if session is None:
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
         origin, who = self._origin(request), session.who
         if origin.rank is not Rank.OWN:  # pages of one person count together, from all addresses
             origin = Origin(origin.name, who.id, Rank.KNOWN)
-        stream = self._panel.live.follow(
+        stream = self._panel.live.open_stream(
             who.role, origin, machines="machines" in request.query_params, alive=lambda: not self._over(session)
         )
         return self._streamed(stream)
 
-    def _over(self, session: Session) -> bool:
+    def _over(self, session: PanelSession) -> bool:
         self._panel.sessions.sweep()
-        return session.over
+        return session.is_over
 
     async def _sign(self, request: Request) -> Response:
         """The stream of the meter sign, for everybody."""
         origin = self._origin(request)
-        return self._streamed(self._panel.live.follow(SIGN, origin, machines=False, alive=lambda: True))
+        return self._streamed(self._panel.live.open_stream(SIGN, origin, machines=False, alive=lambda: True))
 
     async def _sign_shown(self, request: Request) -> Response:
         """A report of a sign page. No sign-on is needed; the page id and the rate limit protect it."""
@@ -375,25 +375,25 @@ class App:
         if body is None:
             return _too_long()
         try:
-            shown = msgspec.json.decode(body, type=SignShown)
+            shown = msgspec.json.decode(body, type=SignShownBody)
         except UNDECODABLE:
-            return _answer(Said(400, {"ok": False, "text": "this is not a request"}))
+            return _answer(RequestResult(400, {"ok": False, "text": "this is not a request"}))
         why = self._panel.live.sign_shown(shown.page, shown.text)
-        return _answer(Said(409 if why else 200, {"ok": not why, "text": why}))
+        return _answer(RequestResult(409 if why else 200, {"ok": not why, "text": why}))
 
     async def _hits(self, request: Request) -> Response:
         """The last hits of each level."""
-        return await self._looked_up(request, self._last_hits(), PAST)
+        return await self._looked_up(request, self._last_hits(), PAST_ROLES)
 
     async def _last_hits(self) -> Any:
         controller = self._panel.box.controller
         return {"table": self._panel.name, "levels": [] if controller is None else last_hits(controller.last_hits)}
 
-    def _streamed(self, stream: Stream | None) -> Response:
+    def _streamed(self, stream: PageStream | None) -> Response:
         if stream is None:
-            return _answer(Said(503, {"ok": False, "text": "too many pages are open at this table"}))
+            return _answer(RequestResult(503, {"ok": False, "text": "too many pages are open at this table"}))
 
-        return Followed(stream, self._panel.live)
+        return StreamResponse(stream, self._panel.live)
 
     async def _labels(self, _request: Request) -> Response:
         """The labels of reports and orders, for menus."""
@@ -406,28 +406,28 @@ class App:
         clause = request.path_params["id"]
         text = self._texts.get(clause)
         if text is None:
-            return _answer(Said(404, {"ok": False, "id": clause, "text": "there is no text for this clause"}))
+            return _answer(RequestResult(404, {"ok": False, "id": clause, "text": "there is no text for this clause"}))
         return JSONResponse({"id": clause, "text": text})
 
     # --- simulated machines -------------------------------------------------------------------------------------------
 
     async def _faults(self, request: Request) -> Response:
         if self._signed_on(request) is None or self._panel.bench is None:
-            return _answer(Said(401, {"ok": False, "text": "nobody is signed on here"}))
+            return _answer(RequestResult(401, {"ok": False, "text": "nobody is signed on here"}))
         return JSONResponse({"faults": self._panel.bench.faults()})
 
     async def _inject(self, request: Request) -> Response:
-        session, page = self._signed_on(request), request.headers.get(PAGE, "")
+        session, page = self._signed_on(request), request.headers.get(PAGE_HEADER, "")
         body = await _body(request)
         if session is None or self._panel.bench is None or not session.has_page(page) or body is None:
-            return _answer(Said(403, {"ok": False, "text": "nobody is signed on at this page"}))
+            return _answer(RequestResult(403, {"ok": False, "text": "nobody is signed on at this page"}))
         try:
-            fault = msgspec.json.decode(body, type=Inject)
-            if not session.take(page, fault.n):
-                return _answer(Said(409, {"ok": False, "text": "this request was already accepted"}))
+            fault = msgspec.json.decode(body, type=InjectBody)
+            if not session.accept_once(page, fault.n):
+                return _answer(RequestResult(409, {"ok": False, "text": "this request was already accepted"}))
             return JSONResponse({"ok": True, "text": self._panel.bench.inject(fault.slot, fault.fault)})
         except (KeyError, BadFault, *UNDECODABLE) as error:
-            return _answer(Said(400, {"ok": False, "text": str(error)}))
+            return _answer(RequestResult(400, {"ok": False, "text": str(error)}))
 
 
 def _texts() -> dict[str, str]:
@@ -436,7 +436,7 @@ def _texts() -> dict[str, str]:
     return clauses | {id_: reading.reading for id_, reading in rulebook.readings().items()}
 
 
-def _answer(result: Said) -> Response:
+def _answer(result: RequestResult) -> Response:
     return JSONResponse(result.body, result.status, headers=HEADERS | {"Cache-Control": "no-store"})
 
 
@@ -450,7 +450,7 @@ async def _not_served(_request: Request, error: Exception) -> Response:
 
 def _too_long() -> Response:
     """Return 413, and close the connection without reading the rest."""
-    response = _answer(Said(413, {"ok": False, "text": f"a request has at most {BODY} bytes"}))
+    response = _answer(RequestResult(413, {"ok": False, "text": f"a request has at most {MAX_BODY} bytes"}))
     response.headers["Connection"] = "close"
     return response
 
@@ -460,11 +460,11 @@ async def _body(request: Request) -> bytes | None:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > BODY:
+        if len(body) > MAX_BODY:
             return None
     return body
 
 
 def app_of(panel: Panel) -> Any:
     """Return the panel as an ASGI application."""
-    return App(panel).asgi
+    return PanelApp(panel).asgi

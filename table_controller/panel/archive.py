@@ -17,20 +17,20 @@ import msgspec
 from firmware_bridge.decoding import UNDECODABLE
 from firmware_bridge.errors import BadRequest, PitboxError
 from table_controller.journal import records as rec
-from table_controller.journal.dispute import Dispute
+from table_controller.journal.dispute import RoundReview
 from table_controller.journal.finding_log import findings_in
 from table_controller.journal.terms import terms_of
-from table_controller.panel.view import finding
+from table_controller.panel.view import finding_view
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Finding, Found, Moved
+from table_controller.table.decisions import Finding, HoldOpened, StateChanged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from table_controller.controller.loop import Controller, Step
+    from table_controller.controller.loop import Controller, DurableStep
     from table_controller.journal.chain import Record
     from table_controller.journal.finding_log import LoggedFinding
-    from table_controller.panel.reading import Reading
+    from table_controller.panel.reading import JournalAccess
     from table_controller.table.decisions import Decision
 
 log = logging.getLogger(__name__)
@@ -50,30 +50,30 @@ _ENDS: Final = (mc.COMPLETE, mc.VOID)
 _MARKED: Final = (mc.BETTING, mc.SETTLING, *_ENDS)
 
 
-class Mark(NamedTuple):
+class RoundMark(NamedTuple):
     """A mark of a step: a round opened or ended, or a finding. `at`: wall clock (ms)."""
 
     seq: int
     at: int
     kind: str  # betting, complete, void, found
-    found: LoggedFinding | None = None
+    finding: LoggedFinding | None = None
 
 
-def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[Mark]:
+def marks_of(seq: int, wall_ns: int, decisions: Sequence[Decision]) -> list[RoundMark]:
     """Return the marks of a step. Refusals have none, so that many refusals cannot displace rounds."""
     at = wall_ns // 1_000_000
     marks = []
     for decision in decisions:
-        if isinstance(decision, Finding | Found):
-            marks += [Mark(seq, at, "found", finding) for finding in findings_in(seq, wall_ns, (decision,))]
-        elif isinstance(decision, Moved) and decision.what == "round" and decision.state in _MARKED:
-            marks.append(Mark(seq, at, decision.state))
+        if isinstance(decision, Finding | HoldOpened):
+            marks += [RoundMark(seq, at, "found", finding) for finding in findings_in(seq, wall_ns, (decision,))]
+        elif isinstance(decision, StateChanged) and decision.what == "round" and decision.state in _MARKED:
+            marks.append(RoundMark(seq, at, decision.state))
     return marks
 
 
-def marks_in(records: Iterable[Record]) -> list[Mark]:
+def marks_in(records: Iterable[Record]) -> list[RoundMark]:
     """Return the marks of records; records that this software cannot decode have none."""
-    marks: list[Mark] = []
+    marks: list[RoundMark] = []
     for record in records:
         body = rec.current_body(record.kind, record.body)
         if record.kind != rec.STEP or _WORDS.search(body) is None:
@@ -85,16 +85,16 @@ def marks_in(records: Iterable[Record]) -> list[Mark]:
     return marks
 
 
-class Archive:
+class RoundIndex:
     """The rounds of one journal: `rounds` lists them, `review_round` reads one."""
 
-    def __init__(self, controller: Controller, reading: Reading, on_news: Callable[[], None]) -> None:
+    def __init__(self, controller: Controller, reading: JournalAccess, on_news: Callable[[], None]) -> None:
         self._controller = controller
         self._reading = reading
         self._on_news = on_news
-        self._marks: deque[Mark] = deque(maxlen=MARKS)
+        self._marks: deque[RoundMark] = deque(maxlen=MARKS)
         # Steps up to here are read from the journal; later ones are added.
-        self._begun = controller.newest
+        self._begun = controller.newest_seq
         self._number = controller.table.state.round.number
         self._reached = self._begun + 1  # the oldest record that was read
         self._ended = False  # the journal has no older records
@@ -110,7 +110,7 @@ class Archive:
         if self._loading is not None:
             self._loading.cancel()
 
-    def take(self, step: Step) -> None:
+    def add_step(self, step: DurableStep) -> None:
         """Add a durable step."""
         if step.seq <= self._begun:
             return
@@ -121,20 +121,20 @@ class Archive:
 
     async def _load(self) -> None:
         try:
-            while self._controller.durable < self._begun:
+            while self._controller.durable_seq < self._begun:
                 if self._controller.halted is not None:
                     return
                 await asyncio.sleep(0.02)
-            await self.older()
+            await self.load_older()
         except PitboxError as error:  # the table plays on; its pages show only new rounds
             log.warning("the panel could not read older rounds from the journal: %s %s", error.code, error)
 
-    async def older(self) -> None:
+    async def load_older(self) -> None:
         """Read more of the older records."""
         if self._ended or self._reached <= 1:
             return
         last, first = self._reached - 1, max(1, self._reached - LOOK_BACK)
-        pieces: list[list[Mark]] = []
+        pieces: list[list[RoundMark]] = []
         reached = self._reached
 
         def consume(records: Iterable[Record]) -> bool:
@@ -152,8 +152,8 @@ class Archive:
                 self._ended = True
                 break
             self._marks.appendleft(mark)
-            if mark.found is not None:
-                self._controller.findings.take_older(mark.found, self._controller.table.state.holds)
+            if mark.finding is not None:
+                self._controller.findings.add_older(mark.finding, self._controller.table.state.holds)
         self._on_news()
 
     # --- rounds -------------------------------------------------------------------------------------------------------
@@ -174,10 +174,10 @@ class Archive:
                 rounds.append(
                     {"number": number, "seq": mark.seq, "at": mark.at, "end": "under way", "irregularities": 0}
                 )
-            elif mark.found is not None:
-                affected.update(mark.found.rounds)
+            elif mark.finding is not None:
+                affected.update(mark.finding.rounds)
                 if rounds and rounds[-1]["end"] == "under way":
-                    rounds[-1]["irregularities"] += mark.found.what == "irregularity"
+                    rounds[-1]["irregularities"] += mark.finding.what == "irregularity"
             elif rounds and mark.kind in _ENDS:
                 rounds[-1]["end"] = mark.kind
             elif rounds and mark.kind == mc.SETTLING:
@@ -185,7 +185,7 @@ class Archive:
                 rounds[-1]["end"] = "under way"
         return [each | {"affected": each["number"] in affected} for each in rounds]
 
-    async def round(self, number: int) -> dict[str, Any]:
+    async def review_round(self, number: int) -> dict[str, Any]:
         """Return the review of a round; BadRequest if the round is not in the index."""
         listed = self._listed()
         at = next((index for index, each in enumerate(listed) if each["number"] == number), None)
@@ -195,17 +195,17 @@ class Archive:
         one, following = listed[at], listed[at + 1] if at + 1 < len(listed) else None
         before = listed[at - ROUNDS_BEFORE]["seq"] if at >= ROUNDS_BEFORE else 1
         first = max(1, before, one["seq"] - RECORDS_BEFORE)
-        newest = self._controller.durable if following is None else following["seq"]
+        newest = self._controller.durable_seq if following is None else following["seq"]
         terms = msgspec.to_builtins(terms_of(self._controller.table.context))
-        dispute = Dispute(number, one["seq"], terms)
+        dispute = RoundReview(number, one["seq"], terms)
 
         def consume(records: Iterable[Record]) -> bool:
-            dispute.take(records)
-            return dispute.over
+            dispute.add_records(records)
+            return dispute.is_over
 
         await self._reading.forward(first, min(newest, one["seq"] + LONGEST), consume)
-        review = dispute.told()
+        review = dispute.to_dict()
         if review is None:
             raise BadRequest(f"round {number} is not in the journal any more")
-        named = [finding(mark.found) for mark in self._marks if mark.found is not None and number in mark.found.rounds]
+        named = [finding_view(mark.finding) for mark in self._marks if mark.finding is not None and number in mark.finding.rounds]
         return review | {"at": one["at"], "affected": named, "end_state": one["end"]}

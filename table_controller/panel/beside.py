@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-async def panel(box: Box, config: TableConfig) -> None:
+async def run_panel(box: Box, config: TableConfig) -> None:
     """Serve the panel of a box until canceled; raises errors, and the box then restarts this task."""
 
     def ready(port: int) -> None:
@@ -31,5 +31,5 @@ async def panel(box: Box, config: TableConfig) -> None:
         on_ready=ready,
         status=lambda: metrics_text(status_of(box)),
         data=config.data,
-        unverified=box.plan.development,
+        unverified=box.plan.is_development,
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from table_controller.quota import Origin, Quota, Seat
+from table_controller.quota import Origin, Quota, Admission
 from table_controller.repeated_log import ServerLog
 
 if TYPE_CHECKING:
@@ -30,20 +30,20 @@ CONNECTIONS: Final = (48, 96, 128)
 # Most connections of one network, one known address, and one screen: a browser opens six.
 CONNECTIONS_EACH: Final = (16, 32, 128)
 # Deadline of a TLS handshake (s); a slow tablet needs a second.
-GREETING: Final = 10.0
+HANDSHAKE_S: Final = 10.0
 # Deadline of a whole request (s), after the connection or the response before it.
-WHOLE_REQUEST: Final = 15.0
+WHOLE_REQUEST_S: Final = 15.0
 # Deadline for a client to read a response (s).
-UNREAD: Final = 30.0
+UNREAD_S: Final = 30.0
 # Pause after a failure to accept (s), such as no free descriptors.
-PAUSE: Final = 1.0
+PAUSE_S: Final = 1.0
 
 
-class Connection(H11Protocol):
+class PanelConnection(H11Protocol):
     """One connection with its deadlines. `place` and `places` are set before the handshake ends."""
 
-    made = False
-    seat: Seat
+    is_connected = False
+    place: Admission
     places: Quota
     _deadline: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
@@ -51,7 +51,7 @@ class Connection(H11Protocol):
     @property
     def idle(self) -> bool:
         """Whether it waits for its client: for a whole request, or until a response is read."""
-        return not self.made or self._awaits_request or self.flow.write_paused
+        return not self.is_connected or self._awaits_request or self.flow.write_paused
 
     @property
     def _awaits_request(self) -> bool:
@@ -60,7 +60,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Start to wait for a request."""
         super().connection_made(transport)
-        self.made = True
+        self.is_connected = True
         self._wait_for_request()
 
     def handle_events(self) -> None:
@@ -78,7 +78,7 @@ class Connection(H11Protocol):
         if not self._awaits_request or self.transport.is_closing():
             self._stop_waiting()
         elif self._deadline is None:
-            self._deadline = self.loop.call_later(WHOLE_REQUEST, self.transport.abort)
+            self._deadline = self.loop.call_later(WHOLE_REQUEST_S, self.transport.abort)
 
     def _stop_waiting(self) -> None:
         if self._deadline is not None:
@@ -89,7 +89,7 @@ class Connection(H11Protocol):
         """Start the deadline of a client that does not read."""
         super().pause_writing()
         if self._unread is None:
-            self._unread = self.loop.call_later(UNREAD, self.transport.abort)
+            self._unread = self.loop.call_later(UNREAD_S, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Stop that deadline when the client reads again."""
@@ -103,19 +103,19 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Release the place."""
-        self.places.release(self.seat)
+        self.places.release(self.place)
         self._stop_waiting()
         super().connection_lost(exc)
         self._stop_unread()
 
 
-class Door:
+class ConnectionAcceptor:
     """Accepts connections at a listening socket, up to the limits."""
 
     def __init__(
         self,
         listening: socket.socket,
-        make: Callable[[], Connection],
+        make: Callable[[], PanelConnection],
         origin_of: Callable[[str, str], Origin],
         repeated: RepeatedLog,
         tls: SSLContext | None,
@@ -140,7 +140,7 @@ class Door:
                 continue
             except OSError as error:
                 self._repeated.warn("no connection is accepted", error.errno, f"no connection is accepted: {error}")
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(PAUSE_S)
                 continue
             self._admit(accepted)
             await asyncio.sleep(0)
@@ -150,14 +150,14 @@ class Door:
         connection = self._make()
         try:
             origin = self._origin_of(accepted.getpeername()[0], accepted.getsockname()[0])
-            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD * 1000))
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(UNREAD_S * 1000))
         except OSError:  # already closed
             accepted.close()
             return
         greeting: asyncio.Task[None] | None = None
 
         def displace() -> None:
-            if connection.made:
+            if connection.is_connected:
                 connection.transport.abort()
             elif greeting is not None:
                 greeting.cancel()
@@ -167,7 +167,7 @@ class Door:
             self._repeated.warn("a connection was refused", origin.group, f"too many connections from {origin.group}")
             accepted.close()
             return
-        connection.seat, connection.places = seat, self.places
+        connection.place, connection.places = seat, self.places
         connection.logger = cast("logging.Logger", ServerLog(connection.logger, self._repeated))
         greeting = asyncio.get_running_loop().create_task(self._greet(connection, accepted))
         self._greetings.add(greeting)
@@ -180,14 +180,14 @@ class Door:
 
         greeting.add_done_callback(greeted)
 
-    async def _greet(self, connection: Connection, accepted: socket.socket) -> None:
-        deadline = None if self._tls is None else GREETING
+    async def _greet(self, connection: PanelConnection, accepted: socket.socket) -> None:
+        deadline = None if self._tls is None else HANDSHAKE_S
         try:
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: connection, accepted, ssl=self._tls, ssl_handshake_timeout=deadline
             )
         except OSError:  # not TLS, or too late
-            self.places.release(connection.seat)
+            self.places.release(connection.place)
 
     @property
     def failed(self) -> bool:

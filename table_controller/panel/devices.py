@@ -13,7 +13,7 @@ from table_controller.catalogue import catalogue
 from table_controller.cli.card_path import draw_path
 from table_controller.cli.shoe_path import draw_shoe
 from table_controller.controller.service_calls import BEGIN_TEST, LEAVE_TEST, orders_of
-from table_controller.journal.wording import plain
+from table_controller.journal.wording import to_words
 from table_controller.panel.words import sentence, service_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
     from table_controller.controller.slot import Slot
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Reason
+    from table_controller.table.decisions import DenialReason
 
 
 # Cache: the arguments of each driver's orders.
@@ -39,13 +39,13 @@ def devices(box: Box, table: Table | None) -> list[dict[str, Any]]:
 
 def _test(box: Box, name: str) -> dict[str, Any] | None:
     """Return the possible call for test mode, with every reason against it; None if there is none."""
-    if box.test_mode.alone(name):
+    if box.test_mode.is_without_fault(name):
         return {"call": LEAVE_TEST, "blocked_by": []}
-    reasons = box.test_mode.against(name)
+    reasons = box.test_mode.reasons_against(name)
     return None if reasons is None else {"call": BEGIN_TEST, "blocked_by": [_reason(reason) for reason in reasons]}
 
 
-def _reason(reason: Reason) -> dict[str, str]:
+def _reason(reason: DenialReason) -> dict[str, str]:
     return {
         "text": sentence(reason.text),
         "clause": reason.clause,
@@ -57,7 +57,7 @@ def _reason(reason: Reason) -> dict[str, str]:
 def _orders(slot: Slot[Any, Any], names: list[str]) -> list[dict[str, Any]]:
     """Return orders with their arguments, from the signatures of the driver."""
     own = (BEGIN_TEST, LEAVE_TEST)  # have their own button
-    return [{"call": name, "text": plain(name), "asks": _asks(slot.driver, name)} for name in names if name not in own]
+    return [{"call": name, "text": to_words(name), "asks": _asks(slot.driver, name)} for name in names if name not in own]
 
 
 def _asks(driver: Any, call: str) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
         "state": state,
         "text": service_text(state),
         "connected": slot.view.connected,
-        "cause": problem(slot.cause),
+        "cause": error_view(slot.cause),
         "serial": "" if hello is None else hello.serial,
         "model": "" if hello is None else hello.model,
         "firmware": "" if hello is None else hello.firmware,
@@ -112,7 +112,7 @@ def _device(slot: Slot[Any, Any], table: Table | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def problem(error: PitboxError | None) -> dict[str, str] | None:
+def error_view(error: PitboxError | None) -> dict[str, str] | None:
     """Return an error with the action that it needs."""
     if error is None:
         return None
@@ -122,8 +122,8 @@ def problem(error: PitboxError | None) -> dict[str, str] | None:
 
 
 def _doing(slot: Slot[Any, Any]) -> str:
-    state = getattr(slot.view, "state", None)
-    return "" if state is None else plain(state.name if hasattr(state, "name") else str(state))
+    state = getattr(slot.view, "validity", None)
+    return "" if state is None else to_words(state.name if hasattr(state, "add_later_finding") else str(state))
 
 
 def _path(view: Any, table: Table) -> list[tuple[str, str]]:
@@ -139,10 +139,10 @@ def _link(slot: Slot[Any, Any]) -> dict[str, Any]:
     """Return the counters of the link, and its round-trip time (ms)."""
     link = slot.driver.link
     if link is None:
-        return {"phase": plain(slot.supervisor.phase.name), "failures": slot.supervisor.failures}
+        return {"phase": to_words(slot.supervisor.phase.name), "failures": slot.supervisor.failures}
     counters = link.counters
     return {
-        "phase": plain(slot.supervisor.phase.name),
+        "phase": to_words(slot.supervisor.phase.name),
         "failures": slot.supervisor.failures,
         "round_trip_ms": round(link.round_trip * 1000, 2),
         "sent": counters.sent,

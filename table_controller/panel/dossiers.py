@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware_bridge.errors import BadDossier
+from firmware_bridge.errors import BadFaultReport
 from table_controller.cli import jam_text
 from table_controller.diagnosis import steps as st
 from table_controller.diagnosis import store as files
@@ -14,17 +14,17 @@ from table_controller.panel.words import STEP_TITLES, with_machine_names
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.dossier import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
-    from table_controller.diagnosis.steps import StepEvent
+    from table_controller.diagnosis.steps import ReturnEvent
 
 # The newest reports are shown; `pitbox fault --list` has them all.
 NEWEST: Final = 6
 # Steps that a person confirms, and what the person enters; the machine completes all other steps.
-BY_WORD: Final = {"path_empty": "word", "count": "number", "return": "word"}
+CONFIRMED_BY_PERSON: Final = {"path_empty": "word", "count": "number", "return": "word"}
 
 
-def dossiers(folder: Path) -> list[dict[str, Any]]:
+def list_fault_reports(folder: Path) -> list[dict[str, Any]]:
     """Return the newest fault reports of a folder, newest first; an unreadable one has only an error text."""
     return [_fault_report(folder, number) for number in reversed(files.numbers(folder)[-NEWEST:])]
 
@@ -32,7 +32,7 @@ def dossiers(folder: Path) -> list[dict[str, Any]]:
 def _fault_report(folder: Path, number: int) -> dict[str, Any]:
     try:
         report, events = files.read(folder, number), files.steps_of(folder, number)
-    except BadDossier as broken:
+    except BadFaultReport as broken:
         return {"number": number, "slot": "", "title": str(broken), "begun": False, "steps": []}
     diagnosis = diagnose(report)
     return {
@@ -40,7 +40,7 @@ def _fault_report(folder: Path, number: int) -> dict[str, Any]:
         "slot": report.machine.slot,
         "title": with_machine_names(jam_text.heading(report)),
         "rule": list(jam_text.rule_lines(report)),
-        "path": jam_text.drawing(report, diagnosis),
+        "path": jam_text.draw_fault(report, diagnosis),
         "where": list(jam_text.where_lines(diagnosis)),
         "cards": jam_text.cards_line(diagnosis.cards),
         "causes": list(jam_text.cause_lines(diagnosis)),
@@ -50,21 +50,21 @@ def _fault_report(folder: Path, number: int) -> dict[str, Any]:
     }
 
 
-def _is_begun(progress: st.Way | None) -> bool:
+def _is_begun(progress: st.ReturnProgress | None) -> bool:
     """Return whether a person has begun: the procedure of a machine fault waits for a technician."""
     return progress is not None and (not progress.began.service or bool(progress.technician) or progress.next is None)
 
 
-def _steps(report: Dossier, diagnosis: Diagnosis, events: list[StepEvent]) -> list[dict[str, str]]:
+def _steps(report: FaultReport, diagnosis: Diagnosis, events: list[ReturnEvent]) -> list[dict[str, str]]:
     """Return the steps of the return to service, each with its evidence and how it is completed."""
-    progress = st.replay(events) or st.Way(st.begin_of(report, "", service=not diagnosis.staff))
+    progress = st.replay(events) or st.ReturnProgress(st.begin_of(report, "", service=not diagnosis.staff))
     rows = []
     for step in progress.steps:
         name = step.name.lower()
         state = "done" if step in progress.done else "next" if step is progress.next else "later"
-        role = st.RETURNS if step is st.Step.RETURN else "floorperson" if diagnosis.staff else "technician"
+        role = st.RETURNING_ROLE if step is st.ReturnStep.RETURN else "floorperson" if diagnosis.staff else "technician"
         rows.append({
             "name": name, "title": STEP_TITLES[name], "text": step.value, "state": state, "role": role,
-            "evidence": st.wanted(progress, step), "ticks": BY_WORD.get(name, "itself"),
+            "evidence": st.required_evidence(progress, step), "ticks": CONFIRMED_BY_PERSON.get(name, "itself"),
         })  # fmt: skip
     return rows

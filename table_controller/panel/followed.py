@@ -9,13 +9,13 @@ from starlette.responses import StreamingResponse
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from table_controller.panel.live import Live, Stream
+    from table_controller.panel.live import LivePages, PageStream
 
 
-class Followed(StreamingResponse):
+class StreamResponse(StreamingResponse):
     """A streaming response that always releases its stream at the end, even if nothing was sent."""
 
-    def __init__(self, stream: Stream, live: Live) -> None:
+    def __init__(self, stream: PageStream, live: LivePages) -> None:
         super().__init__(stream.chunks(), media_type="text/event-stream")
         self._stream = stream
         self._live = live
@@ -25,4 +25,4 @@ class Followed(StreamingResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._live.leave(self._stream)
+            self._live.close_stream(self._stream)

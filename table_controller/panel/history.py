@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from table_controller.cli.jams import dossiers, reasons
-from table_controller.controller.wear import FOLDER, PARTS, WearBook, warnings_of
+from table_controller.cli.jams import known_faults, reason_titles
+from table_controller.controller.wear import WEAR_FOLDER, PARTS, WearStore, warnings_of
 from table_controller.diagnosis.drift import excess, margins
-from table_controller.diagnosis.history import History, Row
-from table_controller.diagnosis.summary import cause_of, summed
+from table_controller.diagnosis.history import FaultHistory, HistoryRow
+from table_controller.diagnosis.summary import cause_of, summarize
 from table_controller.journal import records as rec
-from table_controller.journal.wording import content, plain
+from table_controller.journal.wording import decode_body, to_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     from table_controller.diagnosis.drift import Wear
     from table_controller.diagnosis.summary import Summary
     from table_controller.journal.chain import Record
-    from table_controller.panel.reading import Reading
+    from table_controller.panel.reading import JournalAccess
 
 # The newest records that are read; `pitbox faults` reads them all.
-NEWEST: Final = 20_000
+MAX_RECORDS: Final = 20_000
 # Faults that are shown as bars.
-BARS: Final = 20
+MAX_BARS: Final = 20
 # Interval of link samples (s), and how many are kept: an hour.
-EVERY: Final = 10.0
-LOOKS: Final = 360
+SAMPLE_EVERY_S: Final = 10.0
+MAX_SAMPLES: Final = 360
 _COUNTED: Final = ("retransmitted", "gaps", "late_replies")
 
 
-class Links:
+class LinkHistory:
     """Samples of each link since the panel started."""
 
     def __init__(self, box: Box, wall_ns: Callable[[], int]) -> None:
@@ -48,9 +48,9 @@ class Links:
         self._looks: dict[str, deque[tuple[int, float | None, int]]] = {}
         self._before: dict[str, tuple[int, ...]] = {}
         self._handle: asyncio.TimerHandle | None = None
-        self.look()
+        self.sample()
 
-    def look(self) -> None:
+    def sample(self) -> None:
         """Sample every link: its round-trip time (ms), and its errors since the last sample."""
         at = self._wall_ns() // 1_000_000
         for name, slot in self._box.slots.items():
@@ -61,10 +61,10 @@ class Links:
             wrong = sum(now - then if now >= then else now for now, then in zip(counted, before, strict=True))
             self._before[name] = counted
             took = None if link is None else round(link.round_trip * 1000, 2)
-            self._looks.setdefault(name, deque(maxlen=LOOKS)).append((at, took, wrong))
-        self._handle = asyncio.get_running_loop().call_later(EVERY, self.look)
+            self._looks.setdefault(name, deque(maxlen=MAX_SAMPLES)).append((at, took, wrong))
+        self._handle = asyncio.get_running_loop().call_later(SAMPLE_EVERY_S, self.sample)
 
-    def told(self) -> list[dict[str, Any]]:
+    def to_list(self) -> list[dict[str, Any]]:
         """Return the samples of every link, oldest first."""
         return [{"slot": name, "looks": list(looks)} for name, looks in self._looks.items()]
 
@@ -74,20 +74,20 @@ class Links:
             self._handle.cancel()
 
 
-async def history(reading: Reading, newest: int, data: Path | None, links: Links) -> dict[str, Any]:
+async def read_history(reading: JournalAccess, newest: int, data: Path | None, links: LinkHistory) -> dict[str, Any]:
     """Return the data of all plots."""
-    known = [] if data is None else await reading.in_thread(dossiers, data)
-    folded = History(known)
+    known = [] if data is None else await reading.in_thread(known_faults, data)
+    folded = FaultHistory(known)
 
     def consume(records: Iterable[Record]) -> bool:
         for record in records:
-            if record.kind == rec.STEP and isinstance(body := content(record), dict):
-                folded.take(Row(record.seq, record.wall_ns, body["event"], body["decisions"]))
+            if record.kind == rec.STEP and isinstance(body := decode_body(record), dict):
+                folded.add_row(HistoryRow(record.seq, record.wall_ns, body["event"], body["decisions"]))
         return False
 
-    await reading.forward(max(1, newest - NEWEST + 1), newest, consume)
-    summary = summed(folded.finish(), reasons())
-    worn = [] if data is None else await reading.in_thread(WearBook(data / FOLDER).all)
+    await reading.forward(max(1, newest - MAX_RECORDS + 1), newest, consume)
+    summary = summarize(folded.finish(), reason_titles())
+    worn = [] if data is None else await reading.in_thread(WearStore(data / WEAR_FOLDER).all)
     return {
         "since": summary.since,
         "until": summary.until,
@@ -95,7 +95,7 @@ async def history(reading: Reading, newest: int, data: Path | None, links: Links
         "heat": _heat(summary),
         "waits": _waits(summary),
         "drift": [_drift(wear) for wear in worn if wear.slot.partition(".")[0] in PARTS],
-        "links": links.told(),
+        "links": links.to_list(),
     }
 
 
@@ -112,7 +112,7 @@ def _heat(summary: Summary) -> list[dict[str, Any]]:
 
 def _waits(summary: Summary) -> list[dict[str, Any]]:
     """Return the newest faults with the seconds until acknowledged, cleared, and back in service."""
-    words = reasons()
+    words = reason_titles()
     return [
         {
             "seq": fault.seq, "at": fault.at_ns // 1_000_000, "slot": fault.slot, "segment": fault.segment,
@@ -120,7 +120,7 @@ def _waits(summary: Summary) -> list[dict[str, Any]]:
             "acknowledged": fault.waited(fault.acknowledged_ns), "cleared": fault.waited(fault.cleared_ns),
             "returned": fault.waited(fault.returned_ns),
         }
-        for fault in summary.faults[-BARS:]
+        for fault in summary.faults[-MAX_BARS:]
     ]  # fmt: skip
 
 
@@ -149,4 +149,4 @@ def _drift(wear: Wear) -> dict[str, Any]:
 
 
 def _series(name: str, points: list[tuple[int, float]]) -> dict[str, Any]:
-    return {"name": plain(name), "points": [(at, round(value, 2)) for at, value in points]}
+    return {"name": to_words(name), "points": [(at, round(value, 2)) for at, value in points]}

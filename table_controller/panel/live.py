@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from table_controller.controller.lock_window import LockWindow
-from table_controller.panel.devices import devices, problem
-from table_controller.panel.metrics import Tally
-from table_controller.panel.view import finding, meter, testing, view
+from table_controller.panel.devices import devices, error_view
+from table_controller.panel.metrics import EventCounters
+from table_controller.panel.view import finding_view, meter_view, machines_in_test_mode, table_view
 from table_controller.quota import Quota, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from table_controller.controller.box import Box
-    from table_controller.controller.loop import Step
-    from table_controller.panel.archive import Archive
-    from table_controller.quota import Origin, Seat
+    from table_controller.controller.loop import DurableStep
+    from table_controller.panel.archive import RoundIndex
+    from table_controller.quota import Origin, Admission
 
 # Steps within this time (s) become one message, so that a burst of bets costs one update.
-GATHER: Final = 0.04
+GATHER_S: Final = 0.04
 # Interval of machine updates while a page shows them (s).
-LOOK: Final = 0.25
+LOOK_S: Final = 0.25
 # Interval of heartbeats (s); a page that receives nothing for three of them shows a warning.
-BEAT: Final = 2.0
+HEARTBEAT_S: Final = 2.0
 # Most pages: ten at a busy table, and forgotten ones. For people signed on anywhere, and for them with the table's own
 # screens; below, for one credential and one screen.
 PAGES: Final = (0, 40, 48)
@@ -41,27 +41,27 @@ PAGES_EACH: Final = (0, 16, 48)
 SIGNS: Final = (8, 12, 16)
 SIGNS_EACH: Final = (4, 4, 16)
 # A sign page may report at most once in this time (s).
-REPORTS: Final = 0.2
+REPORT_EVERY_S: Final = 0.2
 # Most findings on a page; each kind has few, so that every important kind fits.
-FINDINGS: Final = 80
+MAX_FINDINGS: Final = 80
 # The role of a meter sign's stream, which has no person.
 SIGN: Final = "sign"
 # The origin of a stream that does not come over a network.
-HERE: Final = origin_of("local", own=True)
+LOCAL_ORIGIN: Final = origin_of("local", own=True)
 # Roles that see the notices for technicians.
-TECHNICAL: Final = ("floorperson", "technician")
+TECHNICAL_ROLES: Final = ("floorperson", "technician")
 
 _encode: Final = msgspec.json.Encoder().encode
 
 
-class Stream:
+class PageStream:
     """One page's stream: for each kind of message, the newest one that is not sent yet."""
 
     def __init__(self, role: str, *, machines: bool, alive: Callable[[], bool]) -> None:
         self.role = role
         self.machines = machines
         self.alive = alive
-        self.seat: tuple[Quota, Seat] | None = None
+        self.seat: tuple[Quota, Admission] | None = None
         self.ended = False
         self.page = secrets.token_urlsafe(16) if role == SIGN else ""  # identifies the sign page in its reports
         self.reported = 0.0  # when that page last reported
@@ -86,7 +86,7 @@ class Stream:
                 yield b"event: gone\ndata: {}\n\n"
                 return
             try:
-                async with asyncio.timeout(BEAT):
+                async with asyncio.timeout(HEARTBEAT_S):
                     await self._wake.wait()
             except TimeoutError:
                 yield b"event: beat\ndata: {}\n\n"
@@ -97,7 +97,7 @@ class Stream:
                 yield b"id: %d\nevent: %s\ndata: %s\n\n" % (seq, kind.encode(), data)
 
 
-class Live:
+class LivePages:
     """The open pages of one table. `close` ends every stream, so that the server can stop at once."""
 
     def __init__(self, box: Box, name: str, hints: Callable[[], dict[str, str]] | None = None) -> None:
@@ -106,12 +106,12 @@ class Live:
         self._hints = hints
         self._name = name
         self._loop = asyncio.get_running_loop()
-        self.tally = Tally()
-        self.streams: set[Stream] = set()
+        self.tally = EventCounters()
+        self.streams: set[PageStream] = set()
         self._pages = Quota(PAGES, PAGES_EACH)
         self._signs = Quota(SIGNS, SIGNS_EACH)
-        self.archive: Archive | None = None
-        self._waiting: dict[int, tuple[Any, asyncio.Future[Step]]] = {}
+        self.archive: RoundIndex | None = None
+        self._waiting: dict[int, tuple[Any, asyncio.Future[DurableStep]]] = {}
         self._due: asyncio.TimerHandle | None = None
         self._lock_window = LockWindow()
         self._looking: asyncio.TimerHandle | None = None
@@ -119,25 +119,25 @@ class Live:
         self._shown: tuple[Any, ...] = (None, None, [])  # the last sent parts that no step announces
         self.closed = False
         if box.controller is not None:
-            self.tally.seq = box.controller.durable
-            box.controller.followers.append(self.take)
-            box.controller.on_noted.append(self.renew)
+            self.tally.seq = box.controller.durable_seq
+            box.controller.followers.append(self.on_step)
+            box.controller.on_noted.append(self.schedule_update)
 
     # --- from the table -----------------------------------------------------------------------------------------------
 
-    def take(self, step: Step) -> None:
+    def on_step(self, step: DurableStep) -> None:
         """Resolve the waiting request of a durable step, and update all pages."""
-        self.tally.take(step)
+        self.tally.add_step(step)
         waiting = self._waiting.pop(id(step.event), None)
         if waiting is not None and not waiting[1].done():
             waiting[1].set_result(step)
         if self.archive is not None:
-            self.archive.take(step)
-        self.renew()
+            self.archive.add_step(step)
+        self.schedule_update()
 
-    def expect(self, event: Any) -> asyncio.Future[Step]:
+    def expect(self, event: Any) -> asyncio.Future[DurableStep]:
         """Return a future for the step of an event that is submitted next."""
-        future: asyncio.Future[Step] = self._loop.create_future()
+        future: asyncio.Future[DurableStep] = self._loop.create_future()
         self._waiting[id(event)] = (event, future)  # keeps the event alive, so that its id stays unique
         return future
 
@@ -147,19 +147,19 @@ class Live:
 
     # --- to the pages -------------------------------------------------------------------------------------------------
 
-    def follow(self, role: str, origin: Origin = HERE, *, machines: bool, alive: Callable[[], bool]) -> Stream | None:
+    def open_stream(self, role: str, origin: Origin = LOCAL_ORIGIN, *, machines: bool, alive: Callable[[], bool]) -> PageStream | None:
         """Open a stream; None if there are too many. Signs and pages have separate limits."""
         places = self._signs if role == SIGN else self._pages
         seat = None if self.closed else places.admit(origin)
         if seat is None:
             return None
-        stream = Stream(role, machines=machines, alive=alive)
+        stream = PageStream(role, machines=machines, alive=alive)
         stream.seat = (places, seat)
         self.streams.add(stream)
         if stream.page:
             stream.put("page", 0, _encode({"page": stream.page}))
         self._machines = b""  # the new page needs a first message
-        self.renew()
+        self.schedule_update()
         self._look()
         return stream
 
@@ -169,32 +169,32 @@ class Live:
         if stream is None:
             return "no open sign page has this id"
         now = self._loop.time()
-        if now - stream.reported < REPORTS:
+        if now - stream.reported < REPORT_EVERY_S:
             return "this page reported too recently"
         stream.reported = now
-        if self._box.sign is None or not self._box.sign.page_shown(text):
+        if self._box.meter_signs is None or not self._box.meter_signs.on_page_report(text):
             return "this is not the amount of the meter"
         return ""
 
-    def leave(self, stream: Stream) -> None:
+    def close_stream(self, stream: PageStream) -> None:
         """Remove a closed page, and release its place."""
         self.streams.discard(stream)
         if stream.seat is not None:
             places, seat = stream.seat
             places.release(seat)
 
-    def renew(self) -> None:
+    def schedule_update(self) -> None:
         """Schedule an update of all pages."""
         if self._due is None and self.streams and not self.closed:
-            self._due = self._loop.call_later(GATHER, self._show)
+            self._due = self._loop.call_later(GATHER_S, self._show)
 
     def _show(self) -> None:
         self._due = None
-        if self.locking():
-            self.renew()
+        if self.is_locking():
+            self.schedule_update()
             return
         controller = self._box.controller
-        if controller is not None and controller.halted is None and controller.durable < controller.newest:
+        if controller is not None and controller.halted is None and controller.durable_seq < controller.newest_seq:
             return  # the state is not durable yet; the next durable step calls again
         self._shown = self._unannounced()
         pictures: dict[str, bytes] = {}
@@ -207,7 +207,7 @@ class Live:
         """Return the shown parts that no step announces: the cause of a halt, hints, notices."""
         return self._box.cause, None if self._hints is None else self._hints(), self._box.surroundings.notices
 
-    def locking(self) -> bool:
+    def is_locking(self) -> bool:
         """Return whether sensors are being locked; then updates wait."""
         controller = self._box.controller
         if controller is None or controller.halted is not None:
@@ -217,20 +217,20 @@ class Live:
     def picture(self, role: str) -> dict[str, Any]:
         """Return the state for a page of this role."""
         controller = self._box.controller
-        picture: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": problem(self._box.cause)}
+        picture: dict[str, Any] = {"seq": self.tally.seq, "table": self._name, "halted": error_view(self._box.cause)}
         if controller is None:
             return picture
-        picture["testing"] = testing(controller.table)
+        picture["testing"] = machines_in_test_mode(controller.table)
         if role == SIGN:
             return picture | {
-                "meter": meter(controller.table, controller.shown_money),
+                "meter": meter_view(controller.table, controller.shown_money),
                 "game": controller.table.context.edition.title,
             }
-        picture["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL else []
-        picture |= view(controller.table, role, controller.time_left(), controller.shown_money)
+        picture["notices"] = [notice.sentence for notice in self._box.surroundings.notices] if role in TECHNICAL_ROLES else []
+        picture |= table_view(controller.table, role, controller.time_left(), controller.shown_money)
         if self._hints is not None:
             picture["hints"] = self._hints()
-        picture["findings"] = [finding(one) for one in controller.findings.listed()[:FINDINGS]]
+        picture["findings"] = [finding_view(one) for one in controller.findings.list_by_severity()[:MAX_FINDINGS]]
         if self._box.presence is not None:
             dealer = self._box.presence.dealer
             picture["dealer"] = None if dealer is None else dealer.credential
@@ -245,10 +245,10 @@ class Live:
         self._looking = None
         if self.closed or not self.streams:
             return
-        self._looking = self._loop.call_later(LOOK, self._look)
+        self._looking = self._loop.call_later(LOOK_S, self._look)
         if self._unannounced() != self._shown:
-            self.renew()
-        watching = [stream for stream in self.streams if stream.machines and not self.locking()]
+            self.schedule_update()
+        watching = [stream for stream in self.streams if stream.machines and not self.is_locking()]
         if watching:
             controller = self._box.controller
             table = None if controller is None else controller.table
@@ -262,9 +262,9 @@ class Live:
         """Stop following the table, and end every stream."""
         self.closed = True
         controller = self._box.controller
-        if controller is not None and self.take in controller.followers:
-            controller.followers.remove(self.take)
-            controller.on_noted.remove(self.renew)
+        if controller is not None and self.on_step in controller.followers:
+            controller.followers.remove(self.on_step)
+            controller.on_noted.remove(self.schedule_update)
         for handle in (self._due, self._looking):
             if handle is not None:
                 handle.cancel()

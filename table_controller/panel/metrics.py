@@ -10,18 +10,18 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, Moved, Refused
+from table_controller.table.decisions import HoldOpened, StateChanged, RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import DurableStep
 
 TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _Sample = tuple["Mapping[str, str]", int]
 
 
-class Tally:
+class EventCounters:
     """Counters of events. `seq` is the newest durable step."""
 
     def __init__(self) -> None:
@@ -31,18 +31,18 @@ class Tally:
         self.voided = 0
         self._ending = ""
         self.refused = 0
-        self.found: Counter[str] = Counter()
+        self.irregularities: Counter[str] = Counter()
 
-    def take(self, step: Step) -> None:
+    def add_step(self, step: DurableStep) -> None:
         """Count a durable step."""
         self.steps += 1
         self.seq = step.seq
         for decision in step.decisions:
-            if isinstance(decision, Found):
-                self.found[decision.trigger] += 1
-            elif isinstance(decision, Refused):
+            if isinstance(decision, HoldOpened):
+                self.irregularities[decision.trigger] += 1
+            elif isinstance(decision, RequestRefused):
                 self.refused += 1
-            elif isinstance(decision, Moved) and decision.what == "round":
+            elif isinstance(decision, StateChanged) and decision.what == "round":
                 self._round(decision.state)
 
     def _round(self, state: str) -> None:
@@ -55,7 +55,7 @@ class Tally:
             self._ending = ""
 
 
-def tally_text(tally: Tally, panels: int) -> str:
+def counters_text(tally: EventCounters, panels: int) -> str:
     """Return the counters as text; `panels` is the number of open pages."""
     lines: list[str] = []
 
@@ -69,7 +69,7 @@ def tally_text(tally: Tally, panels: int) -> str:
           [({"ended": "complete"}, tally.rounds), ({"ended": "void"}, tally.voided)])  # fmt: skip
     write("pitbox_refusals_total", "counter", "refused requests", [({}, tally.refused)])
     write("pitbox_irregularities_total", "counter", "irregularities by what triggered them",
-          [({"trigger": trigger}, number) for trigger, number in sorted(tally.found.items())])  # fmt: skip
+          [({"trigger": trigger}, number) for trigger, number in sorted(tally.irregularities.items())])  # fmt: skip
     return "\n".join(lines) + "\n"
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Protocol
 
-from table_controller.panel.archive import Archive
-from table_controller.panel.desk import Desk
-from table_controller.panel.history import Links
-from table_controller.panel.live import Live
-from table_controller.panel.reading import Reading
-from table_controller.panel.sessions import Sessions
+from table_controller.panel.archive import RoundIndex
+from table_controller.panel.desk import RequestHandler
+from table_controller.panel.history import LinkHistory
+from table_controller.panel.live import LivePages
+from table_controller.panel.reading import JournalAccess
+from table_controller.panel.sessions import PanelSessions
 from table_controller.quota import Screens, origin_of
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from table_controller.controller.box import Box
     from table_controller.panel.desk import Check
-    from table_controller.panel.reading import InThread
-    from table_controller.panel.sessions import Session
-    from table_controller.people import Person
+    from table_controller.panel.reading import ThreadRunner
+    from table_controller.panel.sessions import PanelSession
+    from table_controller.people import CredentialHolder
     from table_controller.quota import Origin
 
 
-class Bench(Protocol):
+class SimulatedMachines(Protocol):
     """Controls of simulated machines; a real table has none."""
 
     def faults(self) -> dict[str, list[tuple[str, str]]]:
@@ -54,9 +54,9 @@ class Panel:
         name: str,
         secure: bool = False,
         local: bool = True,
-        bench: Bench | None = None,
+        bench: SimulatedMachines | None = None,
         status: Callable[[], str] = str,
-        in_thread: InThread = asyncio.to_thread,
+        in_thread: ThreadRunner = asyncio.to_thread,
         data: Path | None = None,
         unverified: bool = False,
         screens: Iterable[str] = (),
@@ -72,34 +72,34 @@ class Panel:
         self.bench = bench
         self.status = status
         self.data = data
-        self.live = Live(box, name, None if bench is None else bench.hints)
-        self.reading = Reading(lambda: box.store, in_thread, self.live.locking)
+        self.live = LivePages(box, name, None if bench is None else bench.hints)
+        self.journal = JournalAccess(lambda: box.store, in_thread, self.live.is_locking)
         if box.controller is not None:
-            self.live.archive = Archive(box.controller, self.reading, self.live.renew)
+            self.live.archive = RoundIndex(box.controller, self.journal, self.live.schedule_update)
             self.live.archive.begin()
-        self.links = Links(box, lambda: box.clock.now()[0])
-        self.desk = Desk(box, self.live, check)
-        self.sessions = Sessions(asyncio.get_running_loop().time, self._signed_off)
+        self.links = LinkHistory(box, lambda: box.clock.now()[0])
+        self.requests = RequestHandler(box, self.live, check)
+        self.sessions = PanelSessions(asyncio.get_running_loop().time, self._signed_off)
 
     def origin(self, peer: str, local: str) -> Origin:
         """Return the origin of a peer. `local` is the address of this box that it reached."""
-        if self._screens.has(peer, local):
+        if self._screens.includes(peer, local):
             return origin_of(peer, own=True)
-        return origin_of(peer, known=self.box.plan.people.known_address(peer))
+        return origin_of(peer, known=self.box.plan.people.is_known_address(peer))
 
-    def signed_on(self, who: Person) -> str:
+    def signed_on(self, who: CredentialHolder) -> str:
         """Begin a session for a person and record the sign-on; return the session's token."""
         token = self.sessions.begin(who)
         if self.box.presence is not None:
-            self.box.presence.signed_on(who.speaker, who.proof)
-        self.live.renew()
+            self.box.presence.sign_on(who.event_person, who.proof)
+        self.live.schedule_update()
         return token
 
-    def _signed_off(self, session: Session) -> None:
+    def _signed_off(self, session: PanelSession) -> None:
         presence = self.box.presence
         if presence is not None and not self.live.closed:
-            presence.signed_off(session.who.speaker, session.who.proof)
-            self.live.renew()
+            presence.sign_off(session.who.event_person, session.who.proof)
+            self.live.schedule_update()
 
     def close(self) -> None:
         """Close every page; the table plays on."""

@@ -16,56 +16,56 @@ if TYPE_CHECKING:
     from table_controller.journal.chain import Record
     from table_controller.journal.port import Journal
 
-    InThread = Callable[..., Awaitable[Any]]
+    ThreadRunner = Callable[..., Awaitable[Any]]
     # Processes some records; returns whether it has enough.
-    Take = Callable[[Iterable[Record]], bool]
+    RecordConsumer = Callable[[Iterable[Record]], bool]
 
 # Records in one batch: a few milliseconds of work.
-PIECE: Final = 200
+BATCH: Final = 200
 # Pause between two batches (s), so that a reader never uses a whole core.
-REST: Final = 0.002
+PAUSE_S: Final = 0.002
 # Interval (s) of checks while sensors lock.
-LOOK: Final = 0.05
+POLL_S: Final = 0.05
 # Most requests that wait for the reader.
-WAITING: Final = 4
+MAX_WAITING: Final = 4
 
 
-class Reading:
+class JournalAccess:
     """`store` returns the open journal; `hold` returns whether the loop must not be disturbed now."""
 
-    def __init__(self, store: Callable[[], Journal | None], in_thread: InThread, hold: Callable[[], bool]) -> None:
+    def __init__(self, store: Callable[[], Journal | None], in_thread: ThreadRunner, hold: Callable[[], bool]) -> None:
         self._store = store
         self._hold = hold
         self.in_thread = in_thread
         self._one = asyncio.Lock()
         self._waiting = 0
 
-    async def forward(self, first: int, last: int, take: Take) -> None:
+    async def forward(self, first: int, last: int, consume: RecordConsumer) -> None:
         """Pass records to `consume` in order until there are no more, or it has enough."""
-        starts = range(first, last + 1, PIECE)
-        await self._alone([(start, min(last, start + PIECE - 1)) for start in starts], take)
+        starts = range(first, last + 1, BATCH)
+        await self._alone([(start, min(last, start + BATCH - 1)) for start in starts], consume)
 
-    async def backward(self, last: int, first: int, take: Take) -> None:
+    async def backward(self, last: int, first: int, consume: RecordConsumer) -> None:
         """Pass batches of records to `consume`, the newest batch first; within a batch in order."""
-        ends = range(last, first - 1, -PIECE)
-        await self._alone([(max(first, end - PIECE + 1), end) for end in ends], take)
+        ends = range(last, first - 1, -BATCH)
+        await self._alone([(max(first, end - BATCH + 1), end) for end in ends], consume)
 
-    async def _alone(self, pieces: list[tuple[int, int]], consume: Take) -> None:
-        if self._waiting >= WAITING:
-            raise BadRequest(f"{WAITING} requests already wait for the journal; try again")
+    async def _alone(self, pieces: list[tuple[int, int]], consume: RecordConsumer) -> None:
+        if self._waiting >= MAX_WAITING:
+            raise BadRequest(f"{MAX_WAITING} requests already wait for the journal; try again")
         self._waiting += 1
         try:
             async with self._one:
                 for first, last in pieces:
                     if await self._piece(first, last, consume):
                         return
-                    await asyncio.sleep(REST)
+                    await asyncio.sleep(PAUSE_S)
         finally:
             self._waiting -= 1
 
-    async def _piece(self, first: int, last: int, consume: Take) -> bool:
+    async def _piece(self, first: int, last: int, consume: RecordConsumer) -> bool:
         while self._hold():  # noqa: ASYNC110 - a second at most, and its end is not announced
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_S)
         store = self._store()
         if store is None:
             raise BoxLocked("the journal is not open")
@@ -73,5 +73,5 @@ class Reading:
         return enough
 
 
-def _taken(store: Journal, first: int, last: int, consume: Take) -> bool:
+def _taken(store: Journal, first: int, last: int, consume: RecordConsumer) -> bool:
     return consume(store.read(first, last))

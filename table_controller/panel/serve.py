@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from table_controller.config import PanelConfig
     from table_controller.controller.box import Box
     from table_controller.panel.desk import Check
-    from table_controller.panel.panel import Bench
+    from table_controller.panel.panel import SimulatedMachines
 
 # Graceful shutdown (s), after all streams have ended.
 GRACE: Final = 1
@@ -49,7 +49,7 @@ async def serve(
     check: Check,
     *,
     name: str,
-    bench: Bench | None = None,
+    bench: SimulatedMachines | None = None,
     on_ready: Callable[[int], None] | None = None,
     status: Callable[[], str] = str,
     data: Path | None = None,
@@ -112,7 +112,7 @@ def _server(uvicorn: Any, connections: Any, app: Any, panel: Panel, config: Pane
             await self.lifespan.startup()
             self.servers: list[Any] = []
             self.door = connections.Door(
-                sockets[0], self._connection, panel.origin, panel.box.repeated, self.config.ssl
+                sockets[0], self._connection, panel.origin, panel.box.repeated_log, self.config.ssl
             )  # fmt: skip
             self.started = True
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from table_controller.journal.wording import plain
-from table_controller.ledger.money import dollars
+from table_controller.journal.wording import to_words
+from table_controller.ledger.money import format_dollars
 from table_controller.panel import words
 from table_controller.table import machines as mc
 from table_controller.table import shuffling
-from table_controller.table.dealing import places
+from table_controller.table.dealing import places_dealt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from table_controller.journal.finding_log import LoggedFinding
     from table_controller.journal.hit_log import HitLog
     from table_controller.table.core import Table
-    from table_controller.table.decisions import Prompt, Reason
+    from table_controller.table.decisions import Prompt, DenialReason
     from table_controller.table.state import Deck, Hold
 
 _SEATS: Final = range(1, 7)
@@ -29,7 +29,7 @@ _BEFORE_THE_DEAL: Final = (mc.IDLE, mc.BETTING, mc.NO_MORE_BETS, mc.LOCKED, mc.S
 _HOUR: Final = 3600.0
 
 
-def view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney | None) -> dict[str, Any]:
+def table_view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney | None) -> dict[str, Any]:
     """Return the state of a table for a page of this role. `left`: seconds until each running deadline.
 
     `money`: the durable state of the meter.
@@ -50,9 +50,9 @@ def view(table: Table, role: str, left: Mapping[str, float], money: ShownMoney |
         "dice": _dice(table, left),
         "seats": [_seat(table, seat) for seat in _SEATS if seat <= table.context.submission.seats],
         "dealer_cards": _cards(table, 0),
-        "meter": meter(table, money),
+        "meter": meter_view(table, money),
         "meter_rules": _meter_rules(table),
-        "by_shoe": table.context.by_shoe,
+        "by_shoe": table.context.shuffles_per_shoe,
         "slots": _slots(table),
         "doing": _doing(table),
     }
@@ -73,7 +73,7 @@ def _round(table: Table) -> dict[str, Any]:
         "start_place": None if start is None else _place_of(start),
         "total": round_.total if round_.announced else None,  # hidden until the dealer has announced it
         "finds_start": table.state.start,
-        "dealing": plain(table.state.dealing),
+        "dealing": to_words(table.state.dealing),
         "void": round_.state == mc.VOID,
     }
 
@@ -131,7 +131,7 @@ def _prompt(table: Table, prompt: Prompt, role: str) -> dict[str, Any]:
 def _because(hold: Hold) -> str:
     """Return why the question of an irregularity is asked: what happened, and where."""
     about = ", ".join(_about(hold))
-    return words.sentence(words.meaning(hold.trigger) or plain(hold.trigger)) + (f" ({about})" if about else "")
+    return words.sentence(words.meaning(hold.trigger) or to_words(hold.trigger)) + (f" ({about})" if about else "")
 
 
 def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str:
@@ -140,8 +140,8 @@ def _choice(table: Table, prompt: Prompt, hold: Hold | None, choice: str) -> str
     if choice == "give_up" and prompt.slot is not None:
         return f"Take {words.machine_name(prompt.slot).lower()} out of service"
     if prompt.kind == "choose" and hold is not None and choice in hold.choices:
-        known = {*label.lower().split(), *plain(choice).split(), "round", "deck"}
-        orders = ", ".join(plain(what) for what in hold.choices[choice] if not set(plain(what).split()) <= known)
+        known = {*label.lower().split(), *to_words(choice).split(), "round", "deck"}
+        orders = ", ".join(to_words(what) for what in hold.choices[choice] if not set(to_words(what).split()) <= known)
         return f"{label} ({orders})" if orders else label
     return _award(table, choice, label) if prompt.kind == "progressive" else label
 
@@ -150,7 +150,7 @@ def _award(table: Table, hand: str, otherwise: str = "") -> str:
     """Return a hand as the paytable of the table prints it."""
     rules = table.context.meter
     awards = () if rules is None else rules.awards
-    return next((award.label for award in awards if award.hand == hand), otherwise or plain(hand))
+    return next((award.label for award in awards if award.hand == hand), otherwise or to_words(hand))
 
 
 def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
@@ -166,7 +166,7 @@ def _seats_of(table: Table, prompt: Prompt) -> list[int] | None:
 # --- the next action --------------------------------------------------------------------------------------------------
 
 
-def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple[Reason, ...]) -> dict[str, Any]:
+def _next(table: Table, role: str, prompts: list[dict[str, Any]], reasons: tuple[DenialReason, ...]) -> dict[str, Any]:
     """Return the next action, who does it, and how: an answer, a button, by hand, or by a machine."""
     mine = next((prompt for prompt in prompts if prompt["mine"]), None)
     if mine is not None:
@@ -199,10 +199,10 @@ def _hands(table: Table) -> str:
     if any(issued.act == "arm_dice" for issued in state.commands.values()) or _dice_wait(table):
         return "Shake the dice three times, lid off"
     shuffler = c.shuffler
-    free = shuffler is not None and c.serves(shuffler) and state.slots[shuffler].deck is None
+    free = shuffler is not None and c.is_in_service(shuffler) and state.slots[shuffler].deck is None
     if free and not state.holds and state.shuffling == "machine":
         for deck in c.decks_at_table():
-            if shuffling.waits(c, deck):
+            if shuffling.is_waiting(c, deck):
                 return f"Put deck {deck.name} into the shuffler"
     return ""
 
@@ -210,13 +210,13 @@ def _hands(table: Table) -> str:
 def _dice_wait(table: Table) -> bool:
     round_ = table.state.round
     waits = round_.state == mc.STARTING_POSITION and round_.asked_start and round_.total is None
-    return waits and table.state.start == "shaker" and not table.context.stopped
+    return waits and table.state.start == "shaker" and not table.context.is_round_stopped
 
 
 def _doing(table: Table) -> list[str]:
     """Return what machines do now, without duplicates."""
     texts = [
-        words.DOING.get(issued.act, "{slot} works").format(slot=words.machine_name(issued.slot))
+        words.COMMANDS_UNDER_WAY.get(issued.act, "{slot} works").format(slot=words.machine_name(issued.slot))
         for issued in table.state.commands.values()
     ]
     return list(dict.fromkeys(texts))
@@ -225,7 +225,7 @@ def _doing(table: Table) -> list[str]:
 # --- holds and reasons ------------------------------------------------------------------------------------------------
 
 
-def _reason(reason: Reason) -> dict[str, str]:
+def _reason(reason: DenialReason) -> dict[str, str]:
     return {
         "text": words.sentence(reason.text),
         "clause": reason.clause,
@@ -265,11 +265,11 @@ def _deck(table: Table, deck: Deck, left: Mapping[str, float]) -> dict[str, Any]
     if deck.by_hand:
         hours = min(table.context.edition.change_hours.values())
     left_s = left.get(f"deck_age/{deck.name}/{hours}")
-    expired = table.context.expired(deck)
+    expired = table.context.is_expired(deck)
     return {
         "name": deck.name,
         "state": deck.state,
-        "text": plain(deck.state),
+        "text": to_words(deck.state),
         "place_text": words.with_machine_names(deck.place.replace("/gate", ", behind its gate")),
         "verified": deck.verified,
         "expired": expired,
@@ -306,7 +306,7 @@ def _seat(table: Table, seat: int) -> dict[str, Any]:
     return {
         "seat": seat,
         "wager": wager,
-        "decided": plain(round_.decided[seat]) if seat in round_.decided else "",
+        "decided": to_words(round_.decided[seat]) if seat in round_.decided else "",
         "bet": _bet(table, seat),
         "cards": _cards(table, seat),
     }
@@ -315,7 +315,7 @@ def _seat(table: Table, seat: int) -> dict[str, Any]:
 def _bet(table: Table, seat: int) -> str:
     """Return a seat's bet for its lamp: none, open, sensed, accepted, lit, undecided."""
     bets = table.state.progressive.seats.get(seat)
-    if bets is None or not table.context.progressive:
+    if bets is None or not table.context.has_progressive:
         return "none"
     if bets.latched:
         return {True: "lit" if bets.lit else "accepted", False: "none", None: "undecided"}[bets.bet]
@@ -333,32 +333,32 @@ def _cards(table: Table, place: int) -> str:
         return "slot"
     if place in round_.to_deal:
         return "waits"
-    return "dealt" if place in places(table.context) and round_.state != mc.VOID else "none"
+    return "dealt" if place in places_dealt(table.context) and round_.state != mc.VOID else "none"
 
 
-def meter(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
+def meter_view(table: Table, money: ShownMoney | None) -> dict[str, Any] | None:
     """Return the durable state of the meter for players; None if the table has no meter."""
     if money is None:
         return None
     meters = money.meters
     return {
         "current": meters.current,
-        "text": dollars(meters.current),
-        "pending": dollars(meters.pending) if meters.pending else "",
+        "text": format_dollars(meters.current),
+        "pending": format_dollars(meters.pending) if meters.pending else "",
         "hits": [
             {
                 "seat": hit.seat,
                 "hand": _award(table, hit.hand),
-                "amount": dollars(hit.amount),
-                "state": plain(hit.state) + ("" if money.is_final(hit) else ", provisional"),
+                "amount": format_dollars(hit.amount),
+                "state": to_words(hit.state) + ("" if money.is_final(hit) else ", provisional"),
                 "final": money.is_final(hit),
             }
             for hit in money.hits
         ],
-        "reserve": dollars(meters.reserve),
-        "overflow": dollars(meters.overflow),
+        "reserve": format_dollars(meters.reserve),
+        "overflow": format_dollars(meters.overflow),
         "closed": money.closed,
-        "paid": dollars(meters.cumulative),
+        "paid": format_dollars(meters.cumulative),
     }
 
 
@@ -366,14 +366,14 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
     """Return the last hits of each level, the newest first; `at` is the wall clock (ms)."""
     return [
         {
-            "level": plain(level),
+            "level": to_words(level),
             "hits": [
                 {
                     "at": hit.claimed_ns // 1_000_000,
                     "round": hit.round,
                     "seat": hit.seat,
-                    "amount": dollars(hit.amount),
-                    "state": plain(hit.state),
+                    "amount": format_dollars(hit.amount),
+                    "state": to_words(hit.state),
                 }
                 for hit in reversed(hits)
             ],
@@ -382,7 +382,7 @@ def last_hits(log: HitLog) -> list[dict[str, Any]]:
     ]
 
 
-def finding(logged: LoggedFinding) -> dict[str, Any]:
+def finding_view(logged: LoggedFinding) -> dict[str, Any]:
     """Return a finding for the floor page; `at` is the wall clock (ms)."""
     return {
         "seq": logged.seq,
@@ -401,16 +401,16 @@ def _meter_rules(table: Table) -> dict[str, Any] | None:
     rules = table.context.meter
     if rules is None:
         return None
-    shown = {"seed": dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": dollars(rules.limit)}
+    shown = {"seed": format_dollars(rules.seed), "rate": f"{rules.rate_bp / 100:g} %", "limit": format_dollars(rules.limit)}
     return {**shown, "seed_micro": rules.seed}
 
 
-def testing(table: Table) -> list[str]:
+def machines_in_test_mode(table: Table) -> list[str]:
     """Return the names of the machines in test mode, which every page shows."""
     return [
-        words.machine_name(name) + (f" (fault report {slot.way.dossier})" if slot.way.dossier else "")
+        words.machine_name(name) + (f" (fault report {slot.return_procedure.fault_report})" if slot.return_procedure.fault_report else "")
         for name, slot in table.state.slots.items()
-        if slot.way is not None and slot.way.testing
+        if slot.return_procedure is not None and slot.return_procedure.testing
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from table_controller.journal.wording import plain
+from table_controller.journal.wording import to_words
 from table_controller.rulebook import EVIDENCE, OUTCOMES, TRIGGERS
 
 # Questions of the core by kind (the part before a slash): {place}, {deck}, {slot} and others are filled in.
@@ -163,7 +163,7 @@ PHASES: Final[dict[str, str]] = {
     "void": "Round is void",
 }
 # Texts of the commands that machines execute now.
-DOING: Final[dict[str, str]] = {
+COMMANDS_UNDER_WAY: Final[dict[str, str]] = {
     "shuffle": "{slot} shuffles",
     "eject": "{slot} ejects the deck: take it",
     "clear_out": "{slot} ejects the deck",
@@ -282,7 +282,7 @@ def sentence(text: str) -> str:
 
 def service_text(state: str) -> str:
     """Return the service state of a device."""
-    return _SERVICE.get(state) or plain(state).capitalize()
+    return _SERVICE.get(state) or to_words(state).capitalize()
 
 
 def place_name(place: int | None) -> str:
@@ -303,9 +303,9 @@ def question(
     head, _, detail = kind.partition("/")
     pattern = QUESTIONS.get(head)
     if pattern is None:
-        return plain(kind)
+        return to_words(kind)
     step, _, by = detail.partition("/")
-    more = _STEPS.get(step, plain(step)) + (f" ({plain(by)})" if by and by not in _NAMED else "")
+    more = _STEPS.get(step, to_words(step)) + (f" ({to_words(by)})" if by and by not in _NAMED else "")
     place = place_name(seat)
     if number and "enter" not in pattern and "how many" not in pattern:
         pattern += ", and enter how many"
@@ -319,12 +319,12 @@ def question(
 
 def title(trigger: str) -> str:
     """Return an irregularity in a few words."""
-    return _TITLES.get(trigger) or plain(trigger)
+    return _TITLES.get(trigger) or to_words(trigger)
 
 
 def answer(choice: str) -> str:
     """Return an answer for a button."""
-    return ANSWERS.get(choice) or plain(choice).capitalize()
+    return ANSWERS.get(choice) or to_words(choice).capitalize()
 
 
 def evidence(what: str) -> str:
@@ -333,13 +333,13 @@ def evidence(what: str) -> str:
     boxes = what.removeprefix("boxes_at_most_")
     if boxes != what:
         return f"nobody plays more than {boxes} box{'es' * (boxes != '1')}"
-    return texts.get(what) or _STATEMENTS.get(what) or plain(what)
+    return texts.get(what) or _STATEMENTS.get(what) or to_words(what)
 
 
 def outcome(what: str) -> str:
     """Return the text of an outcome."""
     known: dict[str, str] = {str(key): text for key, text in OUTCOMES.items()} | _OUTCOMES
-    return known.get(what) or plain(what)
+    return known.get(what) or to_words(what)
 
 
 def meaning(trigger: str) -> str:

@@ -12,8 +12,8 @@ Import `cards`, `hands`, `settlement` and `payback` by name: ranking of hands, s
 """
 
 from table_controller.rulebook.load import edition
-from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, precede, rulings
-from table_controller.rulebook.rows import Choice, Conditions, Facts, Number, Row
+from table_controller.rulebook.lookup import DEFAULT_READING, Ruling, default_ruling, order_by_precedence, find_ruling
+from table_controller.rulebook.rows import Choice, Conditions, Facts, NumberReference, IrregularityRow
 from table_controller.rulebook.schema import Edition
 from table_controller.rulebook.submission import Submission, check_submission, default_submission
 from table_controller.rulebook.texts import (
@@ -21,14 +21,14 @@ from table_controller.rulebook.texts import (
     Clause,
     Enforcement,
     Paytable,
-    Reading,
+    ClauseReading,
     clause,
     clauses,
     enforcement,
     paytables,
     reading,
     readings,
-    words,
+    clause_vocabulary,
 )
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,
@@ -45,8 +45,8 @@ from table_controller.rulebook.vocabulary import (
 
 __all__ = [
     "DECK_OUTCOMES", "DEFAULT_READING", "ENFORCEMENT", "EVIDENCE", "GAMES", "OUTCOMES", "PHASES", "TRIGGERS",
-    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "Number", "Outcome", "Paytable",
-    "Phase", "Reading", "Row", "Ruling", "Submission", "Trigger",
+    "Choice", "Clause", "Conditions", "Edition", "Enforcement", "Evidence", "Facts", "NumberReference", "Outcome", "Paytable",
+    "Phase", "ClauseReading", "IrregularityRow", "Ruling", "Submission", "Trigger",
     "check_submission", "clause", "clauses", "default_ruling", "default_submission", "edition", "enforcement",
-    "paytables", "precede", "reading", "readings", "rulings", "words",
+    "paytables", "order_by_precedence", "reading", "readings", "find_ruling", "clause_vocabulary",
 ]  # fmt: skip

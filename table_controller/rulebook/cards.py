@@ -34,12 +34,12 @@ def suit(card: Card) -> int:
     return card & 3
 
 
-def show(cards: Iterable[Card]) -> str:
+def format_cards(cards: Iterable[Card]) -> str:
     """Return cards in their notation."""
     return " ".join(NOTATION[card] for card in cards)
 
 
-def parse(text: str) -> tuple[Card, ...]:
+def parse_cards(text: str) -> tuple[Card, ...]:
     """Return the cards of a text; BadHand names every word that is not a card. Case does not matter."""
     words = text.split()
     unknown = [word for word in words if word.lower() not in _BY_WORD]
@@ -48,10 +48,10 @@ def parse(text: str) -> tuple[Card, ...]:
     return tuple(_BY_WORD[word.lower()] for word in words)
 
 
-def hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Card, ...]:
+def parse_hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Card, ...]:
     """Return one whole hand of `size` cards; BadHand lists everything that is wrong with it."""
-    cards = parse(text)
-    problems = [*misfits(cards, jokers=jokers, copies=copies)]
+    cards = parse_cards(text)
+    problems = [*excess_cards(cards, jokers=jokers, copies=copies)]
     if len(cards) != size:
         problems.append(f"{len(cards)} card{'s' * (len(cards) != 1)}; a hand has {size}")
     if problems:
@@ -59,7 +59,7 @@ def hand(text: str, size: int, *, jokers: int = 1, copies: int = 1) -> tuple[Car
     return cards
 
 
-def misfits(cards: Sequence[Card], *, jokers: int = 1, copies: int = 1) -> Iterator[str]:
+def excess_cards(cards: Sequence[Card], *, jokers: int = 1, copies: int = 1) -> Iterator[str]:
     """Yield a sentence for each card that appears more often than in `copies` decks with `jokers` jokers."""
     for card in dict.fromkeys(cards):
         times = cards.count(card)

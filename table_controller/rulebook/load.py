@@ -17,7 +17,7 @@ from table_controller.rulebook.validate import objections
 from table_controller.rulebook.vocabulary import GAMES
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.rows import Number
+    from table_controller.rulebook.rows import NumberReference
 
 CHAPTERS: Final = dict(zip(GAMES, ("575", "680a", "686a", "687a", "688a"), strict=True))
 
@@ -49,21 +49,21 @@ def parse(data: bytes) -> Edition:
 def _finished(loaded: Edition, raw: dict[str, Any]) -> Edition:
     """Fill in the numbers of rows and the digest; make the mappings read-only."""
     rows = tuple(
-        msgspec.structs.replace(row, numbers=tuple(_resolved(loaded, number) for number in row.numbers))
+        msgspec.structs.replace(row, draw_numbers=tuple(_resolved(loaded, number) for number in row.numbers))
         for row in loaded.irregularities
     )
     replacement = MappingProxyType(loaded.deal.replacement_card)
     return msgspec.structs.replace(
         loaded,
         irregularities=rows,
-        deal=msgspec.structs.replace(loaded.deal, replacement_card=replacement),
+        deal_by_hand=msgspec.structs.replace(loaded.deal, replacement_card=replacement),
         change_hours=MappingProxyType(loaded.change_hours),
         change_clauses=MappingProxyType(loaded.change_clauses),
-        digest=digest(raw),
+        snapshot_digest=digest(raw),
     )
 
 
-def _resolved(loaded: Edition, number: Number) -> Number:
+def _resolved(loaded: Edition, number: NumberReference) -> NumberReference:
     value = reduce(getattr, number.at.split("."), loaded)
     assert isinstance(value, int), number
     return msgspec.structs.replace(number, value=value)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from table_controller.rulebook.rows import Choice, Facts, Number, Row
-from table_controller.rulebook.validate import phases
+from table_controller.rulebook.rows import Choice, Facts, NumberReference, IrregularityRow
+from table_controller.rulebook.validate import phases_of
 from table_controller.rulebook.vocabulary import (
     DECK_OUTCOMES,
     PHASES,
@@ -41,7 +41,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...]
     acknowledges: Role
     evidence: tuple[Evidence, ...]
-    numbers: tuple[Number, ...]
+    numbers: tuple[NumberReference, ...]
     clauses: tuple[str, ...]
     see: tuple[str, ...]
 
@@ -57,7 +57,7 @@ DEFAULT_READING: Final = "rule 2"
 _REMEMBERED: Final = 4096
 
 
-def rulings(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
+def find_ruling(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
     """Return the ruling for a case; ValueError for a trigger or phase outside the vocabulary."""
     return _ruling(edition, trigger, phase, facts)
 
@@ -66,11 +66,11 @@ def rulings(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> R
 def _ruling(edition: Edition, trigger: Trigger, phase: Phase, facts: Facts) -> Ruling:
     if trigger not in TRIGGERS or phase not in PHASES:
         raise ValueError(f"no such case: {trigger} in {phase}")
-    rows = [row for row in _index(edition).get((trigger, phase), ()) if row.when.hold(phase, facts)]
+    rows = [row for row in _index(edition).get((trigger, phase), ()) if row.when.are_met(phase, facts)]
     return _merged(trigger, phase, rows) if any(not row.adds for row in rows) else default_ruling(trigger, phase)
 
 
-def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
+def order_by_precedence(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...]:
     """Return simultaneous triggers in order of precedence, each once."""
     given = set(triggers)
     if not given <= TRIGGERS.keys():
@@ -79,17 +79,17 @@ def precede(edition: Edition, triggers: Iterable[Trigger]) -> tuple[Trigger, ...
 
 
 @lru_cache(64)
-def _index(edition: Edition) -> dict[tuple[Trigger, Phase], list[Row]]:
+def _index(edition: Edition) -> dict[tuple[Trigger, Phase], list[IrregularityRow]]:
     """Return the rows by trigger and phase: the governing row first, then the rows that add to it."""
-    index: dict[tuple[Trigger, Phase], list[Row]] = {}
+    index: dict[tuple[Trigger, Phase], list[IrregularityRow]] = {}
     for row in sorted(edition.irregularities, key=lambda row: (row.adds, row.order)):
         for trigger in (row.trigger, *row.also):
-            for phase in phases(row):
+            for phase in phases_of(row):
                 index.setdefault((trigger, phase), []).append(row)
     return index
 
 
-def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
+def _merged(trigger: Trigger, phase: Phase, rows: list[IrregularityRow]) -> Ruling:
     """Merge the governing row with the rows that add to it. A person's decision outranks the rule's."""
     governs = rows[0]
     decided = next((row for row in rows if row.decides != "rule"), governs)
@@ -110,7 +110,7 @@ def _merged(trigger: Trigger, phase: Phase, rows: list[Row]) -> Ruling:
     )
 
 
-def _outcomes(rows: list[Row]) -> tuple[Outcome, ...]:
+def _outcomes(rows: list[IrregularityRow]) -> tuple[Outcome, ...]:
     """Return the outcomes of all rows: one per deck, and no continue before an added question is answered."""
     ordered = dict.fromkeys(outcome for row in rows for outcome in row.outcomes)
     strongest = next((outcome for outcome in DECK_OUTCOMES if outcome in ordered), None)

@@ -13,7 +13,7 @@ from table_controller.rulebook.vocabulary import (
     DeckFact,
     DeviceFact,
     Evidence,
-    Finding,
+    StubFinding,
     Outcome,
     Phase,
     Role,
@@ -37,7 +37,7 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     deck: DeckFact = "in_play"
     # What the dealer found after stub_wrong: whether a hand has a wrong number of cards, and whether hands, replacement
     # card, stub and discards make a complete deck. None: not checked yet.
-    finding: Finding | None = None
+    finding: StubFinding | None = None
     # Whether every player has decided: raised or folded in 687a, over, under or surrender in 686a. Elsewhere: open.
     decisions: DecisionFact = "open"
 
@@ -50,11 +50,11 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     start: tuple[StartFact, ...] = ()
     device: tuple[DeviceFact, ...] = ()
     deck: tuple[DeckFact, ...] = ()
-    finding: tuple[Finding, ...] = ()
+    finding: tuple[StubFinding, ...] = ()
     decisions: tuple[DecisionFact, ...] = ()
     hand_deal_over: bool = False  # true: does not apply while cards are dealt from the hand
 
-    def hold(self, phase: str, facts: Facts) -> bool:
+    def are_met(self, phase: str, facts: Facts) -> bool:
         """Return whether all conditions are met."""
         return (
             (not self.dealing or facts.dealing in self.dealing)
@@ -75,7 +75,7 @@ class Choice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     outcomes: tuple[Outcome, ...]
 
 
-class Number(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NumberReference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A number that a row uses: a reference into the edition, so that it is written only once."""
 
     name: str
@@ -83,7 +83,7 @@ class Number(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     value: int = 0  # filled in when the edition is loaded
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class IrregularityRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One irregularity. A row with `adds` adds to the governing row; all other rows exclude one another."""
 
     id: str  # the clause's id, the first of merged clauses (X3), or chapter:reading if only a reading orders it
@@ -101,6 +101,6 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True,
     evidence: tuple[Evidence, ...]
     order: int = 1  # among rows of one trigger
     adds: bool = False
-    numbers: tuple[Number, ...] = ()
+    numbers: tuple[NumberReference, ...] = ()
     clauses: tuple[str, ...] = ()  # the clauses whose outcome this row carries out; empty: only a reading
     see: tuple[str, ...] = ()  # readings

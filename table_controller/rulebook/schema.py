@@ -7,15 +7,15 @@ from typing import Literal
 
 import msgspec
 
-from table_controller.rulebook.rows import Row
+from table_controller.rulebook.rows import IrregularityRow
 from table_controller.rulebook.vocabulary import DealingName, Trigger
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EditionPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of the parts of an edition; unknown fields are errors."""
 
 
-class Cards(Part, frozen=True, kw_only=True):
+class CardsRule(EditionPart, frozen=True, kw_only=True):
     """The deck or batch in play."""
 
     decks: int
@@ -29,7 +29,7 @@ class Cards(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class SecondSet(Part, frozen=True, kw_only=True):
+class SecondSet(EditionPart, frozen=True, kw_only=True):
     """A second deck or batch, prepared in the shuffler while the first is in play."""
 
     allowed_with: Literal["automated_shuffler", "batch_shuffler"]
@@ -39,7 +39,7 @@ class SecondSet(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Seats(Part, frozen=True, kw_only=True):
+class Seats(EditionPart, frozen=True, kw_only=True):
     """Betting positions."""
 
     least: int
@@ -48,7 +48,7 @@ class Seats(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Hand(Part, frozen=True, kw_only=True):
+class HandRule(EditionPart, frozen=True, kw_only=True):
     """The cards of one hand."""
 
     cards: int
@@ -60,7 +60,7 @@ class Hand(Part, frozen=True, kw_only=True):
     split: tuple[int, ...]  # sizes of the hands that are set, highest first; empty: the hand is not split
 
 
-class Method(Part, frozen=True, kw_only=True):
+class DealingMethod(EditionPart, frozen=True, kw_only=True):
     """One dealing method."""
 
     name: DealingName
@@ -72,20 +72,20 @@ class Method(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Deal(Part, frozen=True, kw_only=True):
+class DealRule(EditionPart, frozen=True, kw_only=True):
     """Who gets cards, in which order, by which methods."""
 
     to: Literal["all_positions", "wagered_seats"]
     begins: Literal["starting_position", "far_left"]
     direction: Literal["clockwise"]
     dealer_turn: Literal["in_rotation", "last", "none"]
-    methods: tuple[Method, ...]
+    methods: tuple[DealingMethod, ...]
     replacement_card: Mapping[DealingName, Literal["never", "offered", "bet"]]  # one card face down after the deal
     clause: str
     see: tuple[str, ...] = ()
 
 
-class Stub(Part, frozen=True, kw_only=True):
+class StubRule(EditionPart, frozen=True, kw_only=True):
     """How many cards must be left after the deal, and when they are counted."""
 
     expected: int | None = (
@@ -97,7 +97,7 @@ class Stub(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class CountRule(Part, frozen=True, kw_only=True):
+class CountRule(EditionPart, frozen=True, kw_only=True):
     """The count that a device or the rack must show, and what happens if it does not."""
 
     expected: int  # cards
@@ -106,7 +106,7 @@ class CountRule(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class StartMethod(Part, frozen=True, kw_only=True):
+class StartMethod(EditionPart, frozen=True, kw_only=True):
     """One method for the starting position; the dealer is number one, counted counterclockwise over seven places."""
 
     name: Literal["shaker", "rng", "flat_button"]
@@ -118,7 +118,7 @@ class StartMethod(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Dice(Part, frozen=True, kw_only=True):
+class DiceRule(EditionPart, frozen=True, kw_only=True):
     """The shaker's dice."""
 
     number: int
@@ -130,7 +130,7 @@ class Dice(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Cut(Part, frozen=True, kw_only=True):
+class CutRule(EditionPart, frozen=True, kw_only=True):
     """The cut of the cards."""
 
     by: Literal["dealer", "player_then_dealer"]
@@ -144,7 +144,7 @@ class Cut(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Burn(Part, frozen=True, kw_only=True):
+class BurnRule(EditionPart, frozen=True, kw_only=True):
     """Cards burned unseen."""
 
     per_shoe: int
@@ -154,7 +154,7 @@ class Burn(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Wager(Part, frozen=True, kw_only=True):
+class Wager(EditionPart, frozen=True, kw_only=True):
     """One wager of the game."""
 
     name: str
@@ -170,7 +170,7 @@ class Wager(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Surrender(Part, frozen=True, kw_only=True):
+class Surrender(EditionPart, frozen=True, kw_only=True):
     """How a player may leave the round."""
 
     kind: Literal["surrender", "fold"]
@@ -182,7 +182,7 @@ class Surrender(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class SettleOrder(Part, frozen=True, kw_only=True):
+class SettleOrder(EditionPart, frozen=True, kw_only=True):
     """The order in which players, and each player's side wagers, are settled."""
 
     start: Literal["far_right", "far_left"]
@@ -192,7 +192,7 @@ class SettleOrder(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class ProgressiveRules(Part, frozen=True, kw_only=True):
+class ProgressiveRules(EditionPart, frozen=True, kw_only=True):
     """What the progressive wager requires of the table."""
 
     wager: str
@@ -210,7 +210,7 @@ class ProgressiveRules(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Envy(Part, frozen=True, kw_only=True):
+class EnvyRule(EditionPart, frozen=True, kw_only=True):
     """Who is paid for another player's hand."""
 
     wagers: tuple[str, ...]  # the wagers that open envy
@@ -221,7 +221,7 @@ class Envy(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class PayoutLimit(Part, frozen=True, kw_only=True):
+class PayoutLimit(EditionPart, frozen=True, kw_only=True):
     """A cap that the certificate holder may set."""
 
     scope: Literal["player_hand", "player_round"]
@@ -230,7 +230,7 @@ class PayoutLimit(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class AdjacentBoxes(Part, frozen=True, kw_only=True):
+class AdjacentBoxes(EditionPart, frozen=True, kw_only=True):
     """How many adjacent boxes one player may play."""
 
     most: int | None = None  # None: the submission states it
@@ -238,7 +238,7 @@ class AdjacentBoxes(Part, frozen=True, kw_only=True):
     clause: str
 
 
-class OpeningStep(Part, frozen=True, kw_only=True):
+class OpeningStep(EditionPart, frozen=True, kw_only=True):
     """One step from delivery to the shuffle."""
 
     name: Literal["inspect", "verify_inspection", "spare_joker", "spread", "first_look", "wash", "stack"]
@@ -247,7 +247,7 @@ class OpeningStep(Part, frozen=True, kw_only=True):
     clause: str
 
 
-class Preshuffled(Part, frozen=True, kw_only=True):
+class Preshuffled(EditionPart, frozen=True, kw_only=True):
     """What does not apply to cards that arrive inspected and shuffled."""
 
     skips: tuple[str, ...]  # opening steps
@@ -255,7 +255,7 @@ class Preshuffled(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Idle(Part, frozen=True, kw_only=True):
+class IdleTableRule(EditionPart, frozen=True, kw_only=True):
     """What happens to the cards of an idle table, once the first player has seen them."""
 
     repeats: tuple[str, ...]  # opening steps
@@ -264,7 +264,7 @@ class Idle(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class ApprovedDevice(Part, frozen=True, kw_only=True):
+class ApprovedDevice(EditionPart, frozen=True, kw_only=True):
     """A device approved to reshuffle by itself, and the clauses that it lifts (X12)."""
 
     counts: bool
@@ -273,7 +273,7 @@ class ApprovedDevice(Part, frozen=True, kw_only=True):
     see: tuple[str, ...] = ()
 
 
-class Setting(Part, frozen=True, kw_only=True):
+class Setting(EditionPart, frozen=True, kw_only=True):
     """A named setting for another answer to a reading."""
 
     name: str
@@ -284,7 +284,7 @@ class Setting(Part, frozen=True, kw_only=True):
     meaning: str
 
 
-class TableWarning(Part, frozen=True, kw_only=True):
+class TableWarning(EditionPart, frozen=True, kw_only=True):
     """A warning about a paytable, which may still be selected."""
 
     table: str
@@ -311,31 +311,31 @@ class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     submission_choices: tuple[
         Literal["mid_shoe_entry_ban", "start_marker", "wheel_lowest_straight_flush", "wheel_lowest_straight"], ...
     ]
-    cards: Cards
+    cards: CardsRule
     second_set: SecondSet | None = None
     seats: Seats
-    hand: Hand
-    deal: Deal
-    stub: Stub | None = None
+    hand: HandRule
+    deal: DealRule
+    stub: StubRule | None = None
     count: CountRule
     starts: tuple[StartMethod, ...] = ()
-    dice: Dice | None = None
-    cut: Cut
-    burn: Burn
+    dice: DiceRule | None = None
+    cut: CutRule
+    burn: BurnRule
     wagers: tuple[Wager, ...]
     surrender: Surrender | None = None
     settle_order: SettleOrder
     progressive: ProgressiveRules | None = None
-    envy: Envy | None = None
+    envy: EnvyRule | None = None
     payout_limit: PayoutLimit | None = None
     adjacent_boxes: AdjacentBoxes
     opening: tuple[OpeningStep, ...]
     preshuffled: Preshuffled
-    idle: Idle
+    idle: IdleTableRule
     approved_device: ApprovedDevice
     settings: tuple[Setting, ...] = ()
     warnings: tuple[TableWarning, ...] = ()
-    irregularities: tuple[Row, ...]
+    irregularities: tuple[IrregularityRow, ...]
     digest: str = ""  # of the edition's data, filled in when it is loaded
 
     @property
@@ -343,7 +343,7 @@ class Edition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """The ids of all paytables."""
         return tuple(dict.fromkeys(table for wager in self.wagers for table in wager.tables))
 
-    def method(self, name: str) -> Method | None:
+    def method(self, name: str) -> DealingMethod | None:
         """Return a dealing method of this game, or None."""
         return next((method for method in self.deal.methods if method.name == name), None)
 

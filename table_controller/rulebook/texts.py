@@ -13,7 +13,7 @@ from firmware_bridge.errors import BadRulebook
 from table_controller.rulebook.load import CHAPTERS, read
 from table_controller.rulebook.vocabulary import OUTCOMES, TRIGGERS, Outcome
 
-Enforce = Literal["device", "prompt", "compute", "record", "outside"]
+EnforcedBy = Literal["device", "prompt", "compute", "record", "outside"]
 Enforcement = Literal["enforced in play", "prompted", "computed on request", "outside", "not yet"]
 # How the box handles a clause; tests prove it, see docs/clauses.md.
 ENFORCEMENT: Final[dict[Enforcement, str]] = {
@@ -33,11 +33,11 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     values: tuple[str, ...]
 
 
-class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ClauseVocabulary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The closed vocabulary of the clause files."""
 
     kind: Mapping[str, str]
-    enforce: Mapping[Enforce, str]
+    enforce: Mapping[EnforcedBy, str]
     trigger: Mapping[str, str]
     device: Mapping[str, str]
     applies_when: Mapping[str, Condition]
@@ -52,7 +52,7 @@ class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     duty: str
     devices: tuple[str, ...] = ()
     applies_when: Mapping[str, tuple[str, ...]] = {}  # every condition must be met
-    enforce: Enforce
+    enforce: EnforcedBy
     outcome: tuple[Outcome, ...] = ()  # of irregularities and failed counts
     see: tuple[str, ...] = ()
 
@@ -66,7 +66,7 @@ class Pay(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True,
     push: bool = False
 
 
-class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class PaytableLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """One line of a paytable: one pay, or two by whether wild cards were used."""
 
     label: str  # as printed
@@ -94,10 +94,10 @@ class Paytable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     fully_wild_joker: bool | None = None
     clauses: tuple[str, ...]
     see: tuple[str, ...] = ()
-    lines: tuple[Line, ...]
+    lines: tuple[PaytableLine, ...]
 
 
-class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class ClauseReading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
     """How an unclear or faulty wording is read."""
 
     id: str
@@ -118,13 +118,13 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     clauses: tuple[Clause, ...] = ()
     paytables: tuple[Paytable, ...] = ()
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[ClauseReading, ...] = ()
 
 
 @cache
-def words() -> Words:
+def clause_vocabulary() -> ClauseVocabulary:
     """Return the vocabulary of the clause files."""
-    return _read("words.toml", Words)
+    return _read("words.toml", ClauseVocabulary)
 
 
 @cache
@@ -148,7 +148,7 @@ def paytables(game: str) -> tuple[Paytable, ...]:
 
 
 @cache
-def readings() -> dict[str, Reading]:
+def readings() -> dict[str, ClauseReading]:
     """Return every reading by its id."""
     entries = _read("readings.toml", _File).readings
     _refuse("readings.toml", _twice([reading.id for reading in entries]))
@@ -174,7 +174,7 @@ def clause(clause_id: str) -> Clause:
     return _by_id()[clause_id]
 
 
-def reading(reading_id: str) -> Reading:
+def reading(reading_id: str) -> ClauseReading:
     """Return one reading; KeyError if there is none of this id."""
     return readings()[reading_id]
 
@@ -204,7 +204,7 @@ def _twice(ids: list[str]) -> list[str]:
 
 
 def _clause_objections(item: Clause, chapter: str) -> list[str]:
-    known = words()
+    known = clause_vocabulary()
     problems = [] if item.id.startswith(f"{chapter}.") else [f"{item.id} is not of chapter {chapter}"]
     if item.kind not in known.kind:
         problems.append(f"{item.id}: there is no kind {item.kind}")

@@ -13,7 +13,7 @@ from table_controller.rulebook.vocabulary import (
     DecisionFact,
     DeckFact,
     DeviceFact,
-    Finding,
+    StubFinding,
     Phase,
     ShufflerFact,
     StartFact,
@@ -23,7 +23,7 @@ from table_controller.rulebook.vocabulary import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.rows import Conditions, Row
+    from table_controller.rulebook.rows import Conditions, IrregularityRow
     from table_controller.rulebook.schema import Edition
 
 _MISSING: Final = object()
@@ -40,7 +40,7 @@ def objections(edition: Edition) -> list[str]:
     ]
 
 
-def phases(row: Row) -> tuple[Phase, ...]:
+def phases_of(row: IrregularityRow) -> tuple[Phase, ...]:
     """Return the phases in which a row applies."""
     if row.from_phase == "any" or row.until_phase == "any":
         return PHASES
@@ -107,11 +107,11 @@ def _precedence(edition: Edition) -> Iterator[str]:
         yield f"precedence must name every trigger once: {odd}"
 
 
-def _row(edition: Edition, row: Row) -> Iterator[str]:
+def _row(edition: Edition, row: IrregularityRow) -> Iterator[str]:
     """Check one row by itself."""
     if sum(other.id == row.id for other in edition.irregularities) > 1:
         yield f"row {row.id} appears twice"
-    if not phases(row):
+    if not phases_of(row):
         yield f"row {row.id}: from_phase is after until_phase"
     if (row.from_phase == "any") != (row.until_phase == "any"):
         yield f"row {row.id}: from_phase and until_phase must both be any"
@@ -127,7 +127,7 @@ def _row(edition: Edition, row: Row) -> Iterator[str]:
             yield f"row {row.id}: {number.at} is not a number of this edition"
 
 
-def _cited(edition: Edition, row: Row) -> Iterator[str]:
+def _cited(edition: Edition, row: IrregularityRow) -> Iterator[str]:
     """Check the clauses of a row and that its id follows from them."""
     if not row.clauses and not row.see:
         yield f"row {row.id} cites neither a clause nor a reading"
@@ -149,13 +149,13 @@ def _at(edition: Edition, path: str) -> object:
 
 def _overlaps(edition: Edition) -> Iterator[str]:
     """Find two governing rows that may apply at once, so that the lookup could not choose."""
-    by_trigger: dict[Trigger, list[Row]] = {}
+    by_trigger: dict[Trigger, list[IrregularityRow]] = {}
     for row in edition.irregularities:
         for trigger in (row.trigger, *row.also):
             by_trigger.setdefault(trigger, []).append(row)
     for trigger, rows in by_trigger.items():
         for one, other in combinations([row for row in rows if not row.adds], 2):
-            if any(_both(one.when, other.when, phase) for phase in phases(one) if phase in phases(other)):
+            if any(_both(one.when, other.when, phase) for phase in phases_of(one) if phase in phases_of(other)):
                 yield f"rows {one.id} and {other.id} overlap for {trigger}"
         orders = [row.order for row in rows if row.trigger == trigger]
         if len(set(orders)) != len(orders):
@@ -175,10 +175,10 @@ def _both(one: Conditions, other: Conditions, phase: str) -> bool:
     return True
 
 
-def every_facts(edition: Edition) -> Iterator[Facts]:
+def all_facts(edition: Edition) -> Iterator[Facts]:
     """Yield every combination of facts possible at a table of this game."""
     starts: tuple[StartFact, ...] = tuple(start.name for start in edition.starts) or ("fixed",)
-    findings: tuple[Finding | None, ...] = (None, *get_args(Finding))
+    findings: tuple[StubFinding | None, ...] = (None, *get_args(StubFinding))
     devices: tuple[DeviceFact | None, ...] = (None, *get_args(DeviceFact))
     shufflers: tuple[ShufflerFact, ...] = get_args(ShufflerFact)
     decks: tuple[DeckFact, ...] = get_args(DeckFact)

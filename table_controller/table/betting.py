@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from firmware_bridge.errors import SeatUndecided
 from table_controller.table import booking, side
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import close_bets, irregular
-from table_controller.table.state import Progressive, Round, SeatBets, Spot
+from table_controller.table.irregularities import close_bets, open_hold
+from table_controller.table.state import Progressive, Round, SeatBets, SpotReport
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,27 +19,27 @@ if TYPE_CHECKING:
 
 # If a sensor has not confirmed its lock by then (s), the floorperson decides its seat. A latch takes a millisecond;
 # the rest covers a line that loses frames. A longer wait would delay the game.
-LOCK_PATIENCE: Final = 2.0
+LOCK_TIMEOUT_S: Final = 2.0
 
 
-def open_round(c: Context, event: ev.OpenRound) -> None:
+def on_open_round(c: Context, event: ev.OpenRound) -> None:
     """The dealer opens a round, if it is permitted."""
     if event.who.role != "dealer":
         c.refuse("only the dealer can open a round")
         return
     deck = c.next_deck()
     name = deck.name if deck else None
-    reasons = c.against("open_bets", deck=name)
+    reasons = c.reasons_against("open_bets", deck=name)
     if reasons:
         c.refuse("open_bets", *reasons)
         return
     c.state.round = Round(c.state.round.number + 1, c.state.round.state, name)
     c.fire_round("open")
-    if c.progressive:
+    if c.has_progressive:
         c.state.progressive = Progressive(seats={seat_of(slot): SeatBets() for slot in c.sensors})
         c.fire_progressive("open")
         for sensor in c.sensors:
-            c.command("open_bets", sensor, number=c.state.round.number)
+            c.issue_command("open_bets", sensor, number=c.state.round.number)
 
 
 def seat_of(slot: str) -> int:
@@ -47,11 +47,11 @@ def seat_of(slot: str) -> int:
     return int(slot.rpartition(".")[2])
 
 
-def sensed(c: Context, event: ev.BetSensed) -> None:
+def on_bet_sensed(c: Context, event: ev.BetSensed) -> None:
     """A chip was placed or removed. Before the latch a bet is not accepted and may be withdrawn."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or not _waits(c, bets):
-        _hear(c, event)
+        _record_spot(c, event)
     if bets is None:
         return
     if not bets.latched:
@@ -72,14 +72,14 @@ def _undecided(c: Context, bets: SeatBets) -> bool:
     return not bets.latched and bool(c.state.progressive.overdue or bets.refused or bets.doubt)
 
 
-def _hear(c: Context, event: ev.BetSensed) -> None:
+def _record_spot(c: Context, event: ev.BetSensed) -> None:
     """Record what the sensor detects, in the order of its sequence numbers, not of the frames' arrival."""
-    spot = c.state.spots.setdefault(event.seat, Spot())
+    spot = c.state.spots.setdefault(event.seat, SpotReport())
     if event.sequence >= spot.sequence:
-        spot.sequence, spot.lies = event.sequence, "unclear" if not event.clear else "chip" if event.placed else "empty"
+        spot.sequence, spot.content = event.sequence, "unclear" if not event.clear else "chip" if event.placed else "empty"
 
 
-def connected(c: Context, seat: int) -> None:
+def forget_spot(c: Context, seat: int) -> None:
     """Forget a spot when its sensor reconnects: its count may start again."""
     c.state.spots.pop(seat, None)
     bets = c.state.progressive.seats.get(seat)
@@ -87,7 +87,7 @@ def connected(c: Context, seat: int) -> None:
         bets.sequence, bets.placed = 0, False
 
 
-def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
+def on_no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
     """The dealer calls no more bets: send every lock in this step."""
     if event.who.role != "dealer":
         c.refuse("only the dealer can call no more bets")
@@ -96,15 +96,15 @@ def no_more_bets(c: Context, event: ev.NoMoreBets) -> None:
         c.refuse(f"no more bets: no bets are open; the round is {c.state.round.state}")
         return
     c.fire_round("close")
-    if c.progressive:
+    if c.has_progressive:
         c.fire_progressive("lock")
         for sensor in c.sensors:
-            lock = c.command("lock", sensor, number=c.state.round.number, safe=True)
+            lock = c.issue_command("lock", sensor, number=c.state.round.number, safe=True)
             c.state.progressive.seats[seat_of(sensor)].lock = lock
-        c.timer("lock", LOCK_PATIENCE)
+        c.set_timer("lock", LOCK_TIMEOUT_S)
 
 
-def latched(c: Context, event: ev.SeatLatched) -> None:
+def on_seat_latched(c: Context, event: ev.SeatLatched) -> None:
     """A sensor confirms its lock: this report decides the bet, regardless of frames that arrive before or after it.
 
     If the sensor contradicts itself or its reading is unclear, the seat is undecided.
@@ -112,7 +112,7 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
     bets = c.state.progressive.seats.get(event.seat)
     ours = bets is not None and (event.round, event.lock) == (c.state.round.number, bets.lock)
     if bets is None or not ours or (c.state.progressive.state != mc.LOCKING and not bets.latched):
-        c.finding(
+        c.record_finding(
             "late_latch", f"seat {event.seat} confirmed lock {event.lock} of round {event.round}, which is not pending"
         )
     elif bets.latched:
@@ -124,7 +124,7 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
         _decide(c, bets, event, "" if event.clear else "the sensor detects neither clearly one chip nor none")
 
 
-def latch_stands(c: Context, event: ev.LatchStands) -> None:
+def on_earlier_latch_reported(c: Context, event: ev.EarlierLatchReported) -> None:
     """A sensor holds the latch of a lock that the box sent but did not record before it stopped: this latch counts."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or bets.latched or event.round != c.state.round.number or c.state.progressive.state != mc.LOCKING:
@@ -137,10 +137,10 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
         return
     if _decide(c, bets, event):
         bets.lock = event.lock
-        c.finding("latch_found", f"seat {event.seat} was latched before the box stopped; that latch counts")
+        c.record_finding("latch_found", f"seat {event.seat} was latched before the box stopped; that latch counts")
 
 
-def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, doubt: str = "") -> bool:
+def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.EarlierLatchReported, doubt: str = "") -> bool:
     """Let the confirmation decide the seat, unless it is doubtful; return whether it does."""
     doubt = doubt or _contradiction(c, bets, event)
     if doubt:
@@ -151,13 +151,13 @@ def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, 
     return True
 
 
-def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands) -> str:
+def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.EarlierLatchReported) -> str:
     """Return how a confirmation contradicts an earlier report; "" if it does not. Sequence numbers only rise."""
-    spot = c.state.spots.get(event.seat, Spot())
+    spot = c.state.spots.get(event.seat, SpotReport())
     lies = "chip" if event.bet else "empty"
     if event.sequence < spot.sequence:
         return f"the sensor confirmed {event.sequence} as its last change, but had reported change {spot.sequence}"
-    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.lies
+    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.content
     if same_number or (bets.sequence and event.sequence == bets.sequence and bets.placed != event.bet):
         return f"the sensor confirmed change {event.sequence} differently from its report"
     return ""
@@ -170,22 +170,22 @@ def _contradict(c: Context, seat: int, doubt: str) -> None:
         bets.latched, bets.bet, bets.doubt = False, None, doubt
         _leave_undecided(c, seat, doubt)
     else:
-        c.finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first report counts")
+        c.record_finding("latch_contradicted", f"seat {seat}, round {c.state.round.number}: {doubt}; the first report counts")
 
 
 def _leave_undecided(c: Context, seat: int, why: str) -> None:
     """Record why it is not known whether a seat has a bet (PB-480); the floorperson decides."""
     undecided = SeatUndecided(f"seat {seat}, round {c.state.round.number}: {why}; the floorperson decides", seat)
-    c.finding("seat_undecided", f"{undecided.code}: {undecided}")
+    c.record_finding("seat_undecided", f"{undecided.code}: {undecided}")
 
 
-def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
+def _late_word(c: Context, event: ev.SeatLatched | ev.EarlierLatchReported) -> None:
     """Record a confirmation for an undecided seat; it changes nothing."""
     latched_bet = "a bet" if event.bet else "no bet"
-    c.finding("late_latch", f"seat {event.seat} confirmed {latched_bet} too late; the floorperson decides")
+    c.record_finding("late_latch", f"seat {event.seat} confirmed {latched_bet} too late; the floorperson decides")
 
 
-def lock_refused(c: Context, event: ev.LockRefused) -> None:
+def on_seat_lock_refused(c: Context, event: ev.SeatLockRefused) -> None:
     """A sensor refuses its lock: the floorperson decides at once."""
     bets = c.state.progressive.seats.get(event.seat)
     if bets is None or bets.lock != event.lock or bets.latched:
@@ -196,7 +196,7 @@ def lock_refused(c: Context, event: ev.LockRefused) -> None:
     bets.refused = True
 
 
-def lock_due(c: Context) -> None:
+def on_lock_timeout(c: Context) -> None:
     """The time to confirm is over: seats without a confirmation are undecided, and the floorperson is asked."""
     if c.state.progressive.state != mc.LOCKING or c.state.progressive.overdue:
         return
@@ -206,14 +206,14 @@ def lock_due(c: Context) -> None:
     c.state.progressive.overdue = True
 
 
-def late(c: Context, event: ev.LateBet) -> None:
+def on_late_bet(c: Context, event: ev.LateBet) -> None:
     """A chip on a locked sensor does not count and is returned."""
-    c.finding("late_bet", f"seat {event.seat}: a chip was placed after the lock-out; it does not count and is returned")
+    c.record_finding("late_bet", f"seat {event.seat}: a chip was placed after the lock-out; it does not count and is returned")
     if event.seat not in c.state.late_chips:
         c.state.late_chips.append(event.seat)
 
 
-def entry_says(c: Context) -> tuple[str, ...]:
+def seat_entry_evidence(c: Context) -> tuple[str, ...]:
     """Return what the dealer confirms by entering the seats: chips or cash, seated players, boxes per player."""
     paid = "cash_converted" if c.edition.verbal_cash else "chips_only"
     seated = ("seated",) if c.clauses("seated") else ()
@@ -227,26 +227,26 @@ def advance(c: Context) -> None:
     """Advance as far as wagers and bets allow; return late chips at any time."""
     for seat in c.state.late_chips:
         c.ask("late_chip", "dealer", "returned", seat=seat, clauses=c.clauses("lockout"))
-    if c.state.round.state != mc.NO_MORE_BETS or c.stopped:
+    if c.state.round.state != mc.NO_MORE_BETS or c.is_round_stopped:
         return
     if not c.state.round.seats_entered:
         duties = ("seats", "instruments", "seated", "boxes", "no_more_bets")
-        c.ask("seats", "dealer", "done", "nobody", seats=True, evidence=entry_says(c),
+        c.ask("seats", "dealer", "done", "nobody", seats=True, evidence=seat_entry_evidence(c),
               clauses=tuple(clause for duty in duties for clause in c.clauses(duty)))  # fmt: skip
-    if c.progressive:
+    if c.has_progressive:
         _advance_bets(c)
-    if not c.state.round.seats_entered or (c.progressive and c.state.progressive.state != mc.VERIFIED):
+    if not c.state.round.seats_entered or (c.has_progressive and c.state.progressive.state != mc.VERIFIED):
         return
-    stray = [seat for seat in c.state.progressive.accepted if seat not in c.state.round.seats] if c.progressive else []
+    stray = [seat for seat in c.state.progressive.accepted if seat not in c.state.round.seats] if c.has_progressive else []
     if stray:
         for seat in stray:
             c.state.progressive.seats[seat].bet = False
-            c.finding(
+            c.record_finding(
                 "bet_without_wager",
                 f"seat {seat}: a progressive bet without a wager; it does not count and is returned",
             )
-            booking.give_back(c, [seat], c.clauses("seats"))
-            irregular(c, "bet_without_wager", seat=seat)
+            booking.return_bets(c, [seat], c.clauses("seats"))
+            open_hold(c, "bet_without_wager", seat=seat)
     elif side.ask_entries(c) and side.ask_lammers(c):
         c.fire_round("lock")
 
@@ -255,7 +255,7 @@ def _advance_bets(c: Context) -> None:
     progressive, rules = c.state.progressive, c.edition.progressive
     assert rules is not None
     if progressive.state == mc.LOCKING and all(bets.latched for bets in progressive.seats.values()):
-        c.timer("lock", None)
+        c.set_timer("lock", None)
         c.fire_progressive("latched")
     for seat, bets in progressive.seats.items():
         if _undecided(c, bets):
@@ -268,9 +268,9 @@ def _advance_bets(c: Context) -> None:
     elif rules.start_key and not c.state.round.started:
         c.ask("start_game", "dealer", clauses=c.clauses("lockout"))
     else:
-        booking.accept(c)
+        booking.accept_bets(c)
         _refuse_unreasonable(c)
-        if c.stopped:
+        if c.is_round_stopped:
             return
         _light(c)
         c.ask("chips", "dealer", number=rules.chips_equal_bets, clauses=c.clauses("chips"))
@@ -281,7 +281,7 @@ def _refuse_unreasonable(c: Context) -> None:
     for seat in c.state.progressive.accepted:
         if seat not in c.state.money.bets:
             c.state.progressive.seats[seat].bet = False
-            irregular(c, "unreasonable_contribution", seat=seat)
+            open_hold(c, "unreasonable_contribution", seat=seat)
 
 
 def _light(c: Context) -> None:
@@ -289,15 +289,15 @@ def _light(c: Context) -> None:
     for sensor in c.sensors:
         seat = seat_of(sensor)
         bets = c.state.progressive.seats[seat]
-        if bets.bet and bets.lock and not bets.lit and not c.against("light", sensor, seat=seat):
+        if bets.bet and bets.lock and not bets.lit and not c.reasons_against("light", sensor, seat=seat):
             bets.lit = True
-            c.command("light", sensor, number=bets.sequence)
+            c.issue_command("light", sensor, number=bets.sequence)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
-def seats_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to the entered seats: each must exist, appear once, and not be barred."""
     if answer.choice == "nobody":
         return None
@@ -323,7 +323,7 @@ def _seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 
 def call_off(c: Context) -> None:
     """End the round before a card is dealt, because no seat has a wager."""
-    booking.voided(c, c.clauses("seats"))
+    booking.void_bets(c, c.clauses("seats"))
     close_bets(c)
     c.fire_round("void")
 
@@ -333,7 +333,7 @@ def _seat_decided(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     bets = c.state.progressive.seats[prompt.seat]
     bets.latched, bets.bet, bets.lock = True, answer.choice == "bet", 0
     why = bets.doubt or ("the sensor refused the lock" if bets.refused else "the sensor did not confirm in time")
-    c.finding("seat_decided", f"seat {prompt.seat}: {why}; the floorperson decided {answer.choice}")
+    c.record_finding("seat_decided", f"seat {prompt.seat}: {why}; the floorperson decided {answer.choice}")
 
 
 def _started(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -347,9 +347,9 @@ def _chips(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     if not prompt.number or answer.number == accepted:
         c.fire_progressive("verify")
         return
-    c.finding("chips_differ", f"{answer.number} chips were collected, {accepted} bets were accepted")
+    c.record_finding("chips_differ", f"{answer.number} chips were collected, {accepted} bets were accepted")
     c.fire_progressive("recount")
-    irregular(c, "chips_differ")
+    open_hold(c, "chips_differ")
 
 
 def _late_chip(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -365,4 +365,4 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "chips": _chips,
     "late_chip": _late_chip,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"seats": seats_of_round}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"seats": check_seats}

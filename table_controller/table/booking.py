@@ -12,7 +12,7 @@ from table_controller.ledger import meter
 from table_controller.ledger.money import CENT
 from table_controller.table import contributions
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, HitRebooked, Moved
+from table_controller.table.decisions import BetAccepted, BetReturned, BetSettled, Booked, HitRebooked, StateChanged
 from table_controller.table.state import Money
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from table_controller.ledger.hits import EnvyPaid, Hit
     from table_controller.ledger.meter import Bet
-    from table_controller.ledger.money import Entry
+    from table_controller.ledger.money import MoneyEntry
     from table_controller.table.context import Context
 
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ABOUT_AMOUNT: Final = ("hit_validate", "hit_pay", "hand_pay")
 
 
-def book(c: Context, entry: Entry) -> None:
+def record_entry(c: Context, entry: MoneyEntry) -> None:
     """Record an entry as a decision; every movement of money has one."""
     c.out.append(Booked(entry))
 
@@ -37,30 +37,30 @@ def book(c: Context, entry: Entry) -> None:
 def fire_hit(c: Context, hit: Hit, trigger: str) -> None:
     """Fire a trigger of a hit."""
     mc.fire(mc.HIT, hit, trigger)
-    c.out.append(Moved(f"hit {hit.id}", hit.state))
+    c.out.append(StateChanged(f"hit {hit.id}", hit.state))
 
 
 # --- the life of a bet ------------------------------------------------------------------------------------------------
 
 
-def accept(c: Context) -> None:
+def accept_bets(c: Context) -> None:
     """Accept every latched bet not recorded yet: bet and contribution in one decision, before its light."""
     rules, money = c.meter, c.state.money
     assert rules is not None
     for seat in c.state.progressive.accepted:
-        if seat not in money.bets and contributions.reasonable(c, rules, seat):
+        if seat not in money.bets and contributions.is_reasonable(c, rules, seat):
             number = c.state.round.number
-            money.bets[seat], entry = meter.accept(money.book, rules, number, seat, c.clauses("contribution"))
+            money.bets[seat], entry = meter.accept_bet(money.book, rules, number, seat, c.clauses("contribution"))
             c.out.append(BetAccepted(entry, number, seat, rules.unit))
 
 
-def settled(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tuple[str, ...]) -> None:
+def settle_bet(c: Context, seat: int, outcome: Literal["lost", "won"], clauses: tuple[str, ...]) -> None:
     """Settle a bet as lost or won; its contribution stays."""
     c.state.money.bets[seat].state = outcome
     c.out.append(BetSettled(c.state.round.number, seat, outcome, clauses))
 
 
-def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
+def return_bets(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> None:
     """Return bets exactly as they were accepted, and withdraw their hits. A bet with a documented hand pay stays."""
     money = c.state.money
     bets, falling = [], []
@@ -69,14 +69,14 @@ def give_back(c: Context, seats: Iterable[int], clauses: tuple[str, ...]) -> Non
         if bet is None or bet.state == "returned":
             continue
         if hit is not None and hit.state == mc.HIT_DOCUMENTED:
-            c.finding("hand_pay_stands", f"seat {seat}: its bet is void, but its hand pay is already documented")
+            c.record_finding("hand_pay_stands", f"seat {seat}: its bet is void, but its hand pay is already documented")
             continue
         bets.append(bet)
         falling += [] if hit is None else [hit]
     _undo(c, falling, bets, clauses)
 
 
-def withdraw(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
+def withdraw_hit(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
     """Withdraw a claim and the envy paid for its hand; recompute later claims as if it had never been made."""
     money = c.state.money
     _take_envy_back(c, [paid for paid in money.envy if paid.of == hit.seat], clauses)
@@ -91,11 +91,11 @@ def _undo(c: Context, falling: list[Hit], bets: list[Bet], clauses: tuple[str, .
     later = [hit for hit in money.hits.values() if hit not in falling and hit.id > first and _can_move(c, hit)]
     for hit in sorted([*falling, *later], key=lambda hit: -hit.id):
         if hit in later:
-            book(c, ledger_hits.withdraw(money.book, hit, clauses, "hit_reversed"))
+            record_entry(c, ledger_hits.withdraw(money.book, hit, clauses, "hit_reversed"))
         else:
             _fall(c, hit, clauses)
     for bet in bets:
-        entry = meter.give_back(money.book, bet, number, clauses)
+        entry = meter.return_bet(money.book, bet, number, clauses)
         c.out.append(BetReturned(entry, number, bet.seat, bet.stake, clauses))
     for hit in sorted(later, key=lambda hit: hit.id):
         _rebook(c, hit)
@@ -110,10 +110,10 @@ def _fall(c: Context, hit: Hit, clauses: tuple[str, ...]) -> None:
     """Withdraw one hit: its claim goes back into the meter, or the table's payment is taken back."""
     if hit.state == mc.HIT_PAID:
         fire_hit(c, hit, "take_back")
-        book(c, ledger_hits.take_back(c.state.money.book, hit, clauses))
+        record_entry(c, ledger_hits.reverse_paid_hit(c.state.money.book, hit, clauses))
     else:
         fire_hit(c, hit, "withdraw")
-        book(c, ledger_hits.withdraw(c.state.money.book, hit, clauses))
+        record_entry(c, ledger_hits.withdraw(c.state.money.book, hit, clauses))
 
 
 def _rebook(c: Context, hit: Hit) -> None:
@@ -125,7 +125,7 @@ def _rebook(c: Context, hit: Hit) -> None:
     c.out.append(HitRebooked(entry, hit.id, hit.round, hit.seat, hit.hand, hit.fixed, hit.share, final))
     if hit.amount == before:
         return
-    if hit.state not in mc.HIT_UNSURE:
+    if hit.state not in mc.HIT_UNVALIDATED:
         fire_hit(c, hit, "revalidate")
         hit.validated_by = ""
     for prompt in [p for p in c.state.prompts.values() if p.seat == hit.seat and p.kind in _ABOUT_AMOUNT]:
@@ -137,106 +137,106 @@ def void_hand(c: Context, seat: int, clauses: tuple[str, ...]) -> None:
     money = c.state.money
     _take_envy_back(c, [paid for paid in money.envy if seat in (paid.of, paid.seat)], clauses)
     money.envied.pop(seat, None)
-    give_back(c, [seat], clauses)
+    return_bets(c, [seat], clauses)
 
 
 def _take_envy_back(c: Context, envy: list[EnvyPaid], clauses: tuple[str, ...]) -> None:
     """Take back paid envy, the last payment first."""
     money = c.state.money
     for paid in reversed(envy):
-        book(c, ledger_hits.take_envy_back(money.book, paid, c.state.round.number, clauses))
+        record_entry(c, ledger_hits.reverse_envy(money.book, paid, c.state.round.number, clauses))
     money.envy = [paid for paid in money.envy if paid not in envy]
 
 
-def voided(c: Context, clauses: tuple[str, ...], *, settles: bool = False) -> None:
+def void_bets(c: Context, clauses: tuple[str, ...], *, settles: bool = False) -> None:
     """Void the bets of a round: return them, the last claim first, unless they are still settled (X13)."""
     money = c.state.money
     if settles and money.bets:
         money.settles = True
         return
     _take_envy_back(c, money.envy, clauses)
-    give_back(c, money.bets, clauses)
+    return_bets(c, money.bets, clauses)
 
 
-def round_over(c: Context) -> None:
+def end_round(c: Context) -> None:
     """End the round: keep only the book and the meter's parameters."""
     money = c.state.money
-    assert not busy(c), "a round ended before its progressive bets were settled"
+    assert not has_open_bets(c), "a round ended before its progressive bets were settled"
     c.state.money = Money(money.book, money.rate_bp, money.limit, closed=money.closed)
 
 
 # --- what delays the settlement ---------------------------------------------------------------------------------------
 
 
-def all_settled(c: Context) -> bool:
+def are_main_wagers_settled(c: Context) -> bool:
     """Whether the main wager of every hand is settled."""
     round_ = c.state.round
     return not [seat for seat in round_.seats if seat not in round_.settled and seat not in round_.dead]
 
 
-def may_claim(c: Context, seat: int) -> bool:
+def is_claim_next(c: Context, seat: int) -> bool:
     """Whether a seat's progressive bet is next: its main and side wagers are settled (688a.11(h))."""
-    return seat in c.state.round.settled and not side_wager_due(c, seat)
+    return seat in c.state.round.settled and not is_side_wager_due(c, seat)
 
 
-def side_wager_due(c: Context, seat: int) -> bool:
+def is_side_wager_due(c: Context, seat: int) -> bool:
     """Whether a seat still has a side wager without a sensor to settle."""
     round_ = c.state.round
-    return seat not in round_.side_settled and any(seat in seats for seats in round_.side.values())
+    return seat not in round_.side_settled and any(seat in seats for seats in round_.side_wagers.values())
 
 
-def claim_due(c: Context) -> bool:
+def is_claim_due(c: Context) -> bool:
     """Whether the outcome of a seat's progressive bet is due."""
     bets = c.state.money.bets
-    return bool(bets) and any(bet.state == "open" and may_claim(c, seat) for seat, bet in bets.items())
+    return bool(bets) and any(bet.state == "open" and is_claim_next(c, seat) for seat, bet in bets.items())
 
 
-def envy_due(c: Context) -> bool:
+def is_envy_due(c: Context) -> bool:
     """Whether a hand must still be judged for envy, or its envy paid."""
     for seat in c.state.round.seats:
-        if envy_seats(c, seat):
-            hand = envy_hand(c, seat)
+        if seats_paid_envy(c, seat):
+            hand = envy_line(c, seat)
             if hand is None or (hand and seat not in c.state.money.envy_paid):
                 return True
     return False
 
 
-def envy_hand(c: Context, seat: int) -> str | None:
+def envy_line(c: Context, seat: int) -> str | None:
     """Return the paytable line by which a seat's hand pays envy; empty: none; None: not known yet.
 
     A bettor's line is known from the bet; for any other hand the dealer enters it.
     """
-    known = line_by_bet(c, seat)
+    known = envy_line_from_bet(c, seat)
     return c.state.money.envied.get(seat) if known is None else known
 
 
-def line_by_bet(c: Context, seat: int) -> str | None:
+def envy_line_from_bet(c: Context, seat: int) -> str | None:
     """Return the envy line of a seat's hand from its own bet; empty: none; None: the bet does not decide it.
 
     A paytable with an envy column lists every hand that pays envy.
     """
     rules, money = c.meter, c.state.money
     bet, hit = money.bets.get(seat), money.hit_of(seat)
-    if rules is None or not envy_opened(c) or bet is None or bet.state not in ("lost", "won"):
+    if rules is None or not is_envy_open(c) or bet is None or bet.state not in ("lost", "won"):
         return None
     return hit.hand if hit is not None and hit.hand in rules.envied else ""
 
 
-def envy_opened(c: Context) -> bool:
+def is_envy_open(c: Context) -> bool:
     """Whether a progressive bet of this round opens envy."""
     rules = c.meter
     standing = any(bet.state != "returned" for bet in c.state.money.bets.values())
     return rules is not None and bool(rules.envied) and standing and _opens_envy(c, rules.unit)
 
 
-def to_be_announced(c: Context) -> bool:
+def is_announcement_due(c: Context) -> bool:
     """Whether a hand must still be announced for envy as hands are settled (688a)."""
     if not c.state.round.envy or c.state.round.state != mc.SETTLING:
         return False
-    return any(envy_seats(c, seat) and envy_hand(c, seat) is None for seat in c.state.round.seats)
+    return any(seats_paid_envy(c, seat) and envy_line(c, seat) is None for seat in c.state.round.seats)
 
 
-def envy_seats(c: Context, of: int) -> tuple[int, ...]:
+def seats_paid_envy(c: Context, of: int) -> tuple[int, ...]:
     """Return the seats paid for a seat's hand: every other bettor; none if the hand or the bets do not count."""
     rules, round_ = c.meter, c.state.round
     no_hand = of in round_.dead or of in round_.incomplete
@@ -257,7 +257,7 @@ def _opens_envy(c: Context, unit: int) -> bool:
     return envy.least_cents is None or unit >= envy.least_cents * CENT
 
 
-def busy(c: Context) -> bool:
+def has_open_bets(c: Context) -> bool:
     """Whether any progressive bet, hit or envy of this round is still open."""
     money = c.state.money
     if not money.bets and not money.hits:
@@ -266,12 +266,12 @@ def busy(c: Context) -> bool:
         return True
     if any(hit.state in mc.HIT_OPEN for hit in money.hits.values()):
         return True
-    return bool(money.bets) and (c.state.round.state != mc.VOID or money.settles) and envy_due(c)
+    return bool(money.bets) and (c.state.round.state != mc.VOID or money.settles) and is_envy_due(c)
 
 
-def holds_up(c: Context) -> bool:
+def delays_settlement(c: Context) -> bool:
     """Whether settlement must wait: a bet's outcome is due, or only hits and envy are left."""
-    if claim_due(c):
+    if is_claim_due(c):
         return True
-    side_wagers_due = any(side_wager_due(c, seat) for seat in c.state.round.settled)
-    return all_settled(c) and busy(c) and not side_wagers_due and not to_be_announced(c)
+    side_wagers_due = any(is_side_wager_due(c, seat) for seat in c.state.round.settled)
+    return are_main_wagers_settled(c) and has_open_bets(c) and not side_wagers_due and not is_announcement_due(c)

@@ -20,28 +20,28 @@ if TYPE_CHECKING:
 MOST_CHANGES: Final = 100
 
 
-def reasonable(c: Context, rules: MeterRules, seat: int) -> bool:
+def is_reasonable(c: Context, rules: MeterRules, seat: int) -> bool:
     """Return whether a latched bet may be recorded; if not, close the meter to play and record why."""
     why = _objection(c, rules, seat)
     if not why:
         return True
-    c.finding(
+    c.record_finding(
         "unreasonable_contribution", f"{why}; the bet of seat {seat} is not accepted, the meter is closed to play"
     )
-    close(c, mc.UNREASONABLE)
+    close_meter(c, mc.UNREASONABLE)
     return False
 
 
-def close(c: Context, cause: str, document: str = "", credentials: tuple[str, ...] = ()) -> None:
+def close_meter(c: Context, cause: str, document: str = "", credentials: tuple[str, ...] = ()) -> None:
     """Close the meter to play, with its account balances in the record. A closed meter keeps its first cause."""
     if not c.state.money.closed:
         c.state.money.closed = cause
-        c.out.append(MeterPlay(False, cause, accounts(c), document, credentials))
+        c.out.append(MeterPlay(False, cause, account_balances(c), document, credentials))
 
 
-def accounts(c: Context) -> dict[str, int]:
+def account_balances(c: Context) -> dict[str, int]:
     """Return the balance of every account."""
-    return {account: c.state.money.book.at(account) for account in ACCOUNTS}
+    return {account: c.state.money.book.balance(account) for account in ACCOUNTS}
 
 
 def _objection(c: Context, rules: MeterRules, seat: int) -> str:

@@ -16,32 +16,32 @@ if TYPE_CHECKING:
 _PEOPLE: Final = ("floorperson", "technician")
 
 
-def awaited(c: Context, _event: ev.CopyAwaited) -> None:
+def on_copy_awaited(c: Context, _event: ev.CopyAwaited) -> None:
     """The box waits for the second copy: configured or used before, and not reached since the start."""
     c.state.copy_awaited = True
 
 
-def reached(c: Context, _event: ev.CopyReached) -> None:
+def on_copy_reached(c: Context, _event: ev.CopyReached) -> None:
     """The box reached its own copy."""
     c.state.copy_awaited, c.state.copy_kept = False, True
 
 
-def damaged(c: Context, event: ev.CopyDamaged) -> None:
+def on_copy_damaged(c: Context, event: ev.CopyDamaged) -> None:
     """The copy is damaged. Play continues, because the journal is complete; people must replace the disk."""
-    c.finding("copy_damaged", event.why)
+    c.record_finding("copy_damaged", event.why)
 
 
-def confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
+def on_copy_absence_confirmed(c: Context, event: ev.CopyAbsenceConfirmed) -> None:
     """Two people confirm that the copy is out of reach and no other box was made from it."""
     first, second = _PEOPLE
     people = (event.who.role, event.second.role)
     if not c.state.copy_awaited:
         c.refuse("confirm_copy_absent: the box is not waiting for the second copy")
-    elif people != _PEOPLE or event.who.same_person(event.second):
+    elif people != _PEOPLE or event.who.is_same_person(event.second):
         c.refuse(f"confirm_copy_absent needs two people: a {first} and, as the second credential, a {second}")
     elif not event.document.strip():
         c.refuse("confirm_copy_absent: name the document")
     else:
         c.state.copy_awaited = c.state.copy_kept = False
         who = f"{event.who.credential} and {event.second.credential}"
-        c.finding("copy_absent", f"rounds open without the second copy: confirmed by {who}, {event.document}")
+        c.record_finding("copy_absent", f"rounds open without the second copy: confirmed by {who}, {event.document}")

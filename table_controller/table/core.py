@@ -33,72 +33,72 @@ from table_controller.table import (
 from table_controller.table import events as ev
 from table_controller.table.context import Context
 from table_controller.table.decisions import Prompt
-from table_controller.table.state import Slot, State
+from table_controller.table.state import SlotState, TableState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeviceFact
-    from table_controller.table.decisions import Actuation, Decision, Order, Reason
+    from table_controller.table.decisions import Actuation, Decision, Order, DenialReason
 
 # How many passes one step may need until nothing more follows; far more than any real chain of decisions.
 _MOST_PASSES: Final = 32
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(State)
+_DECODER: Final = msgspec.msgpack.Decoder(TableState)
 
 
 class Table:
     """One table under one edition and one Rules Submission."""
 
     def __init__(
-        self, edition: Edition, submission: Submission, slots: dict[str, DeviceFact], state: State | None = None
+        self, edition: Edition, submission: Submission, slots: dict[str, DeviceFact], state: TableState | None = None
     ) -> None:
         """`slots` maps each slot to its kind of device; `state` continues a table instead of beginning one."""
         if state is None:
-            state = State(
+            state = TableState(
                 dealing=submission.dealing,
                 shuffling="hand" if submission.shuffler == "none" else "machine",
                 start=submission.start,
-                slots={name: Slot(kind) for name, kind in slots.items()},
+                slots={name: SlotState(kind) for name, kind in slots.items()},
             )
         self.context = Context(edition, submission, state)
 
     @property
-    def state(self) -> State:
+    def state(self) -> TableState:
         """The whole state of the table."""
         return self.context.state
 
     def step(self, event: ev.Event) -> list[Decision]:
         """Apply one event; return the decisions in order."""
-        self.take(event)
-        return self.go_on(event)
+        self.apply(event)
+        return self.advance(event)
 
-    def take(self, event: ev.Event) -> list[Decision]:
+    def apply(self, event: ev.Event) -> list[Decision]:
         """Begin a step: return the decisions of the event itself.
 
         Fail-safe commands are among them, so the caller can send those before the step ends.
         """
         c = self.context
         c.out = []
-        act = service.TOLD_BY.get(type(event))
+        act = service.RESULT_EVENTS.get(type(event))
         if act is not None:
-            service.told(c, act, event)
-        if not service.told_again(c, event):
+            service.record_result(c, act, event)
+        if not service.is_duplicate_report(c, event):
             _HANDLERS[type(event)](c, event)
         return c.out
 
-    def go_on(self, event: ev.Event) -> list[Decision]:
+    def advance(self, event: ev.Event) -> list[Decision]:
         """End the step that this event began: advance as far as the state allows; return all decisions of the step."""
         c = self.context
         for _ in range(_MOST_PASSES):
             before = len(c.out)
-            c.wanted.clear()
+            c.needed_prompts.clear()
             for advance in _ADVANCE:
                 advance(c)
             # A pass that only asked questions changed no state.
             if len(c.out) == before or all(type(decision) is Prompt for decision in c.out[before:]):
-                c.close_unwanted()
+                c.close_unneeded_prompts()
                 return c.out
         raise AssertionError(f"a step that does not end: {event}")
 
@@ -110,9 +110,9 @@ class Table:
         *,
         seat: int | None = None,
         cards: int = 0,
-    ) -> tuple[Reason, ...]:
+    ) -> tuple[DenialReason, ...]:
         """Return every reason why an actuation is not permitted; none means granted."""
-        return self.context.against(act, slot, deck, seat=seat, cards=cards)
+        return self.context.reasons_against(act, slot, deck, seat=seat, cards=cards)
 
     def deck_at(self, slot: str) -> str | None:
         """Return the deck that a pending command to a slot concerns, else the deck that the slot holds."""
@@ -130,7 +130,7 @@ class Table:
 
 # What follows from the state alone, in the order of a round.
 _ADVANCE: Final = (
-    steps.advance, opening.advance, opening.stored_deck, shuffling.advance, cutting.advance, betting.advance,
+    steps.advance, opening.advance, opening.ask_stored_deck, shuffling.advance, cutting.advance, betting.advance,
     starting.advance, dealing.advance, stub.advance, playing.advance, hits.advance, meters.advance, orders.advance,
 )  # fmt: skip
 
@@ -156,13 +156,13 @@ def _answer(c: Context, event: ev.Answer) -> None:
     if objection is not None:
         c.refuse(objection)
         return
-    reasons = steps.against_return(c, prompt, event)
+    reasons = steps.reasons_against_return(c, prompt, event)
     if reasons:
         c.refuse("return_to_service", *reasons)
         return
     c.close_prompt(prompt, event.choice)
     if prompt.hold is not None:
-        steps.answered(c, prompt, event)
+        steps.on_step_answered(c, prompt, event)
     else:
         _ANSWERS[prompt.kind.partition("/")[0]](c, prompt, event)
 
@@ -186,12 +186,12 @@ def _objection(c: Context, prompt: Prompt, event: ev.Answer) -> str | None:
 def _due(c: Context, event: ev.Due) -> None:
     kind, _, about = event.timer.partition("/")
     if kind == "lock":
-        betting.lock_due(c)
+        betting.on_lock_timeout(c)
     elif kind == "deck_age":
         deck, _, hours = about.rpartition("/")
-        decks.aged(c, deck, int(hours))
+        decks.on_deck_aged(c, deck, int(hours))
     elif kind == starting.DICE_TIMER:
-        starting.dice_aged(c)
+        starting.on_dice_expired(c)
 
 
 def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
@@ -199,62 +199,62 @@ def _dealer_changed(c: Context, event: ev.DealerChanged) -> None:
     if event.who.role != "dealer":
         c.refuse("only a dealer can take over a table")
         return
-    starting.handed_over(c, event.who.credential)
+    starting.hand_over_shaker(c, event.who.credential)
     c.state.burn_dealer = c.edition.burn.per_dealer
 
 
 _HANDLERS: Final[dict[type, Callable[[Context, Any], None]]] = {
-    ev.DeckReceived: opening.received,
-    ev.OpenRound: betting.open_round,
-    ev.NoMoreBets: betting.no_more_bets,
+    ev.DeckReceived: opening.on_deck_received,
+    ev.OpenRound: betting.on_open_round,
+    ev.NoMoreBets: betting.on_no_more_bets,
     ev.Answer: _answer,
-    ev.Declared: orders.declared,
-    ev.Ordered: orders.order,
+    ev.IrregularityReported: orders.on_irregularity_reported,
+    ev.Ordered: orders.on_ordered,
     ev.DealerChanged: _dealer_changed,
-    ev.SlotOrdered: service.ordered,
-    ev.MeterCorrected: meters.corrected,
-    ev.MeterReset: meters.reset,
-    ev.MeterParameters: meters.changed,
-    ev.MeterClosed: meters.close,
-    ev.MeterOpened: meters.reopen,
-    ev.OverflowTransferred: meters.transfer_overflow,
-    ev.DeviceEnrolled: enrolment.enrolled,
-    ev.KeysRevoked: enrolment.revoked_before,
-    ev.SignShown: signs.shown,
-    ev.SlotChanged: service.changed,
-    ev.WayBack: service.way_back,
-    ev.CardsInserted: shuffling.inserted,
-    ev.IntakeEmptied: shuffling.intake_emptied,
-    ev.BehindGate: shuffling.behind_gate,
-    ev.ShuffleEnded: shuffling.shuffle_ended,
-    ev.ShuffleFailed: shuffling.shuffle_failed,
-    ev.GivenOut: shuffling.given_out,
-    ev.TakenIn: shuffling.taken_in,
-    ev.ShoeLoaded: shuffling.shoe_loaded,
-    ev.ShoeEmpty: shuffling.shoe_empty,
-    ev.StackOut: dealing.stack_out,
-    ev.StackTaken: dealing.stack_taken,
-    ev.CardsDrawn: dealing.cards_drawn,
-    ev.StubOut: stub.stub_out,
-    ev.ShoeFault: dealing.shoe_fault,
-    ev.FaceUpSeen: dealing.seen_face_up,
-    ev.CoverCardOut: cutting.cover_card,
-    ev.DiceOpened: starting.dice_opened,
-    ev.DiceRead: starting.dice_read,
-    ev.NoRoll: starting.no_roll,
-    ev.NumberDrawn: starting.number_drawn,
-    ev.ButtonSeen: starting.button_seen,
-    ev.BetSensed: betting.sensed,
-    ev.SeatLatched: betting.latched,
-    ev.LatchStands: betting.latch_stands,
-    ev.LockRefused: betting.lock_refused,
-    ev.LateBet: betting.late,
-    ev.CommandEnded: service.command_ended,
+    ev.SlotOrdered: service.on_slot_ordered,
+    ev.MeterCorrected: meters.on_meter_corrected,
+    ev.MeterReset: meters.on_meter_reset,
+    ev.MeterParameters: meters.on_meter_parameters,
+    ev.MeterClosed: meters.on_meter_closed,
+    ev.MeterOpened: meters.on_meter_opened,
+    ev.OverflowTransferred: meters.on_overflow_transferred,
+    ev.DeviceEnrolled: enrolment.on_device_enrolled,
+    ev.KeysRevoked: enrolment.on_keys_revoked,
+    ev.SignShown: signs.on_sign_shown,
+    ev.SlotChanged: service.on_slot_changed,
+    ev.ReturnStepChanged: service.on_return_step_changed,
+    ev.CardsInserted: shuffling.on_cards_inserted,
+    ev.IntakeEmptied: shuffling.on_intake_emptied,
+    ev.CardsBehindGate: shuffling.on_cards_behind_gate,
+    ev.ShuffleEnded: shuffling.on_shuffle_ended,
+    ev.ShuffleFailed: shuffling.on_shuffle_failed,
+    ev.DeckGivenOut: shuffling.on_deck_given_out,
+    ev.DiscardsTakenIn: shuffling.on_discards_taken_in,
+    ev.ShoeLoaded: shuffling.on_shoe_loaded,
+    ev.ShoeEmpty: shuffling.on_shoe_empty,
+    ev.StackOut: dealing.on_stack_out,
+    ev.StackTaken: dealing.on_stack_taken,
+    ev.CardsDrawn: dealing.on_cards_drawn,
+    ev.StubOut: stub.on_stub_out,
+    ev.ShoeFault: dealing.on_shoe_fault,
+    ev.FaceUpSeen: dealing.on_face_up_seen,
+    ev.CoverCardOut: cutting.on_cover_card_out,
+    ev.DiceOpened: starting.on_dice_opened,
+    ev.DiceRead: starting.on_dice_read,
+    ev.NoRollReported: starting.on_no_roll_reported,
+    ev.NumberDrawn: starting.on_number_drawn,
+    ev.ButtonSeen: starting.on_button_seen,
+    ev.BetSensed: betting.on_bet_sensed,
+    ev.SeatLatched: betting.on_seat_latched,
+    ev.EarlierLatchReported: betting.on_earlier_latch_reported,
+    ev.SeatLockRefused: betting.on_seat_lock_refused,
+    ev.LateBet: betting.on_late_bet,
+    ev.CommandEnded: service.on_command_ended,
     ev.Due: _due,
-    ev.BoxStarted: restart.started,
-    ev.BoxHalted: restart.halted,
-    ev.CopyAwaited: copy_watch.awaited,
-    ev.CopyReached: copy_watch.reached,
-    ev.CopyDamaged: copy_watch.damaged,
-    ev.CopyAbsenceConfirmed: copy_watch.confirmed,
+    ev.BoxStarted: restart.on_box_started,
+    ev.BoxHalted: restart.on_box_halted,
+    ev.CopyAwaited: copy_watch.on_copy_awaited,
+    ev.CopyReached: copy_watch.on_copy_reached,
+    ev.CopyDamaged: copy_watch.on_copy_damaged,
+    ev.CopyAbsenceConfirmed: copy_watch.on_copy_absence_confirmed,
 }

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 
-def cover_card(c: Context, event: ev.CoverCardOut) -> None:
+def on_cover_card_out(c: Context, event: ev.CoverCardOut) -> None:
     """The cover card came out: this round is the last of the shoe. A shoe does not know at which seat."""
     if event.who is not None and event.who.role not in ("dealer", "floorperson"):
         c.refuse("only the dealer or a floorperson can report the cover card")
         return
-    if c.by_shoe:
+    if c.shuffles_per_shoe:
         c.state.shoe_over = True
         c.state.cut_first = event.seat
         c.state.cover_seat_due = event.seat is None and c.state.round.state in (mc.DEALING, mc.PLAYING, mc.SETTLING)
@@ -34,9 +34,9 @@ def advance(c: Context) -> None:
         c.ask("cover_seat", "dealer", "player", "nobody", seats=True, clauses=c.clauses("cut_cover_seat"))
         return
     for deck in c.state.decks.values():
-        if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.held(deck=deck.name):
+        if deck.state != mc.SHUFFLED or deck.place.endswith(GATE) or deck.look_due or c.is_held(deck=deck.name):
             continue
-        if c.lifted(c.clause("cut")):
+        if c.is_lifted(c.clause("cut")):
             _done(c, deck)  # a preshuffled deck with an approved device needs no cut
         elif deck.cover_due:
             _ask_cover(c, deck)
@@ -96,14 +96,14 @@ def _cover_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     c.state.cover_seat_due = False
 
 
-def seat_of_round(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_round_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection unless exactly one seat of this round was entered, or the answer is nobody."""
     if answer.choice == "player" and (len(answer.seats) != 1 or answer.seats[0] not in c.state.round.seats):
         return f"enter one seat of this round: {', '.join(map(str, c.state.round.seats))}"
     return None
 
 
-def one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_one_seat(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection unless exactly one seat of this table was entered."""
     if len(answer.seats) != 1 or not 1 <= answer.seats[0] <= c.submission.seats:
         return f"enter one seat, 1 to {c.submission.seats}"
@@ -148,7 +148,7 @@ def _done(c: Context, deck: Deck) -> None:
 
 def recut(c: Context, deck: Deck | None) -> str | None:
     """Have a deck cut again on a floorperson's order; return why not, if it is refused."""
-    if c.lifted(c.clause("recut")):
+    if c.is_lifted(c.clause("recut")):
         return f"no cut is needed with the approved device, so no recut ({c.edition.approved_device.clause})"
     if deck is not None and deck.state == mc.READY and not deck.cut and c.clause("no_cut"):
         return f"a machine shuffled it, so it is dealt without a cut{c.citation('no_cut')}"
@@ -156,9 +156,9 @@ def recut(c: Context, deck: Deck | None) -> str | None:
         return f"this deck is not cut and ready{c.citation('recut')}"
     if c.state.round.state not in (mc.IDLE, *_BEFORE_THE_DEAL):
         return f"cards have been dealt{c.citation('recut')}"
-    if c.by_shoe and c.in_place(deck):
+    if c.shuffles_per_shoe and c.is_in_place(deck):
         return f"the shoe is loaded{c.citation('recut')}"
-    decks.out_of_device(c, deck)
+    decks.take_out_of_device(c, deck)
     c.fire_deck(deck, "recut")
     return None
 
@@ -171,6 +171,6 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "cover_seat": _cover_seat,
 }
 CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {
-    "first_arrival": one_seat,
-    "cover_seat": seat_of_round,
+    "first_arrival": check_one_seat,
+    "cover_seat": check_round_seat,
 }

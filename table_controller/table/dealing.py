@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
-from table_controller.rulebook import rulings
+from table_controller.rulebook import find_ruling
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular
+from table_controller.table.irregularities import open_hold
 from table_controller.table.state import HANDS, PLAIN_SHOE
 
 if TYPE_CHECKING:
@@ -23,29 +23,29 @@ DEALER: Final = 0
 PLACES: Final = 7  # the dealer and six seats; number 1 is the dealer, then counterclockwise
 
 
-def place_of(number: int) -> int:
+def place_of_position(number: int) -> int:
     """Return the seat of a position number, 0 for the dealer."""
     return DEALER if number == 1 else PLACES + 1 - number
 
 
-def places(c: Context) -> list[int]:
+def places_dealt(c: Context) -> list[int]:
     """Return the places that get cards, clockwise from the far left: all of them, or those with a wager."""
-    seats = range(1, c.submission.seats + 1) if c.everybody else c.state.round.seats
+    seats = range(1, c.submission.seats + 1) if c.deals_to_all_seats else c.state.round.seats
     return [*seats, *([DEALER] if c.edition.hand.dealer_hand else [])]
 
 
 def deal_order(c: Context) -> list[int]:
     """Return the places in the order of the deal: clockwise, from the starting position or from the far left."""
-    order = places(c)
+    order = places_dealt(c)
     if c.state.round.start is None:
         return order
-    first = order.index(place_of(c.state.round.start))
+    first = order.index(place_of_position(c.state.round.start))
     return order[first:] + order[:first]
 
 
-def first_deal(c: Context) -> int:
+def first_deal_cards(c: Context) -> int:
     """Return how many cards the first deal needs."""
-    return c.edition.hand.first_deal * len(places(c))
+    return c.edition.hand.first_deal * len(places_dealt(c))
 
 
 def source_account(c: Context) -> str:
@@ -57,11 +57,11 @@ def source_account(c: Context) -> str:
     return book.TRAY if deck.place in (HANDS, PLAIN_SHOE) else deck.place
 
 
-def begin(c: Context) -> None:
+def begin_deal(c: Context) -> None:
     """Begin the deal once the deck is in place; the deck is in play from now on."""
     deck = c.deck
     burns_first = c.state.burn_due and c.state.dealing != "continuous_shuffler"
-    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.in_place(deck) or burns_first:
+    if deck is None or deck.state not in (mc.READY, mc.IN_PLAY) or not c.is_in_place(deck) or burns_first:
         return  # a shoe that was finished after the round opened still deals this round
     c.state.begun = True
     deck.by_hand = deck.by_hand or c.state.dealing == "hand"
@@ -70,9 +70,9 @@ def begin(c: Context) -> None:
         deck.unseen.append(c.state.round.number)
     if deck.state == mc.READY:
         c.fire_deck(deck, "use")
-    if not c.by_shoe:
+    if not c.shuffles_per_shoe:
         c.state.last_deck = deck.name
-    c.state.round.counted = c.counted(deck)
+    c.state.round.counted = c.is_stub_count_waived(deck)
     c.state.round.to_deal = deal_order(c)
     c.fire_round("deal")
 
@@ -80,12 +80,12 @@ def begin(c: Context) -> None:
 # --- what shoes report ------------------------------------------------------------------------------------------------
 
 
-def stack_out(c: Context, event: ev.StackOut) -> None:
+def on_stack_out(c: Context, event: ev.StackOut) -> None:
     """A stack came out; its count is the sensor's."""
     round_ = c.state.round
     ordered = next((i.number for i in c.state.commands.values() if i.slot == event.slot and i.act == "dispense"), None)
     if c.deck is None or ordered is None:
-        irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
+        open_hold(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.book.move(c.deck.name, source_account(c), book.SEATS, event.count)
     round_.dealt += event.count
@@ -100,7 +100,7 @@ def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
     assert c.deck is not None
     round_ = c.state.round
     if event.count != ordered:
-        irregular(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
+        open_hold(c, "shoe_fault", slot=event.slot, deck=c.deck.name)
     elif c.state.dealing == "continuous_shuffler":
         round_.ready += event.count
     elif round_.completing is not None and ordered == 1:  # a whole stack belongs to the next place
@@ -109,12 +109,12 @@ def _stack_delivered(c: Context, event: ev.StackOut, ordered: int) -> None:
         round_.in_slot = round_.to_deal.pop(0)
 
 
-def stack_taken(c: Context, _event: ev.StackTaken) -> None:
+def on_stack_taken(c: Context, _event: ev.StackTaken) -> None:
     """The dealer took the stack to its place."""
     c.state.round.in_slot = None
 
 
-def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
+def on_cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
     """A manual shoe counts drawn cards. Cards drawn outside the deal or a burn open a hold."""
     round_ = c.state.round
     allowed = round_.counting and round_.state in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING)
@@ -122,7 +122,7 @@ def cards_drawn(c: Context, event: ev.CardsDrawn) -> None:
         round_.drawn = max(round_.drawn, event.count)
     elif not (event.reported or c.state.burn_due or round_.stub_ordered or round_.state in (mc.VOID, mc.STUB_CHECK)
               or _discarding(c)):  # fmt: skip
-        irregular(c, "drawn_without_deal", slot=event.slot, deck=c.state.slots[event.slot].deck)
+        open_hold(c, "drawn_without_deal", slot=event.slot, deck=c.state.slots[event.slot].deck)
 
 
 def _discarding(c: Context) -> bool:
@@ -130,15 +130,15 @@ def _discarding(c: Context) -> bool:
     return any(hold.steps[:1] == ["card_discarded"] for hold in c.state.holds.values())
 
 
-def shoe_fault(c: Context, event: ev.ShoeFault) -> None:
+def on_shoe_fault(c: Context, event: ev.ShoeFault) -> None:
     """The shoe jammed, stopped, or did not deal all cards."""
-    irregular(c, "shoe_fault", slot=event.slot, deck=c.state.slots[event.slot].deck)
+    open_hold(c, "shoe_fault", slot=event.slot, deck=c.state.slots[event.slot].deck)
 
 
 # --- misplaced cards --------------------------------------------------------------------------------------------------
 
 
-def face_up(c: Context, seat: int | None, cards: int = 1) -> None:
+def report_face_up(c: Context, seat: int | None, cards: int = 1) -> None:
     """Report face-up cards: the first one of a deal and several have different rules.
 
     Only cards found in the deal count towards "several". From an automated shoe the card lies in a stack: at the given
@@ -151,20 +151,20 @@ def face_up(c: Context, seat: int | None, cards: int = 1) -> None:
         several = round_.face_up > 1
     if seat is None and c.state.dealing == "automated_shoe" and round_.state == mc.DEALING:
         seat = round_.in_slot if round_.in_slot is not None else next(iter(round_.to_deal), None)
-    irregular(c, "face_up_card_more" if several else "face_up_card_first", deck=round_.deck, seat=seat)
+    open_hold(c, "face_up_card_more" if several else "face_up_card_first", deck=round_.deck, seat=seat)
 
 
 def _deal_rule_holds(c: Context) -> bool:
     """Return whether the chapter's rule on face-up cards in the deal applies now."""
     phase = cast("Phase", c.state.round.state)
     facts = c.facts(slot=None, deck=c.state.round.deck, finding=None)
-    return c.under_way and bool(rulings(c.edition, "face_up_card_first", phase, facts).rows)
+    return c.is_round_under_way and bool(find_ruling(c.edition, "face_up_card_first", phase, facts).rows)
 
 
-def seen_face_up(c: Context, _event: ev.FaceUpSeen) -> None:
+def on_face_up_seen(c: Context, _event: ev.FaceUpSeen) -> None:
     """A shoe detected a face-up card."""
     c.state.round.faces_in_stack += c.state.round.state == mc.DEALING
-    face_up(c, None)
+    report_face_up(c, None)
 
 
 def _face_up_in_stack(c: Context, cards: int) -> None:
@@ -172,10 +172,10 @@ def _face_up_in_stack(c: Context, cards: int) -> None:
     missed = cards - c.state.round.faces_in_stack
     c.state.round.faces_in_stack = 0
     if missed > 0 and c.state.round.state == mc.DEALING:
-        face_up(c, None, missed)
+        report_face_up(c, None, missed)
 
 
-def completeness(c: Context, seat: int) -> tuple[str, ...]:
+def completeness_choices(c: Context, seat: int) -> tuple[str, ...]:
     """Return the possible answers on whether a seat's hand is complete in the middle of the deal.
 
     A shoe that deals whole stacks decides it; only people know about the delivery slot and hand-dealt hands.
@@ -186,11 +186,11 @@ def completeness(c: Context, seat: int) -> tuple[str, ...]:
     return ("incomplete",) if seat in (*round_.to_deal, round_.completing) else ("complete",)
 
 
-def discard(c: Context) -> None:
+def discard_face_up_card(c: Context) -> None:
     """Move a face-up card to the rack, out of this round."""
     if c.deck is None:
         return
-    before = c.by_shoe and not c.state.round.counting  # the shoe does not count the cards of this round yet
+    before = c.shuffles_per_shoe and not c.state.round.counting  # the shoe does not count the cards of this round yet
     c.state.round.discarded += not before
     dealt = c.state.dealing == "automated_shoe"  # it lay in a stack
     c.state.book.move(c.deck.name, book.SEATS if dealt else source_account(c), book.RACK, 1)
@@ -203,16 +203,16 @@ def complete_stack(c: Context, hold: Hold) -> None:
     c.state.round.completing = hold.seat
 
 
-def late_cards(c: Context, hold: Hold) -> None:
+def deal_late_cards_last(c: Context, hold: Hold) -> None:
     """Deal the additional cards of a player who was passed over after all others."""
     assert hold.seat is not None
     if hold.seat not in c.state.round.late:
         c.state.round.late.append(hold.seat)
 
 
-def burn(c: Context, cards: int) -> None:
+def burn_cards(c: Context, cards: int) -> None:
     """Burn cards: move them unseen to the rack, from the dispensed cards or from the source."""
-    deck = c.deck if c.under_way else c.next_deck()
+    deck = c.deck if c.is_round_under_way else c.next_deck()
     if deck is not None and c.state.dealing == "continuous_shuffler":
         brought = min(cards, c.state.round.ready)
         c.state.round.ready -= brought
@@ -229,11 +229,11 @@ def burn(c: Context, cards: int) -> None:
 
 def advance(c: Context) -> None:
     """Ask for a burn, or for the next cards."""
-    if c.stopped:
+    if c.is_round_stopped:
         return
     if c.state.burn_due and _may_burn(c):
         duty = "burn_shoe" if c.state.burn_shoe else "burn_dealer"
-        if c.state.dealing != "continuous_shuffler" or bring(c, 1):
+        if c.state.dealing != "continuous_shuffler" or prepare_cards(c, 1):
             c.ask(duty, "dealer", clauses=c.clauses(duty))
         return
     if c.state.round.state == mc.DEALING:
@@ -244,8 +244,8 @@ def _may_burn(c: Context) -> bool:
     """Return whether a card can be burned now: from a shoe at any time, from a continuous shuffler in the deal."""
     if c.state.dealing == "continuous_shuffler":
         return c.state.round.state in (mc.DEALING, mc.SETTLING)
-    deck = c.deck if c.under_way else c.next_deck()
-    return deck is not None and c.in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID)
+    deck = c.deck if c.is_round_under_way else c.next_deck()
+    return deck is not None and c.is_in_place(deck) and c.state.round.state not in (mc.COMPLETE, mc.VOID)
 
 
 def _deal_on(c: Context) -> None:
@@ -256,12 +256,12 @@ def _deal_on(c: Context) -> None:
             c.fire_round("check_stub" if c.edition.stub is not None else "play")
     elif c.state.dealing == "automated_shoe" and c.shoe is not None:
         number = 1 if round_.completing is not None else c.edition.hand.cards
-        c.try_command("dispense", c.shoe, deck=round_.deck, number=number)
-    elif bring(c, first_deal(c)):
+        c.try_issue_command("dispense", c.shoe, deck=round_.deck, number=number)
+    elif prepare_cards(c, first_deal_cards(c)):
         c.ask("dealt", "dealer", seat=round_.to_deal[0], clauses=c.clauses("deal"))
 
 
-def bring(c: Context, cards: int) -> bool:
+def prepare_cards(c: Context, cards: int) -> bool:
     """Have the source prepare cards to be dealt by hand; return whether they are ready."""
     round_ = c.state.round
     if c.source is None:
@@ -269,20 +269,20 @@ def bring(c: Context, cards: int) -> bool:
     if c.state.dealing == "continuous_shuffler":
         if round_.ready >= cards:
             return True
-        c.try_command("dispense", c.source, deck=round_.deck, number=cards - round_.ready)
+        c.try_issue_command("dispense", c.source, deck=round_.deck, number=cards - round_.ready)
         return False
     if not round_.counting:
-        round_.counting = c.try_command("start_round", c.source, deck=round_.deck)
+        round_.counting = c.try_issue_command("start_round", c.source, deck=round_.deck)
     return round_.counting
 
 
 def _dealt(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     """The dealer dealt the first cards."""
     c.state.round.to_deal = []
-    delivered(c, first_deal(c))
+    record_dealt(c, first_deal_cards(c))
 
 
-def delivered(c: Context, cards: int) -> None:
+def record_dealt(c: Context, cards: int) -> None:
     """Record cards dealt by hand; a counting shoe must have counted the same number."""
     round_ = c.state.round
     assert c.deck is not None
@@ -294,18 +294,18 @@ def delivered(c: Context, cards: int) -> None:
     slip = round_.dealt + round_.discarded + round_.burned - round_.drawn
     if round_.counting and slip != round_.slip:
         seen = f"the shoe counted {round_.drawn} drawn cards, {round_.drawn + slip - round_.slip} expected"
-        c.finding("drawn_differs", seen, c.deck.name)
+        c.record_finding("drawn_differs", seen, c.deck.name)
         round_.slip = slip  # the floorperson decides about this difference; a new one opens another hold
-        irregular(c, "drawn_differs", slot=c.source, deck=c.deck.name)
+        open_hold(c, "drawn_differs", slot=c.source, deck=c.deck.name)
 
 
 def _burned_of_shoe(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    burn(c, c.state.burn_shoe)
+    burn_cards(c, c.state.burn_shoe)
     c.state.burn_shoe = 0
 
 
 def _burned_by_dealer(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
-    burn(c, c.state.burn_dealer)
+    burn_cards(c, c.state.burn_dealer)
     c.state.burn_dealer = 0
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from table_controller.ledger.money import Entry
+from table_controller.ledger.money import MoneyEntry
 
 Actuation = Literal[
     "shuffle", "eject", "clear_out", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "open_bets",
@@ -25,7 +25,7 @@ Order = Literal[
 FailSafe = Literal["stop", "lock"]
 
 
-class Reason(msgspec.Struct, frozen=True):
+class DenialReason(msgspec.Struct, frozen=True):
     """Why an actuation is not permitted: a stable key, the clause, who can clear it and how."""
 
     key: str
@@ -75,11 +75,11 @@ class PromptClosed(Decision, frozen=True):
     choice: str | None = None
 
 
-class Refused(Decision, frozen=True):
+class RequestRefused(Decision, frozen=True):
     """A request was refused, with every reason."""
 
     what: str
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DenialReason, ...]
 
 
 class Deadline(Decision, frozen=True):
@@ -89,14 +89,14 @@ class Deadline(Decision, frozen=True):
     seconds: float | None
 
 
-class Moved(Decision, frozen=True):
+class StateChanged(Decision, frozen=True):
     """The round, a deck, a slot, the progressive or a hit changed its state."""
 
     what: str
     state: str
 
 
-class Found(Decision, frozen=True):
+class HoldOpened(Decision, frozen=True):
     """A hold opened for an irregularity: the outcomes that the ruling orders, and its clauses."""
 
     hold: int
@@ -108,7 +108,7 @@ class Found(Decision, frozen=True):
     seat: int | None = None
 
 
-class Cleared(Decision, frozen=True):
+class HoldCleared(Decision, frozen=True):
     """A hold ended: its steps are done, and `credential` acknowledged it."""
 
     hold: int
@@ -143,7 +143,7 @@ class WagersReturned(Decision, frozen=True):
 class Booked(Decision, frozen=True):
     """Money moved. Base of every decision that moves money, so that their entries are the whole book."""
 
-    entry: Entry
+    entry: MoneyEntry
 
 
 class BetAccepted(Booked, frozen=True):

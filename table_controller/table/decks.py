@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import cards as book
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular
+from table_controller.table.irregularities import open_hold
 from table_controller.table.state import GONE, RACK, TRAY, Deck
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
 
-HOUR: Final = 3600.0
+HOUR_S: Final = 3600.0
 
 
 def color_of(name: str) -> str:
@@ -29,13 +29,13 @@ def age_timer(deck: str, hours: int) -> str:
     return f"deck_age/{deck}/{hours}"
 
 
-def aged(c: Context, deck: str, hours: int) -> None:
+def on_deck_aged(c: Context, deck: str, hours: int) -> None:
     """A change interval of a deck has passed. Which interval applies depends on how the deck was ever dealt."""
     aged_deck = c.state.decks.get(deck)
     if aged_deck is not None and aged_deck.state != mc.REMOVED and hours not in aged_deck.passed:
         aged_deck.passed.append(hours)
-        if c.expired(aged_deck):
-            c.finding(
+        if c.is_expired(aged_deck):
+            c.record_finding(
                 "deck_expired", f"deck {deck} has been in use for {hours} hours; no new round is dealt from it", deck
             )
 
@@ -43,13 +43,13 @@ def aged(c: Context, deck: str, hours: int) -> None:
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def found_whole(deck: Deck) -> None:
+def mark_whole(deck: Deck) -> None:
     """Mark a deck complete after a machine count or a face check: no earlier round is in doubt."""
     deck.verified = True
     deck.rounds, deck.doubted = [], []
 
 
-def whole_by_hand(deck: Deck, since: list[int]) -> None:
+def mark_whole_by_hand_count(deck: Deck, since: list[int]) -> None:
     """Mark a deck complete after a hand count; `since`: the rounds whose hands were not counted.
 
     A hand count may err, so the earlier rounds stay in doubt until another check finds the deck complete; counting the
@@ -59,49 +59,49 @@ def whole_by_hand(deck: Deck, since: list[int]) -> None:
     deck.rounds = since
 
 
-def list_affected(c: Context, deck: Deck, rounds: list[int] | None = None) -> None:
+def record_affected_rounds(c: Context, deck: Deck, rounds: list[int] | None = None) -> None:
     """Record the rounds that may have been dealt from an incomplete deck."""
     text = f"dealt since deck {deck.name} was last found complete"
     if rounds is None:
         rounds = deck.doubted + deck.rounds
         text += ", or before that if only a hand count found it complete" * bool(deck.doubted)
-    c.finding("affected_rounds", text, deck.name, tuple(rounds))
+    c.record_finding("affected_rounds", text, deck.name, tuple(rounds))
 
 
-def found_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: list[int] | None = None) -> None:
+def mark_wrong(c: Context, deck: Deck, difference: int, where: str, rounds: list[int] | None = None) -> None:
     """Mark a deck wrong: record the difference, the affected rounds, and a card that migrated to the other deck."""
     deck.verified = False
     if difference:
         cards = f"{abs(difference)} card{'s' * (abs(difference) > 1)}"
-        c.finding(
+        c.record_finding(
             "wrong_count", f"{cards} {'missing' if difference < 0 else 'too many'}, counted at {where}", deck.name
         )
     else:
-        c.finding("wrong_cards", f"the count is right but the cards are wrong, read at {where}", deck.name)
-    list_affected(c, deck, rounds)
+        c.record_finding("wrong_cards", f"the count is right but the cards are wrong, read at {where}", deck.name)
+    record_affected_rounds(c, deck, rounds)
     for other in c.state.decks.values():
         if other.name != deck.name and difference and c.state.book.missing(other.name) == difference:
             text = f"decks {deck.name} and {other.name}: cards that one lacks are extra in the other"
-            c.finding("migrated", text, deck.name)
-            c.finding("migrated", text, other.name)
+            c.record_finding("migrated", text, deck.name)
+            c.record_finding("migrated", text, other.name)
 
 
-def counted_by_hand(c: Context, deck: Deck, cards: int) -> None:
+def record_hand_count(c: Context, deck: Deck, cards: int) -> None:
     """Record a hand count of the whole deck: complete or wrong."""
-    c.state.book.counted(deck.name, book.RACK if deck.place == RACK else book.TRAY, cards)
+    c.state.book.record_count(deck.name, book.RACK if deck.place == RACK else book.TRAY, cards)
     if cards == c.edition.cards.count:
         deck.verified = True
-        whole_by_hand(deck, [])
+        mark_whole_by_hand_count(deck, [])
         c.state.uncounted, c.state.round.counted = 0, True
     else:
-        found_wrong(c, deck, cards - c.edition.cards.count, "the table")
-        irregular(c, "count_wrong", deck=deck.name)
+        mark_wrong(c, deck, cards - c.edition.cards.count, "the table")
+        open_hold(c, "count_wrong", deck=deck.name)
 
 
 # --- whereabouts ------------------------------------------------------------------------------------------------------
 
 
-def out_of_device(c: Context, deck: Deck) -> None:
+def take_out_of_device(c: Context, deck: Deck) -> None:
     """Record that people hold the cards of a deck again."""
     for slot in c.state.slots.values():
         if slot.deck == deck.name:
@@ -113,9 +113,9 @@ def out_of_device(c: Context, deck: Deck) -> None:
     c.state.book.move_all(deck.name, book.TRAY)
 
 
-def collected(c: Context, deck: Deck) -> None:
+def collect(c: Context, deck: Deck) -> None:
     """Record that the cards of the round, or of the whole shoe, are in the rack."""
-    out_of_device(c, deck)
+    take_out_of_device(c, deck)
     c.fire_deck(deck, "collect")
     deck.place = RACK
     deck.ordered = False
@@ -123,23 +123,23 @@ def collected(c: Context, deck: Deck) -> None:
     c.state.book.move_all(deck.name, book.RACK)
 
 
-def together(c: Context, deck: Deck) -> None:
+def gather(c: Context, deck: Deck) -> None:
     """Record that all cards of a deck are together and must be shuffled; a held deck stays held."""
     if deck.state == mc.IN_PLAY:
-        collected(c, deck)
+        collect(c, deck)
     elif deck.state == mc.RACK:
         c.state.book.move_all(deck.name, book.RACK)
     else:
-        out_of_device(c, deck)
-        if mc.may(mc.DECK, deck, "take_out"):
+        take_out_of_device(c, deck)
+        if mc.can_fire(mc.DECK, deck, "take_out"):
             c.fire_deck(deck, "take_out")
 
 
-def removed(c: Context, deck: Deck) -> None:
+def remove(c: Context, deck: Deck) -> None:
     """A deck leaves the table for good."""
-    out_of_device(c, deck)
+    take_out_of_device(c, deck)
     c.fire_deck(deck, "remove")
     c.state.decks[deck.name] = Deck(deck.name, deck.state, GONE)
     c.state.book.move_all(deck.name, book.QUARANTINE)
     for hours in sorted(set(c.edition.change_hours.values())):
-        c.timer(age_timer(deck.name, hours), None)
+        c.set_timer(age_timer(deck.name, hours), None)

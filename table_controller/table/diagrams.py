@@ -10,7 +10,7 @@ from table_controller.table.machines import MACHINES
 NAMES: Final = tuple(name.upper() for name in MACHINES)
 
 
-def mermaid(name: str) -> str:
+def draw_mermaid(name: str) -> str:
     """Return one machine's state diagram; a trigger that leaves the state as it is has no arrow."""
     _, states, transitions = MACHINES[name.lower()]
     arrows: dict[tuple[str, str], list[str]] = {}
@@ -21,7 +21,7 @@ def mermaid(name: str) -> str:
     return "\n".join(["stateDiagram-v2", f"    [*] --> {states[0]}", *drawn])
 
 
-def results(name: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def transition_table(name: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return a machine's triggers, and a row for each state: itself, then where each trigger leads, or `refused`."""
     _, states, transitions = MACHINES[name.lower()]
     triggers = tuple(dict.fromkeys(trigger for trigger, _, _ in transitions))

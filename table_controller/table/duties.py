@@ -19,7 +19,7 @@ def _dealt(manual: str, hand: str, automated: str) -> dict[str, str]:
     return {"manual_shoe": manual, "hand": hand, "automated_shoe": automated}
 
 
-DUTIES: Final[dict[str, dict[str, _Clauses]]] = {
+CLAUSES_BY_DUTY: Final[dict[str, dict[str, _Clauses]]] = {
     # Decks and their opening.
     "composition": {"*": "{c}.3(a)"},
     "colours": {"*": "{c}.3(b)(1)", "686a": "686a.3(b)(2) 686a.3(b)(1)"},
@@ -135,7 +135,7 @@ def clauses_of(edition: Edition, duty: str, dealing: str, start: str | None) -> 
     cited = _from_facts(edition, duty, dealing, start)
     if cited is not None:
         return cited
-    by_chapter = DUTIES.get(duty, {})
+    by_chapter = CLAUSES_BY_DUTY.get(duty, {})
     entry = by_chapter.get(edition.chapter, by_chapter.get("*", ""))
     text = entry if isinstance(entry, str) else entry[dealing]
     return tuple(text.format(c=edition.chapter).split())
@@ -147,7 +147,7 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
     match duty:
         case "method" if method is not None:
             return (method.clause,)
-        case "deal" if method is not None and edition.chapter not in DUTIES["deal"]:
+        case "deal" if method is not None and edition.chapter not in CLAUSES_BY_DUTY["deal"]:
             return (method.clause,)
         case "count":
             return (edition.count.clause or edition.count.see[0],)
@@ -164,7 +164,7 @@ def _from_facts(edition: Edition, duty: str, dealing: str, start: str | None) ->
             return (edition.close_clause,)
         case "opening":
             return (edition.opening[0].clause,)
-        case "idle_hand" | "idle_machine" if edition.chapter not in DUTIES[duty]:
+        case "idle_hand" | "idle_machine" if edition.chapter not in CLAUSES_BY_DUTY[duty]:
             return (edition.idle.clause,)
         case "idle":
             return (edition.idle.clause,)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 _PEOPLE: Final = {"technician", "floorperson"}
 
 
-def enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
+def on_device_enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
     """Enroll a device in a slot; the key of the device before it is revoked."""
     if event.slot not in c.state.slots:
         c.refuse(f"enroll: this table has no slot {event.slot}")
-    elif {event.who.role, event.second.role} != _PEOPLE or event.who.same_person(event.second):
+    elif {event.who.role, event.second.role} != _PEOPLE or event.who.is_same_person(event.second):
         c.refuse("enroll needs two people: a technician and a floorperson")
     elif (event.serial, event.fingerprint) in c.state.revoked:
         c.refuse(f"enroll: the key of {event.serial} was revoked")
@@ -28,14 +28,14 @@ def enrolled(c: Context, event: ev.DeviceEnrolled) -> None:
         if event.replaces is not None:
             _revoke(c, event.replaces)
             text += f"; the key of {event.replaces[0]} is revoked"
-        c.finding("device_enrolled", text)
+        c.record_finding("device_enrolled", text)
 
 
-def revoked_before(c: Context, event: ev.KeysRevoked) -> None:
+def on_keys_revoked(c: Context, event: ev.KeysRevoked) -> None:
     """Record keys that were revoked before the journal recorded revocations."""
     for key in event.keys:
         _revoke(c, key)
-    c.finding("keys_revoked", f"revoked earlier, recorded now: {', '.join(k[0] for k in event.keys)}")
+    c.record_finding("keys_revoked", f"revoked earlier, recorded now: {', '.join(k[0] for k in event.keys)}")
 
 
 def _revoke(c: Context, key: tuple[str, str]) -> None:

@@ -25,7 +25,7 @@ class Person(msgspec.Struct, frozen=True):
         """The person behind the credential, in the form used to compare two people."""
         return (self.person or self.credential).casefold()
 
-    def same_person(self, other: Person) -> bool:
+    def is_same_person(self, other: Person) -> bool:
         """Return whether two credentials belong to one person, who cannot act as the two people a rule requires."""
         return self.identity == other.identity
 
@@ -64,7 +64,7 @@ class Answer(Event, frozen=True):
     seats: tuple[int, ...] = ()
 
 
-class Declared(Event, frozen=True):
+class IrregularityReported(Event, frozen=True):
     """A person reports what no device can detect: an irregularity, or a player who leaves or surrenders."""
 
     trigger: str
@@ -198,14 +198,14 @@ class SlotChanged(Event, frozen=True):
     reason: int = 0
 
 
-class WayBack(Event, frozen=True):
+class ReturnStepChanged(Event, frozen=True):
     """The next step of a device's return to service, in words; "" when all steps are done.
 
     Only the box sends it, from its evidence for each step. `testing`: the device is in test mode.
     """
 
     slot: str
-    dossier: int
+    fault_report: int
     step: str
     testing: bool = False
 
@@ -216,7 +216,7 @@ class CardsInserted(Event, frozen=True):
     slot: str
 
 
-class BehindGate(Event, frozen=True):
+class CardsBehindGate(Event, frozen=True):
     """A shuffler reports that cards lie behind its gate."""
 
     slot: str
@@ -248,13 +248,13 @@ class ShuffleFailed(Event, frozen=True):
     inside: int | None
 
 
-class GivenOut(Event, frozen=True):
+class DeckGivenOut(Event, frozen=True):
     """A shuffler gave out a deck."""
 
     slot: str
 
 
-class TakenIn(Event, frozen=True):
+class DiscardsTakenIn(Event, frozen=True):
     """A continuous shuffler took discards back into its store, counted."""
 
     slot: str
@@ -337,7 +337,7 @@ class DiceOpened(Event, frozen=True):
     slot: str
 
 
-class NoRoll(Event, frozen=True):
+class NoRollReported(Event, frozen=True):
     """The roll does not count: a die not flat or outside, or too few shakes."""
 
     slot: str
@@ -381,7 +381,7 @@ class SeatLatched(Event, frozen=True):
     clear: bool = True
 
 
-class LatchStands(Event, frozen=True):
+class EarlierLatchReported(Event, frozen=True):
     """A sensor refused a lock because an earlier one of this round is latched; it reports what it latched then."""
 
     seat: int
@@ -391,7 +391,7 @@ class LatchStands(Event, frozen=True):
     bet: bool
 
 
-class LockRefused(Event, frozen=True):
+class SeatLockRefused(Event, frozen=True):
     """A sensor refused a lock: it was not open, or the lock is for another round, or another lock holds (`code`)."""
 
     seat: int

@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from devices.service import FAULTED
-from table_controller.rulebook import TRIGGERS, default_ruling, precede, rulings
+from table_controller.rulebook import TRIGGERS, default_ruling, order_by_precedence, find_ruling
 from table_controller.table import booking
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, WagersReturned
+from table_controller.table.decisions import HoldOpened, WagersReturned
 from table_controller.table.state import Hold, Progressive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from table_controller.rulebook import Phase, Ruling, Trigger
-    from table_controller.rulebook.vocabulary import Finding
+    from table_controller.rulebook.vocabulary import StubFinding
     from table_controller.table.context import Context
 
 # Triggers that the core detects and no chapter names. The default ruling applies: stop, the floorperson decides.
-OwnTrigger = Literal[
+CoreTrigger = Literal[
     "chips_differ", "bet_without_wager", "unreasonable_contribution", "unordered_stack",
     "drawn_without_deal", "drawn_differs", "unknown_cards",
     "wrong_number", "command_failed", "box_restarted", "stub_counts_differ", "other",
@@ -38,7 +38,7 @@ _NO_DECK: Final = {"continue": ("continue_round",)}
 # Outcomes that leave the choice to a person; the ruling lists the choices.
 _ASKING: Final = ("ask_floorperson", "player_may_void", "player_option_dead_hand")
 # The steps that people do for each outcome, in order; an outcome without steps is carried out at once.
-STEPS: Final[dict[str, tuple[str, ...]]] = {
+STEPS_OF_OUTCOME: Final[dict[str, tuple[str, ...]]] = {
     "return_wagers": ("wagers_returned",),
     "reshuffle": ("let_out", "cards_together"),
     "reshuffle_with_dealt": ("shoe_emptied", "cards_together"),
@@ -63,14 +63,14 @@ _OUTLAST_VOID: Final = (
 )
 
 
-def irregular(
+def open_hold(
     c: Context,
-    trigger: Trigger | OwnTrigger,
+    trigger: Trigger | CoreTrigger,
     *,
     slot: str | None = None,
     deck: str | None = None,
     seat: int | None = None,
-    finding: Finding | None = None,
+    finding: StubFinding | None = None,
 ) -> None:
     """Open a hold for an irregularity by its ruling, and begin with its outcomes. A repeat opens no second one."""
     if any((h.trigger, h.slot, h.deck, h.seat) == (trigger, slot, deck, seat) for h in c.state.holds.values()):
@@ -85,38 +85,38 @@ def irregular(
     )  # fmt: skip
     hold.choices = _choices(c, hold, ruling)
     c.state.holds[hold.id] = hold
-    c.out.append(Found(hold.id, trigger, ruling.outcomes, hold.clauses, slot, deck, seat))
-    order(c, hold, ruling.outcomes)
+    c.out.append(HoldOpened(hold.id, trigger, ruling.outcomes, hold.clauses, slot, deck, seat))
+    carry_out(c, hold, ruling.outcomes)
     if slot is not None and c.state.slots[slot].state == FAULTED:
         hold.steps.append("device_cleared")
         hold.acknowledges = "floorperson"  # a device's fault is always acknowledged by a floorperson
     hold.steps.append("acknowledge")
 
 
-def irregular_each(
+def open_holds(
     c: Context, triggers: Iterable[Trigger], *, slot: str | None = None, deck: str | None = None
 ) -> None:
     """Open a hold for each of several simultaneous irregularities, in the edition's order of precedence."""
-    for trigger in precede(c.edition, triggers):
-        irregular(c, trigger, slot=slot, deck=deck)
+    for trigger in order_by_precedence(c.edition, triggers):
+        open_hold(c, trigger, slot=slot, deck=deck)
 
 
-def ordered(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, ...]) -> None:
+def open_ordered_hold(c: Context, what: str, outcome: str, deck: str, clauses: tuple[str, ...]) -> None:
     """Open a hold for a floorperson's order about a deck that is not in play, with the steps of the outcome."""
     hold = Hold(c.fresh_id(), what, clauses, [], (outcome,), deck=deck)
     c.state.holds[hold.id] = hold
-    c.out.append(Found(hold.id, what, (outcome,), clauses, deck=deck))
-    order(c, hold, (outcome,))
+    c.out.append(HoldOpened(hold.id, what, (outcome,), clauses, deck=deck))
+    carry_out(c, hold, (outcome,))
     hold.steps.append("acknowledge")
 
 
-def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, finding: Finding | None) -> Ruling:
+def _ruling(c: Context, trigger: str, slot: str | None, deck: str | None, finding: StubFinding | None) -> Ruling:
     """Return the rulebook's ruling; for a trigger it does not know, the default: stop, the floorperson decides."""
     phase = cast("Phase", _phase(c, slot))
     known = cast("Trigger", trigger)
     if trigger not in TRIGGERS:
         return default_ruling(known, phase)
-    return rulings(c.edition, known, phase, c.facts(slot=slot, deck=deck, finding=finding))
+    return find_ruling(c.edition, known, phase, c.facts(slot=slot, deck=deck, finding=finding))
 
 
 def _phase(c: Context, slot: str | None) -> str:
@@ -128,7 +128,7 @@ def _phase(c: Context, slot: str | None) -> str:
 
 def _concerns_round(c: Context, ruling: Ruling, slot: str | None, deck: str | None) -> bool:
     """Return whether a case concerns the current round: not if its deck or device serves the next round."""
-    if not c.under_way and not (slot is None and c.settles_void):
+    if not c.is_round_under_way and not (slot is None and c.settles_void):
         return False
     if deck is not None:
         return deck == c.state.round.deck
@@ -150,13 +150,13 @@ def _choices(c: Context, hold: Hold, ruling: Ruling) -> dict[str, tuple[str, ...
     deck = c.state.decks.get(hold.deck or "")
     if not hold.this_round:
         return dict(_OTHER_DECK if deck is not None and deck.state != mc.REMOVED else _NO_DECK)
-    given_out = deck is not None and hold.trigger == "unknown_cards" and not c.in_place(deck)
+    given_out = deck is not None and hold.trigger == "unknown_cards" and not c.is_in_place(deck)
     if deck is not None and (not deck.verified or given_out):
         return {name: outcomes for name, outcomes in named.items() if "void_round" in outcomes}
     return named
 
 
-def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
+def carry_out(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
     """Carry out the outcomes that need no person, and put the steps of the others before the open ones."""
     steps: list[str] = []
     for outcome in outcomes:
@@ -179,7 +179,7 @@ def order(c: Context, hold: Hold, outcomes: Iterable[str]) -> None:
         elif outcome == "reset_dealer_hand":
             steps += ["dealer_hand_reset", *_seats_to_reopen(c, hold)]
         else:
-            steps += STEPS.get(outcome, ())
+            steps += STEPS_OF_OUTCOME.get(outcome, ())
     hold.steps[:0] = steps
 
 
@@ -220,7 +220,7 @@ def _out_of_play(c: Context, hold: Hold, outcome: str) -> list[str]:
         return ["cards_refed"]
     _void(c, hold)
     verified = outcome == "reshuffle" and "deck_verified" in hold.evidence
-    return [*_wagers_back(c, hold), *(("let_out", "deck_counted") if verified else STEPS[outcome])]
+    return [*_wagers_back(c, hold), *(("let_out", "deck_counted") if verified else STEPS_OF_OUTCOME[outcome])]
 
 
 def _wagers_back(c: Context, hold: Hold) -> list[str]:
@@ -251,7 +251,7 @@ def _taken_or_paid(c: Context) -> list[int]:
 def _hold_deck(c: Context, hold: Hold) -> None:
     """Hold the deck: no card is dealt from it until a floorperson acts."""
     deck = c.state.decks.get(hold.deck or "")
-    if deck is not None and mc.may(mc.DECK, deck, "hold"):
+    if deck is not None and mc.can_fire(mc.DECK, deck, "hold"):
         c.fire_deck(deck, "hold")
 
 
@@ -259,17 +259,17 @@ def _void(c: Context, hold: Hold) -> None:
     """Void the round: stop motion, close its questions, return its wagers except those still settled."""
     if _ends_settling(c, hold):
         _end_settling(c, hold)
-    if not c.under_way:
+    if not c.is_round_under_way:
         return
     hold.this_round = True
-    if c.shoe is not None and c.in_flight(c.shoe):
-        c.command("stop", c.shoe, safe=True)
+    if c.shoe is not None and c.has_pending_command(c.shoe):
+        c.issue_command("stop", c.shoe, safe=True)
     if c.state.round.asked_start and c.state.start == "shaker" and c.start_slot is not None:
-        c.command("stop", c.start_slot, safe=True)
+        c.issue_command("stop", c.start_slot, safe=True)
     c.fire_round("void")
     settled = _SETTLED_WHEN_VOID if "settle_optional_wagers" in hold.outcomes else ()
     c.out.append(WagersReturned(c.state.round.number, settled, hold.clauses))
-    booking.voided(c, hold.clauses, settles="progressive" in settled)
+    booking.void_bets(c, hold.clauses, settles="progressive" in settled)
     close_bets(c)
     _drop_needless(c, hold)
 
@@ -295,7 +295,7 @@ def _end_settling(c: Context, hold: Hold) -> None:
     hold.this_round = True
     c.state.money.settles = False
     c.out.append(WagersReturned(c.state.round.number, (), hold.clauses))
-    booking.voided(c, hold.clauses)
+    booking.void_bets(c, hold.clauses)
     _drop_needless(c, hold)
     for other in c.state.holds.values():
         other.outcomes = tuple(each for each in other.outcomes if each != "settle_optional_wagers")
@@ -305,14 +305,14 @@ def close_bets(c: Context) -> None:
     """Close the progressive bets of this round; lock the sensors where bets were still open."""
     if c.state.progressive.state == mc.OPEN:
         for sensor in c.sensors:
-            c.command("lock", sensor, number=c.state.round.number, safe=True)
+            c.issue_command("lock", sensor, number=c.state.round.number, safe=True)
     if c.state.progressive.state != mc.CLOSED:
-        c.timer("lock", None)
+        c.set_timer("lock", None)
         c.fire_progressive("settle")
         c.state.progressive = Progressive()
 
 
-def return_hand(c: Context, hold: Hold) -> None:
+def return_hand_wagers(c: Context, hold: Hold) -> None:
     """Return the wagers of one hand and take it out of the round."""
     assert hold.seat is not None
     round_ = c.state.round
@@ -320,7 +320,7 @@ def return_hand(c: Context, hold: Hold) -> None:
     round_.surrendered = [seat for seat in round_.surrendered if seat != hold.seat]  # its wager is not collected
     c.out.append(WagersReturned(round_.number, (), hold.clauses, hold.seat, _kept(c, hold)))
     if round_.envy_paid and (hold.seat in round_.envy_hands or hold.seat in round_.envy):
-        c.finding(
+        c.record_finding(
             "envy_void", f"seat {hold.seat}: its hand is void; the dealer takes back the envy paid for it or to it"
         )
     booking.void_hand(c, hold.seat, hold.clauses)

@@ -140,7 +140,7 @@ HIT_STATES: Final = (
     HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_PAID, HIT_HAND_PAY, HIT_DOCUMENTED, HIT_WITHDRAWN,
 )  # fmt: skip
 # Not validated yet: a person's answer can withdraw the claim.
-HIT_UNSURE: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN)
+HIT_UNVALIDATED: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN)
 # Not paid yet.
 HIT_OPEN: Final = (HIT_CLAIMED, HIT_CONFIRMED, HIT_LIGHT_SEEN, HIT_VALIDATED, HIT_HAND_PAY)
 HIT_TRANSITIONS: Final = [
@@ -189,9 +189,9 @@ def fire(machine: Machine, model: Any, trigger: str) -> None:
     machine.events[trigger].trigger(model)
 
 
-def may(machine: Machine, model: Any, trigger: str) -> bool:
+def can_fire(machine: Machine, model: Any, trigger: str) -> bool:
     """Return whether a model's state allows a trigger."""
     return model.state in machine.events[trigger].transitions
 
 
-__all__ = ["DECK", "HIT", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "may"]
+__all__ = ["DECK", "HIT", "MACHINES", "PROGRESSIVE", "ROUND", "SERVICE", "MachineError", "fire", "can_fire"]

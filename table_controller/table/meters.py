@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from table_controller.ledger import meter
-from table_controller.ledger.money import ACCOUNTS, CENT, BadEntry, dollars
+from table_controller.ledger.money import ACCOUNTS, CENT, BadEntry, format_dollars
 from table_controller.table import booking, contributions
 from table_controller.table import machines as mc
 from table_controller.table.decisions import MeterPlay, MeterSet
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
-    from table_controller.ledger.money import Entry
+    from table_controller.ledger.money import MoneyEntry
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Order
@@ -53,13 +53,13 @@ def _may(c: Context, act: Order, event: ByHand) -> MeterRules | None:
         c.refuse(f"{act}: this table has no seeded meter")
     elif (event.who.role, event.second.role) != (first, second):
         c.refuse(f"{act} needs two people: a {first} and, as the second credential, an {second}")
-    elif event.who.same_person(event.second):
+    elif event.who.is_same_person(event.second):
         c.refuse(f"{act} needs two people: {event.who.credential} and {event.second.credential} belong to one person")
     elif not event.document.strip():
         c.refuse(f"{act}: name the document")
     elif act in _MOVES and c.state.money.book.has_document(event.document):
         c.refuse(f"{act}: document {event.document} was used before; each document is used once")
-    elif reasons := c.against(act):
+    elif reasons := c.reasons_against(act):
         c.refuse(act, *reasons)
     else:
         return c.meter
@@ -73,7 +73,7 @@ def _needs_technician(c: Context, act: Order) -> bool:
 # --- amounts ----------------------------------------------------------------------------------------------------------
 
 
-def corrected(c: Context, event: ev.MeterCorrected) -> None:
+def on_meter_corrected(c: Context, event: ev.MeterCorrected) -> None:
     """Correct the meter by an amount."""
     rules = _may(c, "correct_meter", event)
     if rules is None:
@@ -83,14 +83,14 @@ def corrected(c: Context, event: ev.MeterCorrected) -> None:
         c.refuse(f"correct_meter: {why}")
         return
     try:
-        entry = meter.correct(c.state.money.book, event.amount, event.document, rules.limit)
+        entry = meter.correct_meter(c.state.money.book, event.amount, event.document, rules.limit)
     except BadEntry as wrong:
         c.refuse(f"correct_meter: {wrong}")
     else:
         _record(c, "meter_corrected", entry, event)
 
 
-def reset(c: Context, event: ev.MeterReset) -> None:
+def on_meter_reset(c: Context, event: ev.MeterReset) -> None:
     """Reset the meter to its seed."""
     rules = _may(c, "reset_meter", event)
     if rules is None:
@@ -99,7 +99,7 @@ def reset(c: Context, event: ev.MeterReset) -> None:
     if why:
         c.refuse(f"reset_meter: {why}")
     else:
-        _record(c, "meter_reset", meter.reset(c.state.money.book, rules, event.document), event)
+        _record(c, "meter_reset", meter.reset_meter(c.state.money.book, rules, event.document), event)
 
 
 def _groundless(event: Corrects, amount: int) -> str:
@@ -116,15 +116,15 @@ def _groundless(event: Corrects, amount: int) -> str:
     return ""
 
 
-def _record(c: Context, what: str, entry: Entry, event: Corrects) -> None:
-    booking.book(c, entry)
+def _record(c: Context, what: str, entry: MoneyEntry, event: Corrects) -> None:
+    booking.record_entry(c, entry)
     people = f"{event.who.credential} and {event.second.credential}"
-    amounts = f"from {dollars(entry.meter_before)} to {dollars(entry.meter_after)}"
+    amounts = f"from {format_dollars(entry.meter_before)} to {format_dollars(entry.meter_after)}"
     other = f", other side {event.counterpart}" if event.counterpart else ""
-    c.finding(what, f"{amounts} by {people}, {event.document}; {event.ground}: {event.reason}{other}")
+    c.record_finding(what, f"{amounts} by {people}, {event.document}; {event.ground}: {event.reason}{other}")
 
 
-def transfer_overflow(c: Context, event: ev.OverflowTransferred) -> None:
+def on_overflow_transferred(c: Context, event: ev.OverflowTransferred) -> None:
     """Transfer overflow back to the meter, within the meter's limit."""
     rules = _may(c, "transfer_overflow", event)
     if rules is None:
@@ -134,9 +134,9 @@ def transfer_overflow(c: Context, event: ev.OverflowTransferred) -> None:
     except BadEntry as wrong:
         c.refuse(f"transfer_overflow: {wrong}")
         return
-    booking.book(c, entry)
+    booking.record_entry(c, entry)
     people = f"{event.who.credential} and {event.second.credential}"
-    c.finding("overflow_transferred", f"{dollars(event.amount)} to the meter by {people}, {event.document}")
+    c.record_finding("overflow_transferred", f"{format_dollars(event.amount)} to the meter by {people}, {event.document}")
 
 
 # --- parameters, open and closed --------------------------------------------------------------------------------------
@@ -149,17 +149,17 @@ def advance(c: Context) -> None:
         money.rate_bp = c.submission.progressive_rate_bp
 
 
-def close(c: Context, event: ev.MeterClosed) -> None:
+def on_meter_closed(c: Context, event: ev.MeterClosed) -> None:
     """Close the meter to play, with its account balances in the record."""
     if _may(c, "close_meter", event) is None:
         return
     if c.state.money.closed:
         c.refuse("close_meter: the meter is already closed")
         return
-    contributions.close(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
+    contributions.close_meter(c, mc.BY_PEOPLE, event.document, (event.who.credential, event.second.credential))
 
 
-def reopen(c: Context, event: ev.MeterOpened) -> None:
+def on_meter_opened(c: Context, event: ev.MeterOpened) -> None:
     """Open the meter to play again, if its accounts sum to zero."""
     if _may(c, "open_meter", event) is None or not _reconciled(c, "open_meter"):
         return
@@ -169,10 +169,10 @@ def reopen(c: Context, event: ev.MeterOpened) -> None:
         return
     cause, money.closed = money.closed, ""
     people = (event.who.credential, event.second.credential)
-    c.out.append(MeterPlay(True, cause, contributions.accounts(c), event.document, people))
+    c.out.append(MeterPlay(True, cause, contributions.account_balances(c), event.document, people))
 
 
-def changed(c: Context, event: ev.MeterParameters) -> None:
+def on_meter_parameters(c: Context, event: ev.MeterParameters) -> None:
     """Set the parameters that the regulation leaves open, while the meter is closed to play."""
     rules, money = _may(c, "change_meter", event), c.state.money
     if rules is None or not _reconciled(c, "change_meter"):
@@ -186,16 +186,16 @@ def changed(c: Context, event: ev.MeterParameters) -> None:
     rules = c.meter
     assert rules is not None
     people = (event.who.credential, event.second.credential)
-    held = contributions.accounts(c)
+    held = contributions.account_balances(c)
     c.out.append(MeterSet(rules.rate_bp, rules.limit, event.document, people, event.submission, held))
 
 
 def _reconciled(c: Context, act: Order) -> bool:
     """Return whether the accounts sum to zero; if not, refuse."""
     book = c.state.money.book
-    left = sum(book.at(account) for account in ACCOUNTS)
+    left = sum(book.balance(account) for account in ACCOUNTS)
     if left:
-        c.refuse(f"{act}: the accounts of the meter do not sum to zero ({dollars(left)} over); call accounting")
+        c.refuse(f"{act}: the accounts of the meter do not sum to zero ({format_dollars(left)} over); call accounting")
     return not left
 
 
@@ -217,6 +217,6 @@ def _bad_rate(c: Context, event: ev.MeterParameters) -> str:
 def _bad_limit(c: Context, rules: MeterRules, event: ev.MeterParameters) -> str:
     """Return why a limit may not be set; empty if it may, or none is given."""
     limit = None if event.limit_cents is None else event.limit_cents * CENT
-    if limit is not None and not max(rules.seed, c.state.money.book.meters.current) <= limit <= meter.MOST:
-        return f"the limit must be at least the meter's amount and at most {meter.MOST // CENT} cents"
+    if limit is not None and not max(rules.seed, c.state.money.book.meters.current) <= limit <= meter.METER_MOST:
+        return f"the limit must be at least the meter's amount and at most {meter.METER_MOST // CENT} cents"
     return ""

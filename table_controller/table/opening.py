@@ -24,7 +24,7 @@ _MOVED_BY: Final = (("verify_inspection", "inspect"), ("first_look", "show"), ("
 _LOOKS: Final = (_COMPOSITION, "inspect", "verify_inspection")
 
 
-def received(c: Context, event: ev.DeckReceived) -> None:
+def on_deck_received(c: Context, event: ev.DeckReceived) -> None:
     """A deck comes to the table: start its age timers and its opening."""
     if event.who.role not in ("dealer", "floorperson"):
         c.refuse("only the dealer or a floorperson can add a deck")
@@ -38,7 +38,7 @@ def received(c: Context, event: ev.DeckReceived) -> None:
         if deck.state != mc.REMOVED:
             c.refuse(_same_color(c, event.deck, deck.name))
             return
-        if c.held(deck=deck.name):
+        if c.is_held(deck=deck.name):
             c.refuse(f"an irregularity of the earlier deck {deck.name} is still open")
             return
     most = 2 if c.submission.two_decks else 1
@@ -48,7 +48,7 @@ def received(c: Context, event: ev.DeckReceived) -> None:
     c.state.decks[event.deck] = Deck(event.deck, preshuffled=event.preshuffled, two_jokers=event.two_jokers)
     c.state.book.receive(event.deck, c.edition.cards.count)
     for hours in sorted(set(c.edition.change_hours.values())):
-        c.timer(decks.age_timer(event.deck, hours), hours * decks.HOUR)
+        c.set_timer(decks.age_timer(event.deck, hours), hours * decks.HOUR_S)
 
 
 def _same_color(c: Context, name: str, known: str) -> str:
@@ -59,7 +59,7 @@ def _same_color(c: Context, name: str, known: str) -> str:
 def advance(c: Context) -> None:
     """Ask for the next step of every deck's opening."""
     for deck in c.state.decks.values():
-        if deck.state in _UNOPENED and not c.held(deck=deck.name):
+        if deck.state in _UNOPENED and not c.is_held(deck=deck.name):
             _open(c, deck)
 
 
@@ -112,14 +112,14 @@ def _opened(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """Record a confirmed opening step, or remove a wrong deck."""
     deck = c.state.decks[prompt.deck or ""]
     if answer.choice == "not_whole":
-        c.finding("not_whole", f"deck {deck.name} failed its inspection", deck.name)
-        decks.removed(c, deck)
+        c.record_finding("not_whole", f"deck {deck.name} failed its inspection", deck.name)
+        decks.remove(c, deck)
         return
     step = prompt.kind.removeprefix("opening/")
     deck.confirmed[step], deck.persons[step] = answer.who.credential, answer.who.identity
     done = {name.partition("/")[0] for name in deck.confirmed}
     for name, trigger in _MOVED_BY:
-        if name in done and mc.may(mc.DECK, deck, trigger) and not _still_asked(c, deck):
+        if name in done and mc.can_fire(mc.DECK, deck, trigger) and not _still_asked(c, deck):
             deck.verified = (
                 deck.verified or trigger == "inspect"
             )  # the inspection looks at every card; the spread does not
@@ -131,7 +131,7 @@ def _still_asked(c: Context, deck: Deck) -> bool:
     return any(p.deck == deck.name and p.kind.startswith("opening/") for p in c.state.prompts.values())
 
 
-def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection if one person would confirm both as dealer and as floorperson."""
     deck = c.state.decks[prompt.deck or ""]
     role = prompt.kind.rpartition("/")[2]
@@ -146,12 +146,12 @@ def two_persons(c: Context, prompt: Prompt, answer: ev.Answer) -> str | None:
 # --- an idle table ----------------------------------------------------------------------------------------------------
 
 
-def idle(c: Context) -> None:
+def begin_idle(c: Context) -> None:
     """The table is open without play: empty shoe and rack, and spread the cards for the first player."""
     for deck in c.decks_at_table():
         if deck.state in _UNOPENED or deck.state == mc.HELD:
             continue
-        if c.inside_shuffler(deck):
+        if c.is_inside_shuffler(deck):
             deck.look_due = True
         else:
             _spread(c, deck)
@@ -162,7 +162,7 @@ def idle(c: Context) -> None:
 def _spread(c: Context, deck: Deck) -> None:
     """Spread a deck: its opening, or part of it, is repeated from there."""
     repeats = c.edition.idle.repeats
-    decks.out_of_device(c, deck)
+    decks.take_out_of_device(c, deck)
     c.fire_deck(deck, "open_again" if "inspect" in repeats else "spread")
     deck.confirmed = {step: by for step, by in deck.confirmed.items() if step.partition("/")[0] not in repeats}
     deck.preshuffled = deck.look_due = deck.ordered = False
@@ -171,17 +171,17 @@ def _spread(c: Context, deck: Deck) -> None:
         deck.confirmed["wash/dealer"] = "shuffler"  # the shuffler replaces the wash (688a.5(g)(2))
 
 
-def stored_deck(c: Context) -> None:
+def ask_stored_deck(c: Context) -> None:
     """After an idle table, show the deck in the shuffler to players; where allowed, only if a player asks."""
     for deck in c.state.decks.values():
-        if not deck.look_due or deck.state == mc.REMOVED or c.in_flight(c.shuffler):
+        if not deck.look_due or deck.state == mc.REMOVED or c.has_pending_command(c.shuffler):
             continue
-        if c.inside_shuffler(deck) and c.edition.idle.shuffler_keeps_stored and deck.state == mc.READY:
+        if c.is_inside_shuffler(deck) and c.edition.idle.shuffler_keeps_stored and deck.state == mc.READY:
             c.ask("stored_deck", "dealer", "undisputed", "look", deck=deck.name, clauses=c.clauses("idle_machine"))
-        elif not c.inside_shuffler(deck) and deck.place == TRAY and deck.state in (mc.READY, mc.SHUFFLED, mc.STACKED):
+        elif not c.is_inside_shuffler(deck) and deck.place == TRAY and deck.state in (mc.READY, mc.SHUFFLED, mc.STACKED):
             _spread(c, deck)
         elif deck.place.endswith(GATE) and c.shuffler is not None and not c.edition.idle.shuffler_keeps_stored:
-            c.try_command("eject", c.shuffler, deck=deck.name)
+            c.try_issue_command("eject", c.shuffler, deck=deck.name)
 
 
 def _stored(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -190,8 +190,8 @@ def _stored(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     if answer.choice == "undisputed":
         deck.look_due = False
     elif c.shuffler is not None:
-        c.try_command("eject", c.shuffler, deck=deck.name)
+        c.try_issue_command("eject", c.shuffler, deck=deck.name)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {"opening": _opened, "stored_deck": _stored}
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"opening": two_persons}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"opening": check_two_persons}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import cutting, dealing, decks, opening, playing, service, starting
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular, ordered
+from table_controller.table.irregularities import open_hold, open_ordered_hold
 from table_controller.table.view import SHOES, START_KINDS, slot_label
 
 if TYPE_CHECKING:
@@ -35,23 +35,23 @@ _OF_THE_ROUND: Final = ("dealer_hand_misset", "wrong_card_count", "wrong_start_d
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
-def declared(c: Context, event: ev.Declared) -> None:
+def on_irregularity_reported(c: Context, event: ev.IrregularityReported) -> None:
     """A person reports an irregularity; reopen the round if its cards still show it."""
     refusal = _objection(c, event)
     if refusal is not None:
         c.refuse(refusal)
         return
-    if c.uncollected and event.trigger in _OF_THE_ROUND:
-        playing.reopen(c)
+    if c.are_cards_uncollected and event.trigger in _OF_THE_ROUND:
+        playing.reopen_round(c)
     _report(c, event)
 
 
-def _report(c: Context, event: ev.Declared) -> None:
+def _report(c: Context, event: ev.IrregularityReported) -> None:
     """Apply a valid report."""
     if event.trigger in _FACE_UP:
-        dealing.face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
+        dealing.report_face_up(c, event.seat, 2 if event.trigger == "face_up_card_more" else 1)
     elif event.trigger in _DICE:
-        starting.declared_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
+        starting.report_no_roll(c, cast("Trigger", event.trigger), c.start_slot)
     elif event.trigger == "player_leaves":
         assert event.seat is not None
         c.state.round.leaving.append(event.seat)
@@ -60,27 +60,27 @@ def _report(c: Context, event: ev.Declared) -> None:
         c.state.round.surrendered.append(event.seat)
     elif event.trigger == "device_unusable":
         assert event.slot is not None
-        service.unusable(c, event.slot)
+        service.report_unusable(c, event.slot)
     elif event.trigger in _OF_A_DEVICE:
         assert event.slot is not None
-        irregular(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
+        open_hold(c, cast("Trigger", event.trigger), slot=event.slot, deck=c.state.slots[event.slot].deck)
     elif event.trigger == "count_wrong":
-        irregular(c, "count_wrong", deck=event.deck)
+        open_hold(c, "count_wrong", deck=event.deck)
     else:
         known = event.trigger in TRIGGERS
-        irregular(c, cast("Trigger", event.trigger) if known else "other", deck=c.state.round.deck, seat=event.seat)
+        open_hold(c, cast("Trigger", event.trigger) if known else "other", deck=c.state.round.deck, seat=event.seat)
 
 
-def _device_objection(c: Context, event: ev.Declared) -> str | None:
+def _device_objection(c: Context, event: ev.IrregularityReported) -> str | None:
     """Return why a report about a device is refused; None if it is not."""
     slot = c.state.slots.get(event.slot or "")
     if slot is None or event.trigger.removesuffix("_fault") not in ("device_unusable", slot.kind):
         return f"{event.trigger} needs the slot of such a device"
-    out = event.trigger == "device_unusable" and not mc.may(mc.SERVICE, slot, "give_up")
+    out = event.trigger == "device_unusable" and not mc.can_fire(mc.SERVICE, slot, "give_up")
     return f"{slot_label(event.slot or '')} is already out of order" if out else None
 
 
-def _objection(c: Context, event: ev.Declared) -> str | None:
+def _objection(c: Context, event: ev.IrregularityReported) -> str | None:
     """Return why a report is refused; None if it is not."""
     if event.who.role not in ("dealer", "floorperson"):
         return "only the dealer or a floorperson can report an irregularity"
@@ -92,8 +92,8 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         deck = c.state.decks.get(event.deck or "")
         unopened = (mc.RECEIVED, mc.INSPECTED, mc.SHOWN, mc.REMOVED)
         return "count_wrong needs a deck that was opened" if deck is None or deck.state in unopened else None
-    late = c.settles_void or (c.uncollected and event.trigger in _OF_THE_ROUND)
-    if not c.under_way and (event.trigger in _OF_A_PLAYER or not late):
+    late = c.settles_void or (c.are_cards_uncollected and event.trigger in _OF_THE_ROUND)
+    if not c.is_round_under_way and (event.trigger in _OF_A_PLAYER or not late):
         return f"{event.trigger}: no round is under way"
     if event.trigger in _DICE and c.state.round.state != mc.STARTING_POSITION:
         return f"{event.trigger}: no roll is due now"
@@ -102,7 +102,7 @@ def _objection(c: Context, event: ev.Declared) -> str | None:
         return f"{event.trigger} needs a seat whose hand is in play"
     if event.trigger == "player_leaves" and event.seat in c.state.round.leaving:
         return f"seat {event.seat} has already left"
-    if event.trigger == "surrender" and (c.stopped or not playing.may_surrender(c, event.seat or 0)):
+    if event.trigger == "surrender" and (c.is_round_stopped or not playing.may_surrender(c, event.seat or 0)):
         return f"seat {event.seat} may not surrender now{c.citation('surrender')}"
     if event.trigger == "additional_cards_missed" and event.seat in c.state.round.second:
         return f"seat {event.seat} has its additional cards"
@@ -120,12 +120,12 @@ def _one_reported(c: Context) -> bool:
 
 
 def _stack_known(c: Context) -> bool:
-    return c.state.round.state != mc.DEALING or c.state.round.in_slot is not None or c.in_flight(c.shoe, "dispense")
+    return c.state.round.state != mc.DEALING or c.state.round.in_slot is not None or c.has_pending_command(c.shoe, "dispense")
 
 
 def advance(c: Context) -> None:
     """Ask about the wagers of a player who left; where no rule takes them, the hand plays on."""
-    if c.state.round.leaving and c.under_way:
+    if c.state.round.leaving and c.is_round_under_way:
         choices = ("abandoned", "plays_on") if c.clauses("seated") else ("plays_on",)
         for seat in c.state.round.leaving:
             c.ask("player_left", "floorperson", *choices, seat=seat, clauses=c.clauses("leaves"))
@@ -137,7 +137,7 @@ def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     c.state.round.leaving.remove(prompt.seat)
     if answer.choice == "abandoned":
         c.state.round.dead.append(prompt.seat)
-        c.finding(
+        c.record_finding(
             "abandoned", f"the player of seat {prompt.seat} left the round; the wagers are lost ({prompt.clauses[0]})"
         )
 
@@ -145,7 +145,7 @@ def _left(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 # --- orders -----------------------------------------------------------------------------------------------------------
 
 
-def order(c: Context, event: ev.Ordered) -> None:
+def on_ordered(c: Context, event: ev.Ordered) -> None:
     """Carry out a floorperson's order, or refuse it with the reasons."""
     if event.who.role != "floorperson":
         c.refuse(f"only a floorperson can order {event.order}{c.citation(event.order)}")
@@ -161,24 +161,24 @@ def _remove_deck(c: Context, event: ev.Ordered) -> str | None:
         return "this deck is not at the table"
     if deck.name == c.state.round.deck:
         return "the current round is dealt from it"
-    if c.held(deck=deck.name):
+    if c.is_held(deck=deck.name):
         return "an irregularity of this deck is open; answer its questions"
-    ordered(c, "removal_ordered", "remove_deck", deck.name, c.clauses("composition"))
+    open_ordered_hold(c, "removal_ordered", "remove_deck", deck.name, c.clauses("composition"))
     return None
 
 
 def _reshuffle(c: Context, event: ev.Ordered) -> str | None:
     deck = c.state.decks.get(event.deck or "")
-    if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.held(deck=deck.name):
+    if deck is None or deck.state not in (mc.SHUFFLED, mc.READY, mc.IN_PLAY) or c.is_held(deck=deck.name):
         return "this deck is not shuffled, or an irregularity holds it"
-    if deck.state == mc.IN_PLAY and c.by_shoe:
+    if deck.state == mc.IN_PLAY and c.shuffles_per_shoe:
         c.state.shoe_ordered = c.state.shoe_ordered or not c.state.shoe_over
         c.state.shoe_over = True  # after this round
         return None
-    if c.under_way and deck.name == c.state.round.deck:
+    if c.is_round_under_way and deck.name == c.state.round.deck:
         return "the current round is dealt from it"
     deck.ordered = True
-    ordered(c, "reshuffle_ordered", "reshuffle", deck.name, c.clauses("floor_order"))
+    open_ordered_hold(c, "reshuffle_ordered", "reshuffle", deck.name, c.clauses("floor_order"))
     return None
 
 
@@ -189,9 +189,9 @@ def _recut(c: Context, event: ev.Ordered) -> str | None:
 def _table_idle(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.round.state != mc.IDLE or c.state.holds:
         return "a round or an irregularity is open"
-    if c.lifted(c.edition.idle.clause):
+    if c.is_lifted(c.edition.idle.clause):
         return f"not needed with the approved device ({c.edition.approved_device.clause})"
-    opening.idle(c)
+    opening.begin_idle(c)
     return None
 
 
@@ -204,11 +204,11 @@ def _dealing_method(c: Context, event: ev.Ordered) -> str | None:
         return "this method is already in use"
     back = method.name == c.submission.dealing
     device = c.slot_of("shoe") if c.submission.dealing in SHOES else c.shuffler
-    reasons = c.against("use", device) if back else c.against("method", device)
+    reasons = c.reasons_against("use", device) if back else c.reasons_against("method", device)
     if reasons:
         c.refuse("dealing_method", *reasons)
         return None
-    if method.needs_automated_shuffler and (c.state.shuffling != "machine" or not c.serves(c.shuffler)):
+    if method.needs_automated_shuffler and (c.state.shuffling != "machine" or not c.is_in_service(c.shuffler)):
         return f"it needs an automated shuffler in use ({method.shuffler_clause}, X15)"
     if method.name in ("automated_shoe", "continuous_shuffler") and not back:
         return "this table has no such device"
@@ -223,7 +223,7 @@ def _start_method(c: Context, event: ev.Ordered) -> str | None:
     if start_name is None:
         return "this game has no such starting-position method"
     slot = c.slot_of(START_KINDS[start_name])
-    reasons = c.against("use", slot)
+    reasons = c.reasons_against("use", slot)
     if reasons:
         c.refuse(f"start_method{c.citation('one_start')}", *reasons)
         return None
@@ -240,7 +240,7 @@ def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
     second = c.edition.second_set
     required = second is not None and second.required and c.submission.two_decks
     alone = required and len(c.decks_at_table()) < 2
-    reasons = tuple(r for r in c.against("method", c.shuffler) if not (alone and r.key == "device_not_signed"))
+    reasons = tuple(r for r in c.reasons_against("method", c.shuffler) if not (alone and r.key == "device_not_signed"))
     if reasons:
         c.refuse("shuffle_by_hand", *reasons)
         return None
@@ -251,7 +251,7 @@ def _by_hand(c: Context, _event: ev.Ordered) -> str | None:
 def _by_machine(c: Context, _event: ev.Ordered) -> str | None:
     if c.state.shuffling == "machine" or c.shuffler is None or c.submission.shuffler == "none":
         return "this table has no other shuffling method"
-    reasons = c.against("use", c.shuffler)
+    reasons = c.reasons_against("use", c.shuffler)
     if reasons:
         c.refuse("shuffle_by_machine", *reasons)
         return None
@@ -271,8 +271,8 @@ def _readmit(c: Context, event: ev.Ordered) -> str | None:
 def _out_of_place(c: Context) -> None:
     """Take out decks that were in place for the other method, so that they are put in place again."""
     for deck in c.decks_at_table():
-        if deck.state == mc.READY and not c.inside_shuffler(deck):
-            decks.out_of_device(c, deck)
+        if deck.state == mc.READY and not c.is_inside_shuffler(deck):
+            decks.take_out_of_device(c, deck)
 
 
 _ORDERS: Final[dict[str, Callable[[Context, ev.Ordered], str | None]]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from table_controller.ledger import cards as book
 from table_controller.table import booking, dealing, decks, side, starting
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import close_bets, irregular
+from table_controller.table.irregularities import close_bets, open_hold
 from table_controller.table.state import Round
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from table_controller.table.state import Deck
 
 
-def decisions(c: Context) -> tuple[str, ...]:
+def player_choices(c: Context) -> tuple[str, ...]:
     """Return the choices of every player: the decision wagers, or leaving the round."""
     leaves = c.edition.surrender
     chosen = [wager.name for wager in c.edition.wagers if wager.decision]
@@ -43,7 +43,7 @@ def settle_order(c: Context) -> list[int]:
 
 def advance(c: Context) -> None:
     """Ask for the next act of players and dealer."""
-    if c.stopped:
+    if c.is_round_stopped:
         return
     round_ = c.state.round
     if round_.state == mc.PLAYING:
@@ -52,17 +52,17 @@ def advance(c: Context) -> None:
         _settle(c)
     if round_.state in (mc.COMPLETE, mc.VOID):
         _finish(c)
-    elif round_.state == mc.IDLE and c.by_shoe:
+    elif round_.state == mc.IDLE and c.shuffles_per_shoe:
         for deck in c.decks_at_table():
-            if deck.state == mc.READY and c.state.shoe_over and c.in_place(deck) and not c.held(deck=deck.name):
+            if deck.state == mc.READY and c.state.shoe_over and c.is_in_place(deck) and not c.is_held(deck=deck.name):
                 c.fire_deck(deck, "use")  # its cover card came out before any round: the shoe is finished
             # The cover card was burned, a floorperson ordered the shuffle, or cards are dealt from elsewhere now.
-            if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.in_place(deck)):
+            if deck.state == mc.IN_PLAY and (c.state.shoe_over or not c.is_in_place(deck)):
                 _ask_to_collect(c, deck)
 
 
 def _play(c: Context) -> None:
-    round_, choices = c.state.round, decisions(c)
+    round_, choices = c.state.round, player_choices(c)
     waiting = [seat for seat in round_.seats if seat not in round_.dead and seat not in round_.decided]
     if not choices and not round_.hands_set:
         c.ask("hands_set", "dealer", clauses=c.clauses("set_hands"))
@@ -81,21 +81,21 @@ def _play(c: Context) -> None:
 def _settle(c: Context) -> None:
     """Settle seat by seat: main wager, side wagers, hand; then envy, and the hands that stayed for it."""
     round_ = c.state.round
-    if _collect_surrendered(c, round_.surrendered) or booking.holds_up(c):
+    if _collect_surrendered(c, round_.surrendered) or booking.delays_settlement(c):
         return
     counting = [seat for seat in round_.surrendered if seat not in round_.settled]
     if counting and not round_.envy:
         _count_surrendered(c, counting[0])
         return
     for seat in round_.settled:
-        if not side.ask_after(c, seat):
+        if not side.ask_side_settlement(c, seat):
             return
         if seat not in round_.surrendered:
-            side.rack(c, seat)
+            side.rack_hand(c, seat)
     waiting = [seat for seat in settle_order(c) if seat not in round_.settled and seat not in round_.surrendered]
     if waiting:
         _settle_next(c, waiting[0])
-    elif all(side.ask_after(c, seat) for seat in counting) and side.ask_envy(c):
+    elif all(side.ask_side_settlement(c, seat) for seat in counting) and side.ask_envy(c):
         if counting:
             _count_surrendered(c, counting[0])
         elif side.ask_collection(c):
@@ -118,12 +118,12 @@ def _count_surrendered(c: Context, seat: int) -> None:
 
 def _settle_next(c: Context, seat: int) -> None:
     if c.edition.hand.second_deal and seat not in c.state.round.second:
-        if dealing.bring(c, c.edition.hand.second_deal):
+        if dealing.prepare_cards(c, c.edition.hand.second_deal):
             c.ask("additional_cards", "dealer", seat=seat, clauses=c.clauses("additional_cards"))
         return
     may = may_surrender(c, seat)
     choices = ("settled", "surrendered") if may else ("settled",)
-    clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.everybody
+    clauses = c.clauses("settle") + c.clauses("surrender") * may + c.clauses("rack_hand") * c.deals_to_all_seats
     c.ask("settled", "dealer", *choices, seat=seat, clauses=clauses)
 
 
@@ -133,46 +133,46 @@ def may_surrender(c: Context, seat: int) -> bool:
     if rule is None or rule.window != "after_dealer_set_before_own_reveal" or round_.state != mc.SETTLING:
         return False
     shown = (*round_.settled, *round_.surrendered, *round_.reopened)
-    return seat not in shown and not side.has_any(c, seat)
+    return seat not in shown and not side.has_side_wager(c, seat)
 
 
-def reopen(c: Context) -> None:
+def reopen_round(c: Context) -> None:
     """Reopen a settled round whose cards are not collected, because an error was reported."""
     c.fire_round("reopen")
-    side.lay_all_back(c)
+    side.return_hands_from_rack(c)
 
 
 def _finish(c: Context) -> None:
     """Finish the round: close bets, and collect the cards unless the shoe deals the next round."""
-    if c.progressive:
+    if c.has_progressive:
         close_bets(c)
     if c.state.round.state == mc.COMPLETE and c.state.start == "shaker" and not c.state.round.parked:
         return
     deck = c.deck
-    if deck is None or deck.state != mc.IN_PLAY or (c.by_shoe and not c.state.shoe_over):
-        if not booking.busy(c):
+    if deck is None or deck.state != mc.IN_PLAY or (c.shuffles_per_shoe and not c.state.shoe_over):
+        if not booking.has_open_bets(c):
             _end(c)
     else:
         _ask_to_collect(c, deck)
 
 
 def _ask_to_collect(c: Context, deck: Deck) -> None:
-    if c.against("collect", deck=deck.name):
+    if c.reasons_against("collect", deck=deck.name):
         return
-    if c.by_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.serves(c.shoe):
+    if c.shuffles_per_shoe and c.shoe is not None and c.state.slots[c.shoe].deck == deck.name and c.is_in_service(c.shoe):
         if not c.state.round.stub_ordered:  # the shoe gives out its remaining cards and counts them
-            c.state.round.stub_ordered = c.try_command("give_stub", c.shoe, deck=deck.name)
-        if c.in_flight(c.shoe, "give_stub"):
+            c.state.round.stub_ordered = c.try_issue_command("give_stub", c.shoe, deck=deck.name)
+        if c.has_pending_command(c.shoe, "give_stub"):
             return
-    choices = ("full", "not_full") if c.by_shoe else ("done",)
-    clauses = c.clauses("rack_check") + c.clauses("cover_card") if c.by_shoe else c.clauses("rack")
+    choices = ("full", "not_full") if c.shuffles_per_shoe else ("done",)
+    clauses = c.clauses("rack_check") + c.clauses("cover_card") if c.shuffles_per_shoe else c.clauses("rack")
     c.ask("collected", "dealer", *choices, deck=deck.name, clauses=clauses)
 
 
 def _end(c: Context) -> None:
     round_, deck = c.state.round, c.deck
     if deck is not None and deck.state == mc.IN_PLAY:
-        c.state.book.move(deck.name, book.SEATS, book.RACK, c.state.book.at(deck.name, book.SEATS))
+        c.state.book.move(deck.name, book.SEATS, book.RACK, c.state.book.balance(deck.name, book.SEATS))
     if round_.seats_entered:
         c.state.regulars = list(round_.seats)
     if round_.counted:
@@ -180,8 +180,8 @@ def _end(c: Context) -> None:
     elif c.edition.stub is not None and (round_.to_deal or round_.dealt):
         c.state.uncounted = min(c.state.uncounted + 1, c.edition.stub.every_rounds)
     if round_.state == mc.COMPLETE:
-        starting.round_completed(c)
-    booking.round_over(c)
+        starting.move_button(c)
+    booking.end_round(c)
     c.fire_round("end")
     seats = round_.seats if c.edition.cut.offered else ()  # these seats are offered the next cut
     c.state.round = Round(round_.number, round_.state, seats=seats)
@@ -210,7 +210,7 @@ def _revealed(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _additional(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     assert prompt.seat is not None
     c.state.round.second.append(prompt.seat)
-    dealing.delivered(c, c.edition.hand.second_deal)
+    dealing.record_dealt(c, c.edition.hand.second_deal)
 
 
 def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -219,7 +219,7 @@ def _settled(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
         c.state.round.surrendered.append(prompt.seat)
         return
     c.state.round.settled.append(prompt.seat)
-    side.rack(c, prompt.seat)
+    side.rack_hand(c, prompt.seat)
 
 
 def _surrender_collected(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
@@ -232,19 +232,19 @@ def _surrender_counted(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     assert prompt.seat is not None
     c.state.round.settled.append(prompt.seat)
     if answer.number != c.edition.hand.cards:
-        irregular(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
+        open_hold(c, "wrong_card_count", deck=c.state.round.deck, seat=prompt.seat)
     else:
-        side.rack(c, prompt.seat)
+        side.rack_hand(c, prompt.seat)
 
 
 def _collected(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     """The cards are in the rack; a complete batch reaches its mark, or cards are missing (O11)."""
     deck = c.state.decks[prompt.deck or ""]
-    decks.collected(c, deck)
+    decks.collect(c, deck)
     if answer.choice == "not_full":
         deck.verified = False
-        decks.list_affected(c, deck)
-        irregular(c, "count_wrong", deck=deck.name)
+        decks.record_affected_rounds(c, deck)
+        open_hold(c, "count_wrong", deck=deck.name)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

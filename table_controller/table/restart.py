@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook import DEFAULT_READING
 from table_controller.table import machines as mc
-from table_controller.table.betting import connected, seat_of
-from table_controller.table.decisions import Command, Found
-from table_controller.table.irregularities import irregular
-from table_controller.table.state import Hold, Issued
+from table_controller.table.betting import forget_spot, seat_of
+from table_controller.table.decisions import Command, HoldOpened
+from table_controller.table.irregularities import open_hold
+from table_controller.table.state import Hold, IssuedCommand
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 # start can use, and leave 31 bits for the number of starts.
 BOOT_SHIFT: Final = 32
 # How long (s) sensors may take to reconnect and confirm a lock that a restart interrupted.
-RESTART_PATIENCE: Final = 30.0
+RESTART_LOCK_TIMEOUT_S: Final = 30.0
 # Devices that accept a stop command.
 STOPPABLE: Final = ("shuffler", "shoe", "shaker")
 _RESTARTED: Final = "box_restarted"
 
 
-def started(c: Context, event: ev.BoxStarted) -> None:
+def on_box_started(c: Context, event: ev.BoxStarted) -> None:
     """After a start only the journal is known: devices are absent, commands have unknown outcomes, a round stops."""
     first = event.boot << BOOT_SHIFT
     c.state.lost = (c.state.next_id, max(c.state.next_id, first))
@@ -41,11 +41,11 @@ def started(c: Context, event: ev.BoxStarted) -> None:
     c.state.copy_awaited = False  # a new event reports whether this start waits for a copy
     c.state.signs.clear()  # what they show now is not known
     c.state.button_seen = None if c.start_slot is not None else c.state.button_seen
-    if c.state.round.state == mc.BETTING and c.progressive:
+    if c.state.round.state == mc.BETTING and c.has_progressive:
         _close(c)
     elif c.state.progressive.state == mc.LOCKING and not c.state.progressive.overdue:
-        c.timer("lock", RESTART_PATIENCE)
-    if c.under_way:
+        c.set_timer("lock", RESTART_LOCK_TIMEOUT_S)
+    if c.is_round_under_way:
         _ask(c)
     if event.clock_back:
         _clock_back(c)
@@ -55,14 +55,14 @@ def _close(c: Context) -> None:
     """Close bets that were open: each sensor is locked when it connects, and what it latches counts."""
     c.fire_round("close")
     c.fire_progressive("lock")
-    c.timer("lock", RESTART_PATIENCE)
+    c.set_timer("lock", RESTART_LOCK_TIMEOUT_S)
 
 
 def _ask(c: Context) -> None:
     """Stop a round that a restart interrupted: no regulation covers it, so the floorperson decides."""
     open_ = next((hold for hold in c.state.holds.values() if hold.trigger == _RESTARTED and hold.this_round), None)
     if open_ is None:
-        irregular(c, _RESTARTED)
+        open_hold(c, _RESTARTED)
     elif "choose" not in open_.steps:
         open_.steps.insert(0, "choose")  # decided after an earlier restart; ask again after this one
 
@@ -70,20 +70,20 @@ def _ask(c: Context) -> None:
 def _clock_back(c: Context) -> None:
     """The clock was set back, so ages cannot be proved: a floorperson must acknowledge before a round opens."""
     text = "the clock was set back while the box was off; decks and dice in use then count as expired"
-    c.finding("clock_back", text)
+    c.record_finding("clock_back", text)
     hold = Hold(c.fresh_id(), "clock_back", (DEFAULT_READING,), ["acknowledge"], ("continue_round",))
     c.state.holds[hold.id] = hold
-    c.out.append(Found(hold.id, hold.trigger, hold.outcomes, hold.clauses))
+    c.out.append(HoldOpened(hold.id, hold.trigger, hold.outcomes, hold.clauses))
 
 
-def appeared(c: Context, name: str) -> None:
+def make_safe(c: Context, name: str) -> None:
     """Stop or lock a device that connects, before anything else."""
     slot = c.state.slots[name]
     if slot.kind == "bet_sensor":
-        connected(c, seat_of(name))
+        forget_spot(c, seat_of(name))
         _lock(c, name)
     elif slot.safe_due and slot.kind in STOPPABLE and not (slot.kind == "shoe" and c.state.round.counting):
-        c.command("stop", name, safe=True)  # a manual shoe moves nothing, and must keep its count of the round
+        c.issue_command("stop", name, safe=True)  # a manual shoe moves nothing, and must keep its count of the round
     slot.safe_due = False
 
 
@@ -95,23 +95,23 @@ def _lock(c: Context, name: str) -> None:
     number, bets = c.state.round.number, c.state.progressive.seats.get(seat_of(name))
     if bets is not None and c.state.progressive.state == mc.LOCKING and not bets.latched:
         if not bets.lock:
-            bets.lock = c.command("lock", name, number=number, safe=True)
+            bets.lock = c.issue_command("lock", name, number=number, safe=True)
         else:
-            c.state.commands[bets.lock] = Issued(name, "lock", number)
+            c.state.commands[bets.lock] = IssuedCommand(name, "lock", number)
             c.out.append(Command(bets.lock, name, "lock", number, safe=True))
     elif c.state.progressive.state == mc.CLOSED and c.state.slots[name].safe_due and number:
-        c.command("lock", name, number=number, safe=True)
+        c.issue_command("lock", name, number=number, safe=True)
 
 
-def halted(c: Context, _event: ev.BoxHalted) -> None:
+def on_box_halted(c: Context, _event: ev.BoxHalted) -> None:
     """The box stops, in order or because it cannot record: stop all motion and lock all open bets.
 
     Open bets are closed as after a start: what the sensors confirm counts.
     """
-    if c.state.round.state == mc.BETTING and c.progressive:
+    if c.state.round.state == mc.BETTING and c.has_progressive:
         _close(c)
     for name, slot in c.state.slots.items():
-        if slot.kind in STOPPABLE and c.in_flight(name):
-            c.command("stop", name, safe=True)
+        if slot.kind in STOPPABLE and c.has_pending_command(name):
+            c.issue_command("stop", name, safe=True)
         elif slot.kind == "bet_sensor" and c.state.progressive.state == mc.LOCKING:
             _lock(c, name)

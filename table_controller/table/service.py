@@ -9,14 +9,14 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table import restart, shuffling, signs, stub
 from table_controller.table.betting import seat_of
-from table_controller.table.irregularities import OwnTrigger, irregular, irregular_each
-from table_controller.table.state import TRAY, Way
+from table_controller.table.irregularities import CoreTrigger, open_hold, open_holds
+from table_controller.table.state import TRAY, ReturnProcedure
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from table_controller.rulebook import Trigger
     from table_controller.table.context import Context
-    from table_controller.table.state import Issued
+    from table_controller.table.state import IssuedCommand
 
 _MAY_ORDER: Final = {
     "give_up": ("floorperson",), "sign": ("floorperson",), "repair": ("technician",),
@@ -26,75 +26,75 @@ _MAY_ORDER: Final = {
 _FAULTS: Final[dict[str, Trigger]] = {"shuffler": "shuffler_fault", "shoe": "shoe_fault"}
 # Commands whose result arrives as an event before their end. Without that event the result is not known.
 _RESULT_REQUIRED: Final = ("shuffle", "load", "dispense", "draw")
-TOLD_BY: Final[dict[type, str]] = {
-    ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.TakenIn: "load",
+RESULT_EVENTS: Final[dict[type, str]] = {
+    ev.ShuffleEnded: "shuffle", ev.ShuffleFailed: "shuffle", ev.ShoeLoaded: "load", ev.DiscardsTakenIn: "load",
     ev.NumberDrawn: "draw",
 }  # fmt: skip
 # Reports of cards that come out once per order: a second report means that other cards came out.
-_OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], OwnTrigger]]] = {
+_OUT_ONCE: Final[dict[type, tuple[tuple[str, ...], CoreTrigger]]] = {
     ev.StackOut: (("dispense",), "unordered_stack"),
     ev.StubOut: (("give_stub",), "unordered_stack"),
-    ev.GivenOut: (("eject", "clear_out"), "unknown_cards"),
+    ev.DeckGivenOut: (("eject", "clear_out"), "unknown_cards"),
 }
 
 
-def told(c: Context, act: str, event: Any) -> None:
+def record_result(c: Context, act: str, event: Any) -> None:
     """Record that a device reported the result of a command, before the command ends."""
     for issued in c.state.commands.values():
         if issued.slot == event.slot and issued.act == act:
-            issued.told = True
+            issued.is_result_reported = True
 
 
-def told_again(c: Context, event: ev.Event) -> bool:
+def is_duplicate_report(c: Context, event: ev.Event) -> bool:
     """Return whether a device reports for the second time that cards came out for one order; open a hold if so."""
     if type(event) not in _OUT_ONCE:
         return False
     acts, trigger = _OUT_ONCE[type(event)]
     name: str = event.slot  # type: ignore[attr-defined]
     orders = [issued for issued in c.state.commands.values() if issued.slot == name and issued.act in acts]
-    if not orders or not all(issued.told for issued in orders):
+    if not orders or not all(issued.is_result_reported for issued in orders):
         for issued in orders:
-            issued.told = True
+            issued.is_result_reported = True
         return False
     named = c.state.slots[name].deck or (c.state.round.deck if name == c.source else None)
-    c.finding("told_twice", f"{slot_label(name)} reported cards out twice for one order", named)
+    c.record_finding("told_twice", f"{slot_label(name)} reported cards out twice for one order", named)
     if trigger == "unknown_cards":
         for deck in c.state.decks.values():
             if deck.place == TRAY and deck.state in (mc.SHUFFLED, mc.READY):
                 deck.verified = False  # either deck may have come out first, so neither is verified
                 named = deck.name
-    irregular(c, trigger, slot=name, deck=named)
+    open_hold(c, trigger, slot=name, deck=named)
     return True
 
 
-def changed(c: Context, event: ev.SlotChanged) -> None:
+def on_slot_changed(c: Context, event: ev.SlotChanged) -> None:
     """A device's link or report changed: update its service state, and open a hold if its cards are in doubt."""
     slot = c.state.slots[event.slot]
     unsettled = any(i.slot == event.slot and i.unknown for i in c.state.commands.values())
-    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.way is not None):
+    if event.trigger == "verify" and (slot.state != UNVERIFIED or unsettled or slot.return_procedure is not None):
         return
     if event.trigger == "doubt" and slot.state in (ABSENT, UNSIGNED, SIGNED):
         return
     if event.trigger == "fault" and slot.state == ABSENT:
         return
-    seen = slot.kind == "meter_sign" and c.meter_seen
+    seen = slot.kind == "meter_sign" and c.is_meter_visible
     c.fire_slot(event.slot, event.trigger)
     if event.trigger == "appear":
-        restart.appeared(c, event.slot)
+        restart.make_safe(c, event.slot)
     if event.trigger in ("vanish", "fault") and _cards_in_doubt(c, event):
-        irregular(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
+        open_hold(c, _FAULTS[slot.kind], slot=event.slot, deck=slot.deck)
     if event.trigger in ("appear", "vanish") and event.slot == c.start_slot and c.state.round.total is None:
         c.state.round.asked_start = c.state.round.start is not None  # it is not known what was armed or drawn
     if event.trigger in ("appear", "vanish") and slot.kind == "button":
         c.state.button_seen = None
     if slot.kind == "meter_sign":
-        signs.slot_changed(c, event, seen=seen)
+        signs.on_slot_changed(c, event, seen=seen)
 
 
-def way_back(c: Context, event: ev.WayBack) -> None:
+def on_return_step_changed(c: Context, event: ev.ReturnStepChanged) -> None:
     """Record the next step of a device's return to service; refusals name it."""
     slot = c.state.slots[event.slot]
-    slot.way = Way(event.dossier, event.step, event.testing) if event.step else None
+    slot.return_procedure = ReturnProcedure(event.fault_report, event.step, event.testing) if event.step else None
 
 
 def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
@@ -107,7 +107,7 @@ def _cards_in_doubt(c: Context, event: ev.SlotChanged) -> bool:
     return event.trigger == "fault" or moving or dealing
 
 
-def ordered(c: Context, event: ev.SlotOrdered) -> None:
+def on_slot_ordered(c: Context, event: ev.SlotOrdered) -> None:
     """Carry out a person's act on a device, if the role may do it."""
     slot = c.state.slots.get(event.slot)
     if slot is None:
@@ -117,34 +117,34 @@ def ordered(c: Context, event: ev.SlotOrdered) -> None:
         c.refuse(f"only a {' or '.join(_MAY_ORDER[event.act])} can do {event.act}")
         return
     again = event.act == "acknowledge" and slot.state == UNVERIFIED  # its report was not good: ask for another
-    if not again and not mc.may(mc.SERVICE, slot, event.act):
+    if not again and not mc.can_fire(mc.SERVICE, slot, event.act):
         c.refuse(f"{slot_label(event.slot)} is {slot.state}; {event.act} is not possible")
         return
-    reasons = c.against("return_to_service", event.slot) if event.act == "acknowledge" else ()
+    reasons = c.reasons_against("return_to_service", event.slot) if event.act == "acknowledge" else ()
     if reasons:
         c.refuse("return_to_service", *reasons)
         return
     if event.act == "give_up":
-        unusable(c, event.slot)
+        report_unusable(c, event.slot)
     else:
         if not again:
             c.fire_slot(event.slot, event.act)
         if event.act == "acknowledge":
-            c.try_command("return_to_service", event.slot)
+            c.try_issue_command("return_to_service", event.slot)
 
 
-def unusable(c: Context, name: str) -> None:
+def report_unusable(c: Context, name: str) -> None:
     """Take a device that cannot be used out of service, and open the holds for it and the cards inside."""
     slot = c.state.slots[name]
     deck = slot.deck
-    given_up(c, name)
+    take_out_of_service(c, name)
     given: list[Trigger] = ["device_unusable"]
-    if deck is not None and slot.kind in _FAULTS and not c.held(slot=name):
+    if deck is not None and slot.kind in _FAULTS and not c.is_held(slot=name):
         given.append(_FAULTS[slot.kind])
-    irregular_each(c, given, slot=name, deck=None if len(given) == 1 else deck)
+    open_holds(c, given, slot=name, deck=None if len(given) == 1 else deck)
 
 
-def given_up(c: Context, slot: str) -> None:
+def take_out_of_service(c: Context, slot: str) -> None:
     """Take a device out of service: cancel its commands and stop it."""
     c.fire_slot(slot, "give_up")
     pending = [id_ for id_, issued in c.state.commands.items() if issued.slot == slot]
@@ -152,10 +152,10 @@ def given_up(c: Context, slot: str) -> None:
     for id_ in pending:
         _undo(c, c.state.commands.pop(id_))
     if (pending or armed) and c.state.slots[slot].kind in restart.STOPPABLE:
-        c.command("stop", slot, safe=True)
+        c.issue_command("stop", slot, safe=True)
 
 
-def command_ended(c: Context, event: ev.CommandEnded) -> None:
+def on_command_ended(c: Context, event: ev.CommandEnded) -> None:
     """A command ended. With an unknown outcome it stays open, and its device is unverified until it reports."""
     issued = c.state.commands.get(event.command)
     if issued is None:
@@ -163,7 +163,7 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
     slot = c.state.slots[issued.slot]
     if event.outcome == "unknown":
         issued.unknown = True
-        if mc.may(mc.SERVICE, slot, "doubt"):
+        if mc.can_fire(mc.SERVICE, slot, "doubt"):
             c.fire_slot(issued.slot, "doubt")
         return
     del c.state.commands[event.command]
@@ -172,14 +172,14 @@ def command_ended(c: Context, event: ev.CommandEnded) -> None:
     elif event.outcome == "failed":
         _failed(c, issued)
     elif issued.act in ("eject", "clear_out"):
-        shuffling.gave_out(c, issued.slot, issued.deck)
-    elif issued.act in _RESULT_REQUIRED and not issued.told:
+        shuffling.confirm_given_out(c, issued.slot, issued.deck)
+    elif issued.act in _RESULT_REQUIRED and not issued.is_result_reported:
         (_undo if slot.state == FAULTED else _failed)(c, issued)  # its fault is already reported
-    elif issued.act == "give_stub" and not issued.told and c.state.dealing == "automated_shoe":
-        stub.count_lost(c)
+    elif issued.act == "give_stub" and not issued.is_result_reported and c.state.dealing == "automated_shoe":
+        stub.on_count_lost(c)
 
 
-def _undo(c: Context, issued: Issued) -> None:
+def _undo(c: Context, issued: IssuedCommand) -> None:
     """Undo the state of a command that was never sent."""
     match issued.act:
         case "shuffle":
@@ -196,13 +196,13 @@ def _undo(c: Context, issued: Issued) -> None:
                 bets.lit = False
 
 
-def _failed(c: Context, issued: Issued) -> None:
+def _failed(c: Context, issued: IssuedCommand) -> None:
     """A command failed: open a hold, except for fail-safe commands, which the device's report repeats."""
     if issued.act in ("stop", "lock", "return_to_service", "test"):
         return
     _undo(c, issued)
     kind = c.state.slots[issued.slot].kind
-    trigger: Trigger | OwnTrigger = _FAULTS.get(kind, "command_failed")
+    trigger: Trigger | CoreTrigger = _FAULTS.get(kind, "command_failed")
     deck = c.state.slots[issued.slot].deck or issued.deck
-    if not c.held(slot=issued.slot) and (deck is not None or kind not in _FAULTS or not issued.unknown):
-        irregular(c, trigger, slot=issued.slot, deck=deck)
+    if not c.is_held(slot=issued.slot) and (deck is not None or kind not in _FAULTS or not issued.unknown):
+        open_hold(c, trigger, slot=issued.slot, deck=deck)

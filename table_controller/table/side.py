@@ -36,10 +36,10 @@ def _entered(c: Context) -> list[str]:
     ]
 
 
-def has_any(c: Context, seat: int) -> bool:
+def has_side_wager(c: Context, seat: int) -> bool:
     """Return whether a seat has a side wager that bars surrender and is settled after the main wager."""
     rule, rules = c.edition.surrender, c.edition.progressive
-    for seats in c.state.round.side.values():
+    for seats in c.state.round.side_wagers.values():
         if seat in seats:
             return True
     return (
@@ -52,7 +52,7 @@ def has_any(c: Context, seat: int) -> bool:
 
 def ask_entries(c: Context) -> bool:
     """Ask for the seats of each side wager; return whether all are entered."""
-    missing = [name for name in _entered(c) if name not in c.state.round.side]
+    missing = [name for name in _entered(c) if name not in c.state.round.side_wagers]
     for name in missing:
         wager = c.edition.wager(name)
         assert wager is not None
@@ -61,7 +61,7 @@ def ask_entries(c: Context) -> bool:
     return not missing
 
 
-def seats_of_wager(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_wager_seats(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection to the seats of a side wager: each must be in the round and appear once."""
     if answer.choice == "nobody":
         return None
@@ -75,7 +75,7 @@ def seats_of_wager(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None
 
 def _wager_entered(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     name = prompt.kind.partition("/")[2]
-    c.state.round.side[name] = sorted(answer.seats) if answer.choice == "done" else []
+    c.state.round.side_wagers[name] = sorted(answer.seats) if answer.choice == "done" else []
 
 
 # --- envy -------------------------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def _qualifying(c: Context) -> tuple[set[int], set[int]]:
         if name not in c.submission.wagers or _shut_out(c, name):
             continue
         least = c.submission.least_wagers_cents.get(name, 0)
-        seats = set(c.state.round.side.get(name, ()))
+        seats = set(c.state.round.side_wagers.get(name, ()))
         if rules is not None and name == rules.wager:
             table = c.submission.paytables.get(name)
             least = next((t.unit_cents or 0 for t in paytables(c.edition.game) if t.id == table), 0)
@@ -131,17 +131,17 @@ def _lammer(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
 # --- settling ---------------------------------------------------------------------------------------------------------
 
 
-def ask_after(c: Context, seat: int) -> bool:
+def ask_side_settlement(c: Context, seat: int) -> bool:
     """Ask for the side wagers and envy of a seat after its main wager; return whether nothing is open."""
     round_ = c.state.round
     if _hit_open(c, seat):
         return True  # its cards stay until the hit is paid and documented
-    if booking.side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
+    if booking.is_side_wager_due(c, seat):  # before the seat's progressive bet: (h)(1), (2), then (4)
         c.ask("side_settled", "dealer", seat=seat, clauses=c.clauses("side") + c.clauses("rack_hand"))
         return False
-    if round_.envy and seat not in round_.judged and booking.line_by_bet(c, seat) is None:
+    if round_.envy and seat not in round_.judged and booking.envy_line_from_bet(c, seat) is None:
         # Where a progressive bet pays envy, one prompt asks for the announcement and the line.
-        lines = c.meter.envied if c.meter is not None and booking.envy_opened(c) else ("announced",)
+        lines = c.meter.envied if c.meter is not None and booking.is_envy_open(c) else ("announced",)
         c.ask("envy_hand", "dealer", "no", *lines, seat=seat, clauses=c.clauses("envy_hand"))
         return False
     return True
@@ -153,20 +153,20 @@ def _hit_open(c: Context, seat: int) -> bool:
     return hit is not None and hit.state in mc.HIT_OPEN
 
 
-def rack(c: Context, seat: int) -> None:
+def rack_hand(c: Context, seat: int) -> None:
     """Move a finished hand to the rack; with a Qualifying Wager at the table all hands wait."""
     round_ = c.state.round
     bet = c.state.money.bets.get(seat)
     open_bet = bet is not None and bet.state == "open"
-    due = not booking.side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
-    one_by_one = c.everybody or c.edition.hand.second_deal
+    due = not booking.is_side_wager_due(c, seat) and not open_bet and not _hit_open(c, seat)
+    one_by_one = c.deals_to_all_seats or c.edition.hand.second_deal
     if not one_by_one or round_.envy or not due or seat in round_.hands_racked or c.deck is None:
         return
     round_.hands_racked.append(seat)
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.edition.hand.cards)
 
 
-def lay_back(c: Context, seat: int) -> None:
+def return_hand_from_rack(c: Context, seat: int) -> None:
     """Return a hand from the rack to its seat."""
     round_ = c.state.round
     if seat in round_.hands_racked and c.deck is not None:
@@ -174,7 +174,7 @@ def lay_back(c: Context, seat: int) -> None:
         c.state.book.move(c.deck.name, book.RACK, book.SEATS, c.edition.hand.cards)
 
 
-def lay_all_back(c: Context) -> None:
+def return_hands_from_rack(c: Context) -> None:
     """Return to the table the hands that stayed for envy and were collected."""
     round_ = c.state.round
     if c.deck is not None:
@@ -189,7 +189,7 @@ def ask_envy(c: Context) -> bool:
     """
     round_ = c.state.round
     standing = [seat for seat in round_.seats if seat not in round_.dead]
-    brings = any(seat in round_.envy_hands or booking.line_by_bet(c, seat) for seat in standing)
+    brings = any(seat in round_.envy_hands or booking.envy_line_from_bet(c, seat) for seat in standing)
     if brings and _others_opened(c) and not round_.envy_paid:
         c.ask("envy_paid", "dealer", clauses=c.clauses("envy_paid"))
         return False
@@ -201,7 +201,7 @@ def _others_opened(c: Context) -> bool:
     envy, round_ = c.edition.envy, c.state.round
     names = envy.wagers if envy is not None else ()
     standing = [seat for seat in round_.envy if seat not in round_.dead]
-    return any(seat in round_.side.get(name, ()) for name in names for seat in standing)
+    return any(seat in round_.side_wagers.get(name, ()) for name in names for seat in standing)
 
 
 def ask_collection(c: Context) -> bool:
@@ -215,7 +215,7 @@ def ask_collection(c: Context) -> bool:
 def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
     assert prompt.seat is not None
     c.state.round.side_settled.append(prompt.seat)
-    rack(c, prompt.seat)
+    rack_hand(c, prompt.seat)
 
 
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
@@ -224,7 +224,7 @@ def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
     c.state.round.judged.append(prompt.seat)
     if answer.choice != "no":
         c.state.round.envy_hands.append(prompt.seat)
-    if booking.envy_opened(c):
+    if booking.is_envy_open(c):
         c.state.money.envied[prompt.seat] = "" if answer.choice == "no" else answer.choice
 
 
@@ -235,7 +235,7 @@ def _envy_paid(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 def _collected(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.round.hands_collected = True
     if c.deck is not None:
-        c.state.round.envy_cards = c.state.book.at(c.deck.name, book.SEATS)
+        c.state.round.envy_cards = c.state.book.balance(c.deck.name, book.SEATS)
         c.state.book.move(c.deck.name, book.SEATS, book.RACK, c.state.round.envy_cards)
 
 
@@ -247,4 +247,4 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "envy_paid": _envy_paid,
     "hands_collected": _collected,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {_ENTERED: seats_of_wager}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {_ENTERED: check_wager_seats}

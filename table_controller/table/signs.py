@@ -20,18 +20,18 @@ PAGE: Final = "/sign"
 GONE: Final = "gone"
 
 
-def shown(c: Context, event: ev.SignShown) -> None:
+def on_sign_shown(c: Context, event: ev.SignShown) -> None:
     """A sign shows the recorded amount, or it does not."""
     slot = c.state.slots.get(event.sign)
     if event.sign != PAGE and (slot is None or slot.kind != "meter_sign"):
         c.refuse(f"this table has no meter sign {event.sign}")
         return
-    seen = c.meter_seen
+    seen = c.is_meter_visible
     c.state.signs[event.sign] = event.cause
     _note(c, event.sign, seen=seen)
 
 
-def slot_changed(c: Context, event: ev.SlotChanged, *, seen: bool) -> None:
+def on_slot_changed(c: Context, event: ev.SlotChanged, *, seen: bool) -> None:
     """A meter sign connected, disconnected or faulted, so its display is not known; or it is in service again."""
     if event.trigger != "verify":
         c.state.signs[event.slot] = GONE
@@ -40,10 +40,10 @@ def slot_changed(c: Context, event: ev.SlotChanged, *, seen: bool) -> None:
 
 def _note(c: Context, sign: str, *, seen: bool) -> None:
     """Record when players lose or regain sight of the meter; `seen`: whether they could see it before."""
-    if c.progressive and seen and not c.meter_seen:
+    if c.has_progressive and seen and not c.is_meter_visible:
         cause = c.state.signs[sign]
-        c.finding(
+        c.record_finding(
             "meter_not_seen", f"{slot_label(sign)}: {cause}; players cannot see the meter, so no further round opens"
         )
-    elif c.progressive and not seen and c.meter_seen:
-        c.finding("meter_seen", f"{slot_label(sign)} shows the meter")
+    elif c.has_progressive and not seen and c.is_meter_visible:
+        c.record_finding("meter_seen", f"{slot_label(sign)} shows the meter")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.table import dealing
 from table_controller.table import machines as mc
-from table_controller.table.decks import HOUR
-from table_controller.table.irregularities import irregular
+from table_controller.table.decks import HOUR_S
+from table_controller.table.irregularities import open_hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,43 +32,43 @@ def position_of_total(total: int) -> int:
 # --- dice -------------------------------------------------------------------------------------------------------------
 
 
-def dice_opened(c: Context, _event: ev.DiceOpened) -> None:
+def on_dice_opened(c: Context, _event: ev.DiceOpened) -> None:
     """The shaker was opened: a floorperson must confirm whether the dice were replaced."""
     if c.state.dice == "fresh":
         c.state.dice = "doubtful"
 
 
-def dice_aged(c: Context) -> None:
+def on_dice_expired(c: Context) -> None:
     """The time of the dice on the table is over: the shaker is not armed until they are replaced."""
     c.state.dice = "expired"
-    c.finding("dice_expired", "the time of the dice on the table is over; replace them")
+    c.record_finding("dice_expired", "the time of the dice on the table is over; replace them")
 
 
-def dice_read(c: Context, event: ev.DiceRead) -> None:
+def on_dice_read(c: Context, event: ev.DiceRead) -> None:
     """The dice were read: the dealer must announce the same total."""
     round_ = c.state.round
     c.state.lid_off = True
     due = round_.state == mc.STARTING_POSITION and c.state.start == "shaker" and round_.asked_start
     if not due or round_.total is not None:
-        c.finding("dice_out_of_turn", "dice were read when no starting position was due")
+        c.record_finding("dice_out_of_turn", "dice were read when no starting position was due")
         return
     round_.total = sum(event.values)
 
 
-def no_roll(c: Context, event: ev.NoRoll) -> None:
+def on_no_roll_reported(c: Context, event: ev.NoRollReported) -> None:
     """No roll: cover the shaker and shake again; an open shaker cannot be armed."""
     c.state.lid_off = True
     if event.trigger == "too_few_shakes":
         if _reshake(c):
-            c.finding("no_roll", f"fewer shakes than required ({c.clause('shakes')})")
+            c.record_finding("no_roll", f"fewer shakes than required ({c.clause('shakes')})")
     else:
-        declared_no_roll(c, event.trigger, event.slot)
+        report_no_roll(c, event.trigger, event.slot)
 
 
-def declared_no_roll(c: Context, trigger: Trigger, slot: str | None) -> None:
+def report_no_roll(c: Context, trigger: Trigger, slot: str | None) -> None:
     """A die is not flat, or outside, as the shaker or the dealer reports."""
     if _reshake(c):
-        irregular(c, trigger, slot=slot)
+        open_hold(c, trigger, slot=slot)
 
 
 def _reshake(c: Context) -> bool:
@@ -102,26 +102,26 @@ def _announced(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     if answer.number == round_.total:
         round_.start, round_.announced = position_of_total(round_.total), True
     else:
-        irregular(c, "wrong_start_announced", slot=c.start_slot)
+        open_hold(c, "wrong_start_announced", slot=c.start_slot)
 
 
 def _new_dice(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """New dice start a new timer; the same dice keep theirs."""
     c.state.dice = "fresh"
     if answer.choice == "replaced" and c.edition.dice is not None:
-        c.timer(DICE_TIMER, c.edition.dice.max_hours * HOUR)
+        c.set_timer(DICE_TIMER, c.edition.dice.max_hours * HOUR_S)
 
 
 # --- the dealer in charge of the shaker -------------------------------------------------------------------------------
 
 
-def handed_over(c: Context, dealer: str) -> None:
+def hand_over_shaker(c: Context, dealer: str) -> None:
     """A new dealer must take over the shaker."""
     if c.state.start == "shaker":
         c.state.shaker_for = dealer
 
 
-def own_word(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
+def check_new_dealer(c: Context, _prompt: Prompt, answer: ev.Answer) -> str | None:
     """Return an objection unless the new dealer answers."""
     if answer.who.credential != c.state.shaker_for:
         return f"the new dealer, {c.state.shaker_for}, must take over the shaker"
@@ -140,21 +140,21 @@ def _parked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
 # --- number and button -----------------------------------------------------------------------------------------------
 
 
-def number_drawn(c: Context, event: ev.NumberDrawn) -> None:
+def on_number_drawn(c: Context, event: ev.NumberDrawn) -> None:
     """The generator's number is the position; a number outside one to seven opens a hold."""
     round_ = c.state.round
     due = round_.state == mc.STARTING_POSITION and c.state.start == "rng" and round_.asked_start
     if not due or round_.start is not None:
-        c.finding("number_out_of_turn", "a number was drawn when no starting position was due")
+        c.record_finding("number_out_of_turn", "a number was drawn when no starting position was due")
         return
     if not 1 <= event.number <= dealing.PLACES:
         round_.asked_start = False
-        irregular(c, "wrong_number", slot=event.slot)
+        open_hold(c, "wrong_number", slot=event.slot)
         return
     round_.start, round_.announced = event.number, True
 
 
-def button_seen(c: Context, event: ev.ButtonSeen) -> None:
+def on_button_seen(c: Context, event: ev.ButtonSeen) -> None:
     """Record the place that the button sensor reports; None if it is not clear."""
     c.state.button_seen = event.number
 
@@ -165,7 +165,7 @@ def _button_moved(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
         c.state.button_seen = c.state.button
 
 
-def round_completed(c: Context) -> None:
+def move_button(c: Context) -> None:
     """Move the button one place clockwise after a completed round; clockwise the numbers go down (A8)."""
     if c.state.start == "flat_button":
         c.state.button = dealing.PLACES if c.state.button == 1 else c.state.button - 1
@@ -182,7 +182,7 @@ def advance(c: Context) -> None:
     unattended = shaker and c.state.shaker_for is not None
     if shaker:
         _attend(c)
-    if c.stopped:
+    if c.is_round_stopped:
         return
     if shaker:
         _park(c)
@@ -190,7 +190,7 @@ def advance(c: Context) -> None:
         if c.edition.deal.begins == "starting_position":
             c.fire_round("find_start")
         else:
-            dealing.begin(c)
+            dealing.begin_deal(c)
     if c.state.round.state == mc.STARTING_POSITION and not unattended:
         _find(c)
 
@@ -208,18 +208,18 @@ def _attend(c: Context) -> None:
 
 def _find(c: Context) -> None:
     round_, slot = c.state.round, c.start_slot
-    if c.state.start == "flat_button" and c.state.button_seen == c.state.button and (slot is None or c.serves(slot)):
+    if c.state.start == "flat_button" and c.state.button_seen == c.state.button and (slot is None or c.is_in_service(slot)):
         round_.start, round_.announced = c.state.button, True
     if round_.start is not None and round_.announced:
-        dealing.begin(c)
+        dealing.begin_deal(c)
     elif round_.total is not None:
         c.ask("announce", "dealer", number=True, slot=slot, least=3, most=18, clauses=c.clauses("announce"))
     elif c.state.start == "flat_button":
-        c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of(c.state.button), clauses=c.clauses("button"))
+        c.ask("move_button", "dealer", slot=slot, seat=dealing.place_of_position(c.state.button), clauses=c.clauses("button"))
     elif slot is not None and not round_.asked_start and c.state.start == "rng":
-        round_.asked_start = c.try_command("draw", slot, deck=round_.deck)
+        round_.asked_start = c.try_issue_command("draw", slot, deck=round_.deck)
     elif slot is not None and not round_.asked_start and not _cover_due(c):
-        round_.asked_start = c.state.lid_off = c.try_command("arm_dice", slot, deck=round_.deck)
+        round_.asked_start = c.state.lid_off = c.try_issue_command("arm_dice", slot, deck=round_.deck)
 
 
 def _park(c: Context) -> None:
@@ -236,4 +236,4 @@ ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "move_button": _button_moved,
     "take_shaker": _taken_over,
 }
-CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"take_shaker": own_word}
+CHECKS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], str | None]]] = {"take_shaker": check_new_dealer}

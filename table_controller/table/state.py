@@ -55,15 +55,15 @@ class Deck(msgspec.Struct):
     persons: dict[str, str] = {}  # opening steps and the person who confirmed each
 
 
-class Way(msgspec.Struct):
+class ReturnProcedure(msgspec.Struct):
     """The return to service of a device that failed: its next step, in words, and whether test mode is on."""
 
-    dossier: int
+    fault_report: int
     step: str
     testing: bool = False
 
 
-class Slot(msgspec.Struct):
+class SlotState(msgspec.Struct):
     """One device's place: its service state and the cards inside."""
 
     kind: DeviceFact
@@ -72,7 +72,7 @@ class Slot(msgspec.Struct):
     intake: bool = False  # cards are in the intake, and their deck is not known yet
     ran: bool = False  # a cycle was started on the cards inside
     safe_due: bool = False  # must be stopped or locked first when it connects, because the box restarted
-    way: Way | None = None  # open steps; the device cannot return to service before they are done
+    return_procedure: ReturnProcedure | None = None  # open steps; the device cannot return to service before they are done
 
 
 class Round(msgspec.Struct):
@@ -84,7 +84,7 @@ class Round(msgspec.Struct):
     # Wagers.
     seats: tuple[int, ...] = ()  # seats with a wager, entered by the dealer
     seats_entered: bool = False
-    side: dict[str, list[int]] = {}  # side wagers that bar surrender, with the seats that the dealer entered
+    side_wagers: dict[str, list[int]] = {}  # side wagers that bar surrender, with the seats that the dealer entered
     lammers: list[int] = []  # seats where the dealer was asked to place a lammer
     envy: list[int] = []  # seats with a lammer
     started: bool = False  # the Start Game key was pressed
@@ -142,11 +142,11 @@ class Round(msgspec.Struct):
     envy_cards: int = 0  # cards of the hands that stayed for envy, once they are in the rack
 
 
-class Spot(msgspec.Struct):
+class SpotReport(msgspec.Struct):
     """The newest report of a sensor about its spot, by its own sequence number, before it was locked."""
 
     sequence: int = 0
-    lies: Literal["empty", "chip", "unclear"] = "empty"
+    content: Literal["empty", "chip", "unclear"] = "empty"
 
 
 class SeatBets(msgspec.Struct):
@@ -193,7 +193,7 @@ class Money(msgspec.Struct):
     def is_final(self, hit: Hit) -> bool:
         """Return whether a hit's amount can be paid: every earlier claim on the meter is validated or withdrawn."""
         earlier = (other for other in self.hits.values() if other.id < hit.id and other.on_meter)
-        return not hit.on_meter or not any(other.state in mc.HIT_UNSURE for other in earlier)
+        return not hit.on_meter or not any(other.state in mc.HIT_UNVALIDATED for other in earlier)
 
     def hit_of(self, seat: int | None) -> Hit | None:
         """Return the hit of a seat that is not withdrawn."""
@@ -221,7 +221,7 @@ class Hold(msgspec.Struct):
     this_round: bool = False  # it concerns the current round, not only the next
 
 
-class Issued(msgspec.Struct):
+class IssuedCommand(msgspec.Struct):
     """A command that has not ended."""
 
     slot: str
@@ -229,10 +229,10 @@ class Issued(msgspec.Struct):
     number: int = 0
     deck: str | None = None
     unknown: bool = False
-    told: bool = False  # the device has reported the result
+    is_result_reported: bool = False  # the device has reported the result
 
 
-class State(msgspec.Struct):
+class TableState(msgspec.Struct):
     """The whole state of a table."""
 
     dealing: (
@@ -240,7 +240,7 @@ class State(msgspec.Struct):
     )
     shuffling: Literal["machine", "hand"]
     start: StartName | None
-    slots: dict[str, Slot] = {}
+    slots: dict[str, SlotState] = {}
     decks: dict[str, Deck] = {}
     round: Round = msgspec.field(default_factory=Round)
     progressive: Progressive = msgspec.field(default_factory=Progressive)
@@ -248,7 +248,7 @@ class State(msgspec.Struct):
     money: Money = msgspec.field(default_factory=Money)
     prompts: dict[int, Prompt] = {}
     holds: dict[int, Hold] = {}
-    commands: dict[int, Issued] = {}
+    commands: dict[int, IssuedCommand] = {}
     last_deck: str | None = None  # the deck of the last round or shoe
     shoe_over: bool = False  # the cover card came out, or a floorperson ordered a shuffle: no further round
     shoe_ordered: bool = False  # a floorperson ordered the shuffle before the cover card came out
@@ -269,7 +269,7 @@ class State(msgspec.Struct):
     lost: tuple[int, int] = (0, 0)  # range of ids that the box may have sent, unrecorded, before its last restart
     copy_awaited: bool = False  # the second copy is not reached since the start, and no two people confirmed that
     copy_kept: bool = False  # a second copy was reached before: a start without it needs two people's confirmation
-    spots: dict[int, Spot] = {}  # by seat; forgotten when the sensor reconnects, because its count starts again
+    spots: dict[int, SpotReport] = {}  # by seat; forgotten when the sensor reconnects, because its count starts again
     lid_off: bool = False  # the shaker was armed or read and not covered since
     signs: dict[str, str] = {}  # why each known sign does not show the meter; empty: it does
     enrolled: dict[str, tuple[str, str]] = {}  # by slot: serial number and key fingerprint of the enrolled device

@@ -11,20 +11,20 @@ from devices.service import FAULTED, UNSIGNED
 from table_controller.ledger import cards as book
 from table_controller.table import booking, dealing, decks, service, side, stub
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Cleared, WagersReturned
-from table_controller.table.irregularities import irregular, order, return_hand
+from table_controller.table.decisions import HoldCleared, WagersReturned
+from table_controller.table.irregularities import open_hold, carry_out, return_hand_wagers
 from table_controller.table.view import DECK_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from table_controller.table.context import Context
-    from table_controller.table.decisions import Prompt, Reason
+    from table_controller.table.decisions import Prompt, DenialReason
     from table_controller.table.events import Answer, Person
     from table_controller.table.state import Deck, Hold
 
 # Who answers each step, and the answers. The ruling names who chooses and who acknowledges.
-ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+STEP_QUESTIONS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "wagers_returned": ("dealer", ("done",)),
     "ante_returned": ("dealer", ("done",)),
     "wagers_reversed": ("floorperson", ("done",)),
@@ -53,11 +53,11 @@ ASKED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 def advance(c: Context) -> None:
     """Ask for the next step of every hold; skip steps that are moot."""
     for hold in list(c.state.holds.values()):
-        while _needless(c, hold):
+        while _is_moot(c, hold):
             hold.steps.pop(0)
     _settle_or_wait(c)
     for hold in c.state.holds.values():
-        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and (booking.busy(c) or _in_doubt(c))):
+        if not _moving(c, hold) and not (hold.steps[0] == "optional_settled" and (booking.has_open_bets(c) or _in_doubt(c))):
             _ask(c, hold)
 
 
@@ -85,7 +85,7 @@ def _moving(c: Context, hold: Hold) -> bool:
     deck = _deck_of(c, hold)
     if deck is None or hold.steps[0] not in DECK_STEPS:
         return False
-    return any(i.deck == deck.name and c.serves(i.slot) for i in c.state.commands.values())
+    return any(i.deck == deck.name and c.is_in_service(i.slot) for i in c.state.commands.values())
 
 
 def _deck_of(c: Context, hold: Hold) -> Deck | None:
@@ -95,13 +95,13 @@ def _deck_of(c: Context, hold: Hold) -> Deck | None:
     return None if deck is None or deck.state == mc.REMOVED else deck
 
 
-def _needless(c: Context, hold: Hold) -> bool:
+def _is_moot(c: Context, hold: Hold) -> bool:
     """Return whether the next step of a hold is moot."""
     deck = _deck_of(c, hold)
     slot = c.state.slots.get(hold.slot or "")
     match hold.steps[0]:
         case "let_out":  # people take the cards out of a machine that is not in service
-            return deck is None or not c.inside_shuffler(deck) or not c.serves(c.shuffler)
+            return deck is None or not c.is_inside_shuffler(deck) or not c.is_in_service(c.shuffler)
         case "cards_together" | "deck_counted" | "deck_removed":
             return deck is None
         case "device_cleared":
@@ -111,7 +111,7 @@ def _needless(c: Context, hold: Hold) -> bool:
         case "shoe_emptied":
             return c.source is None
         case "replacement":
-            return not stub.replacement_missing(c)
+            return not stub.is_replacement_missing(c)
         case "optional_settled":
             return "hands_complete" in hold.evidence and not _some_hand_complete(c)
     return False
@@ -127,7 +127,7 @@ def _some_hand_complete(c: Context) -> bool:
 
 def _ask(c: Context, hold: Hold) -> None:
     step, seat = _split(hold.steps[0])
-    role, choices = ASKED[step]
+    role, choices = STEP_QUESTIONS[step]
     number, least, most = False, 0, 9999
     if step == "choose":
         # The dealer enters a player's choice.
@@ -137,7 +137,7 @@ def _ask(c: Context, hold: Hold) -> None:
         role = hold.acknowledges
     elif step == "hand_complete":
         assert seat is not None
-        choices = dealing.completeness(c, seat)
+        choices = dealing.completeness_choices(c, seat)
     elif step == "cards_together":
         deck = _deck_of(c, hold)
         doubtful = deck is not None and not deck.verified
@@ -152,11 +152,11 @@ def _ask(c: Context, hold: Hold) -> None:
 
 def _count_every(c: Context) -> int:
     """Return after how many rounds the whole deck must be counted; 9999 where no rule requires it."""
-    every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.counted(c.deck) else 1
+    every = c.edition.stub.every_rounds if c.edition.stub is not None and not c.is_stub_count_waived(c.deck) else 1
     return every if every > 1 else 9999
 
 
-def against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[Reason, ...]:
+def reasons_against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[DenialReason, ...]:
     """Return why an acknowledgement is refused: it would return a device whose return to service has open steps."""
     if prompt.hold is None or prompt.kind != "acknowledge":
         return ()
@@ -164,15 +164,15 @@ def against_return(c: Context, prompt: Prompt, answer: Answer) -> tuple[Reason, 
     others = any(other.slot == hold.slot for other in c.state.holds.values() if other is not hold)
     if hold.slot is None or others or not _returns(c, hold.slot, answer.who):
         return ()
-    return tuple(reason for reason in c.against("return_to_service", hold.slot) if reason.key == "steps_open")
+    return tuple(reason for reason in c.reasons_against("return_to_service", hold.slot) if reason.key == "steps_open")
 
 
 def _returns(c: Context, slot: str, who: Person) -> bool:
     """Whether a person's acknowledgement returns a device to service."""
-    return who.role == "floorperson" and mc.may(mc.SERVICE, c.state.slots[slot], "acknowledge")
+    return who.role == "floorperson" and mc.can_fire(mc.SERVICE, c.state.slots[slot], "acknowledge")
 
 
-def answered(c: Context, prompt: Prompt, answer: Answer) -> None:
+def on_step_answered(c: Context, prompt: Prompt, answer: Answer) -> None:
     """Apply the answer to the first step of a hold."""
     assert prompt.hold is not None
     hold = c.state.holds[prompt.hold]
@@ -197,12 +197,12 @@ def _chosen(c: Context, hold: Hold, answer: Answer) -> None:
     outcomes = hold.choices[answer.choice]
     hold.outcomes += outcomes
     if hold.seat is not None and "return_wagers" in outcomes and "void_round" not in outcomes:
-        return_hand(c, hold)
+        return_hand_wagers(c, hold)
     if answer.choice == "complete_stack":
         dealing.complete_stack(c, hold)
     elif answer.choice == "late_cards":
-        dealing.late_cards(c, hold)
-    order(c, hold, outcomes)
+        dealing.deal_late_cards_last(c, hold)
+    carry_out(c, hold, outcomes)
 
 
 def _completeness_confirmed(c: Context, hold: Hold, seat: int, answer: Answer) -> None:
@@ -210,7 +210,7 @@ def _completeness_confirmed(c: Context, hold: Hold, seat: int, answer: Answer) -
     if answer.choice == "incomplete":
         c.state.round.incomplete.append(seat)
         c.out.append(WagersReturned(c.state.round.number, (), hold.clauses, seat))
-        booking.give_back(c, [seat], hold.clauses)
+        booking.return_bets(c, [seat], hold.clauses)
 
 
 def _replacement_laid(c: Context, _hold: Hold, _answer: Answer) -> None:
@@ -224,7 +224,7 @@ def _seat_reopened(c: Context, _hold: Hold, seat: int, _answer: Answer) -> None:
     """
     c.state.round.settled.remove(seat)
     c.state.round.reopened = sorted({*c.state.round.reopened, seat})
-    side.lay_back(c, seat)
+    side.return_hand_from_rack(c, seat)
 
 
 def _put_back(_c: Context, _hold: Hold, _seat: int, _answer: Answer) -> None:
@@ -235,16 +235,16 @@ def _let_out(c: Context, hold: Hold, _answer: Answer) -> None:
     """Have a shuffler in service give out a deck that may not be dealt, once a person agrees."""
     deck = _deck_of(c, hold)
     if deck is not None and c.shuffler is not None:
-        c.try_command("clear_out", c.shuffler, deck=deck.name)
+        c.try_issue_command("clear_out", c.shuffler, deck=deck.name)
 
 
 def _cards_together(c: Context, hold: Hold, answer: Answer) -> None:
     """All cards of the deck are together, out of the device and out of play; the deck must be shuffled."""
     deck = _deck_of(c, hold)
     assert deck is not None
-    decks.together(c, deck)
+    decks.gather(c, deck)
     if answer.number is not None:
-        decks.counted_by_hand(c, deck, answer.number)
+        decks.record_hand_count(c, deck, answer.number)
 
 
 def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
@@ -252,10 +252,10 @@ def _deck_counted(c: Context, hold: Hold, answer: Answer) -> None:
     deck = _deck_of(c, hold)
     assert deck is not None
     if answer.choice == "remove":
-        order(c, hold, ("remove_deck",))
+        carry_out(c, hold, ("remove_deck",))
         return
-    decks.together(c, deck)
-    decks.counted_by_hand(c, deck, c.edition.cards.count)
+    decks.gather(c, deck)
+    decks.record_hand_count(c, deck, c.edition.cards.count)
     others = [h for h in c.state.holds.values() if h.id != hold.id and h.deck == deck.name and _undecided(h)]
     if deck.state == mc.HELD and not others:
         c.fire_deck(deck, "release")
@@ -271,9 +271,9 @@ def _undecided(hold: Hold) -> bool:
 def _deck_removed(c: Context, hold: Hold, _answer: Answer) -> None:
     deck = _deck_of(c, hold)
     assert deck is not None
-    if c.under_way and deck.name == c.state.round.deck:  # removed before the deal, so the round has no cards
-        order(c, hold, ("void_round", "return_wagers"))
-    decks.removed(c, deck)
+    if c.is_round_under_way and deck.name == c.state.round.deck:  # removed before the deal, so the round has no cards
+        carry_out(c, hold, ("void_round", "return_wagers"))
+    decks.remove(c, deck)
 
 
 def _shoe_emptied(c: Context, _hold: Hold, _answer: Answer) -> None:
@@ -282,7 +282,7 @@ def _shoe_emptied(c: Context, _hold: Hold, _answer: Answer) -> None:
 
 
 def _card_discarded(c: Context, _hold: Hold, _answer: Answer) -> None:
-    dealing.discard(c)
+    dealing.discard_face_up_card(c)
 
 
 def _sign_seen(c: Context, hold: Hold, _answer: Answer) -> None:
@@ -294,20 +294,20 @@ def _rack_shuffled(c: Context, _hold: Hold, _answer: Answer) -> None:
     """The shuffled and cut rack is in the shoe; after this round the whole batch is shuffled (O13)."""
     deck = c.deck
     if deck is not None:
-        c.state.book.move(deck.name, book.RACK, dealing.source_account(c), c.state.book.at(deck.name, book.RACK))
+        c.state.book.move(deck.name, book.RACK, dealing.source_account(c), c.state.book.balance(deck.name, book.RACK))
     c.state.shoe_over = True
 
 
 def _card_burned(c: Context, _hold: Hold, _answer: Answer) -> None:
-    dealing.burn(c, c.edition.burn.after_emergency)
+    dealing.burn_cards(c, c.edition.burn.after_emergency)
 
 
 def _device_cleared(c: Context, hold: Hold, answer: Answer) -> None:
     """The fault is cleared, or the device is taken out of service and must be covered or signed."""
     assert hold.slot is not None
     if answer.choice == "give_up":
-        service.given_up(c, hold.slot)
-        irregular(c, "device_unusable", slot=hold.slot)
+        service.take_out_of_service(c, hold.slot)
+        open_hold(c, "device_unusable", slot=hold.slot)
     else:
         c.fire_slot(hold.slot, "clear")
 
@@ -336,7 +336,7 @@ _ANSWERS_OF_SEAT: Final[dict[str, Callable[[Context, Hold, int, Answer], None]]]
 def _acknowledge(c: Context, hold: Hold, who: Person) -> None:
     """End the hold. Only a floorperson's acknowledgement returns a faulty device, which must then report well."""
     del c.state.holds[hold.id]
-    c.out.append(Cleared(hold.id, who.credential))
-    if hold.slot is not None and _returns(c, hold.slot, who) and not c.held(slot=hold.slot):
+    c.out.append(HoldCleared(hold.id, who.credential))
+    if hold.slot is not None and _returns(c, hold.slot, who) and not c.is_held(slot=hold.slot):
         c.fire_slot(hold.slot, "acknowledge")
-        c.try_command("return_to_service", hold.slot)
+        c.try_issue_command("return_to_service", hold.slot)

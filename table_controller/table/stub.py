@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from table_controller.ledger import cards as book
-from table_controller.rulebook import rulings
+from table_controller.rulebook import find_ruling
 from table_controller.table import dealing, decks
 from table_controller.table import machines as mc
-from table_controller.table.irregularities import irregular
+from table_controller.table.irregularities import open_hold
 from table_controller.table.view import slot_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.rulebook.vocabulary import Finding
+    from table_controller.rulebook.vocabulary import StubFinding
     from table_controller.table import events as ev
     from table_controller.table.context import Context
     from table_controller.table.decisions import Prompt
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 FINDINGS: Final = ("not_misdealt", "misdealt_total_right", "misdealt_total_wrong")
 
 
-def count_due(c: Context) -> bool:
+def is_count_due(c: Context) -> bool:
     """Return whether people must count the stub of this deal: every round, or every so many rounds (X14)."""
     rule = c.edition.stub
-    if rule is None or c.counted(c.deck):
+    if rule is None or c.is_stub_count_waived(c.deck):
         return False
     return rule.every_rounds == 1 or c.state.uncounted + 1 >= rule.every_rounds
 
 
-def expected(c: Context) -> int:
+def expected_stub(c: Context) -> int:
     """Return how many cards must be left: all not dealt, set aside or discarded in this deal (X2)."""
     round_ = c.state.round
     discarded = round_.discarded if c.submission.settings.get("discard_in_stub") != "void" else 0
-    return c.edition.cards.count - dealing.first_deal(c) - round_.replacement - discarded
+    return c.edition.cards.count - dealing.first_deal_cards(c) - round_.replacement - discarded
 
 
-def stub_out(c: Context, event: ev.StubOut) -> None:
+def on_stub_out(c: Context, event: ev.StubOut) -> None:
     """A shoe gave out the stub and counted it."""
     round_, deck = c.state.round, c.deck or c.state.decks.get(c.state.slots[event.slot].deck or "")
     if deck is None or deck.state != mc.IN_PLAY or not round_.stub_ordered or round_.stub is not None:
-        irregular(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
+        open_hold(c, "unordered_stack", slot=event.slot, deck=c.state.slots[event.slot].deck)
         return
     c.state.slots[event.slot].deck = None
     if round_.stub_done:
@@ -52,16 +52,16 @@ def stub_out(c: Context, event: ev.StubOut) -> None:
     c.state.book.move(deck.name, event.slot, book.STUB, event.count)
     round_.stub, round_.stub_out = event.count, True
     if round_.state == mc.STUB_CHECK:
-        round_.stub_off = event.count - expected(c)
+        round_.stub_off = event.count - expected_stub(c)
         if round_.stub_off:
             round_.stub_counts += 1
             _differs(c, event, deck)
 
 
 def _differs(c: Context, event: ev.StubOut, deck: Deck) -> None:
-    c.finding(
+    c.record_finding(
         "stub_differs",
-        f"{slot_label(event.slot)} counted a stub of {event.count} cards, {expected(c)} expected",
+        f"{slot_label(event.slot)} counted a stub of {event.count} cards, {expected_stub(c)} expected",
         deck.name,
     )
 
@@ -69,12 +69,12 @@ def _differs(c: Context, event: ev.StubOut, deck: Deck) -> None:
 def _counted_late(c: Context, event: ev.StubOut, deck: Deck) -> None:
     """The shoe's count arrives when the stub is already in the rack; if it differs, the floorperson decides."""
     c.state.round.stub, c.state.round.stub_out = event.count, True
-    if c.under_way and event.count != expected(c):
+    if c.is_round_under_way and event.count != expected_stub(c):
         _differs(c, event, deck)
-        irregular(c, "stub_counts_differ", deck=deck.name)
+        open_hold(c, "stub_counts_differ", deck=deck.name)
 
 
-def count_lost(c: Context) -> None:
+def on_count_lost(c: Context) -> None:
     """The shoe gave out the stub but its count was not received: people must count."""
     c.state.round.stub_out = True
     c.state.round.stub_counts += 1
@@ -82,7 +82,7 @@ def count_lost(c: Context) -> None:
 
 def advance(c: Context) -> None:
     """After the deal: stub out, replacement card, count or rack, then the stacks of places without a wager."""
-    if c.state.round.state != mc.STUB_CHECK or c.stopped:
+    if c.state.round.state != mc.STUB_CHECK or c.is_round_stopped:
         return
     automated = c.state.dealing == "automated_shoe"
     if not automated and _replacement_due(c):
@@ -102,27 +102,27 @@ def advance(c: Context) -> None:
 def _out(c: Context) -> bool:
     """Have the shoe give out its stub; return whether it did, or whether people must take it out."""
     round_ = c.state.round
-    if c.shoe is None or round_.stub_out or not c.serves(c.shoe):
+    if c.shoe is None or round_.stub_out or not c.is_in_service(c.shoe):
         return True
     if not round_.stub_ordered:
-        round_.stub_ordered = c.try_command("give_stub", c.shoe, deck=round_.deck)
+        round_.stub_ordered = c.try_issue_command("give_stub", c.shoe, deck=round_.deck)
     return round_.stub_ordered and c.state.dealing != "automated_shoe"
 
 
 def _replacement_due(c: Context) -> bool:
     rule = c.edition.deal.replacement_card[c.state.dealing]
     required = rule == "offered" or (rule == "bet" and bool(c.state.progressive.accepted))
-    return c.progressive and required and not c.state.round.replacement
+    return c.has_progressive and required and not c.state.round.replacement
 
 
-def replacement_missing(c: Context) -> bool:
+def is_replacement_missing(c: Context) -> bool:
     """Return whether a void round settles progressive bets without a replacement card (687a.11(f)(1))."""
     bets = any(bet.state == "open" for bet in c.state.money.bets.values())
     return bets and not c.state.round.replacement
 
 
 def _unwagered(c: Context) -> bool:
-    return c.everybody and len(c.state.round.seats) < c.submission.seats
+    return c.deals_to_all_seats and len(c.state.round.seats) < c.submission.seats
 
 
 def _count_or_rack(c: Context) -> None:
@@ -132,7 +132,7 @@ def _count_or_rack(c: Context) -> None:
         c.ask("stub_recount", "floorperson", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
     elif round_.stub_counts >= 2:
         c.ask("finding", "dealer", *FINDINGS, clauses=c.clauses("stub"))
-    elif count_due(c) or round_.stub_counts:
+    elif is_count_due(c) or round_.stub_counts:
         c.ask("stub", "dealer", number=True, clauses=c.clauses("stub") + c.clauses("stub_right"))
     else:
         c.ask("rack_stub", "dealer", clauses=c.clauses("stub_rack"))
@@ -145,11 +145,11 @@ def _counted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """
     round_ = c.state.round
     assert answer.number is not None
-    off = answer.number - expected(c)
+    off = answer.number - expected_stub(c)
     if round_.stub_off is not None and off != round_.stub_off:
         round_.stub_disputed = True
         seen = f"difference from the expected stub: shoe {round_.stub_off:+}, {answer.who.credential} {off:+}"
-        c.finding("stub_counts_differ", seen, c.state.round.deck)
+        c.record_finding("stub_counts_differ", seen, c.state.round.deck)
     elif off:
         round_.stub_counts += 1
         round_.stub_found = answer.number
@@ -161,7 +161,7 @@ def _recounted(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """The floorperson counted the stub after dealer and shoe disagreed: this count decides."""
     round_ = c.state.round
     round_.stub_disputed = False
-    if answer.number == expected(c):
+    if answer.number == expected_stub(c):
         _right(c)
     else:
         round_.stub_counts += 2
@@ -175,7 +175,7 @@ def _right(c: Context) -> None:
     _racked(c)
     round_.counted = True
     counted_out = c.state.dealing == "automated_shoe" and c.shoe is not None
-    decks.whole_by_hand(deck, [] if counted_out else [round_.number])
+    decks.mark_whole_by_hand_count(deck, [] if counted_out else [round_.number])
 
 
 def _rack_stub(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -187,7 +187,7 @@ def _racked(c: Context) -> None:
     c.state.round.stub_done = True
     assert c.deck is not None
     source = book.STUB if c.state.round.stub is not None else dealing.source_account(c)
-    c.state.book.move(c.deck.name, source, book.RACK, c.state.book.at(c.deck.name, source))
+    c.state.book.move(c.deck.name, source, book.RACK, c.state.book.balance(c.deck.name, source))
 
 
 def _replaced(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
@@ -216,15 +216,15 @@ def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     A misdeal with a right total falls under its own rule where no rule covers this stub.
     """
     assert c.deck is not None
-    finding = cast("Finding", answer.choice)
+    finding = cast("StubFinding", answer.choice)
     facts = c.facts(slot=None, deck=c.deck.name, finding=finding)
-    ruled = count_due(c) and bool(rulings(c.edition, "stub_wrong", "stub_check", facts).rows)
+    ruled = is_count_due(c) and bool(find_ruling(c.edition, "stub_wrong", "stub_check", facts).rows)
     if finding == "misdealt_total_right" and not ruled:
-        irregular(c, "wrong_card_count", deck=c.deck.name)
+        open_hold(c, "wrong_card_count", deck=c.deck.name)
         return
     if finding != "misdealt_total_right":
-        decks.found_wrong(c, c.deck, (c.state.round.stub_found or 0) - expected(c), "the stub")
-    irregular(c, "stub_wrong", deck=c.deck.name, finding=finding)
+        decks.mark_wrong(c, c.deck, (c.state.round.stub_found or 0) - expected_stub(c), "the stub")
+    open_hold(c, "stub_wrong", deck=c.deck.name, finding=finding)
 
 
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition, Submission
     from table_controller.rulebook.vocabulary import DeckFact
-    from table_controller.rulebook.vocabulary import Finding as StubFinding
-    from table_controller.table.state import Deck, Hold, State
+    from table_controller.rulebook.vocabulary import StubFinding as StubFinding
+    from table_controller.table.state import Deck, Hold, TableState
 
 SHOES: Final = ("manual_shoe", "dealing_shoe", "automated_shoe")
 # A manual shoe needs no electronics: with its device out of order and signed, cards are dealt from a plain shoe.
@@ -40,16 +40,16 @@ def slot_label(slot: str) -> str:
     return f"{_KIND_LABELS.get(kind, kind.replace('_', ' ')).capitalize()} {number}".rstrip()
 
 
-class View:
+class TableView:
     """What permits and rules need to know about a table."""
 
-    def __init__(self, edition: Edition, submission: Submission, state: State) -> None:
+    def __init__(self, edition: Edition, submission: Submission, state: TableState) -> None:
         self.edition = edition
         self.submission = submission
         self.state = state
-        self.everybody = edition.deal.to == "all_positions"
-        self.by_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
-        self.progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
+        self.deals_to_all_seats = edition.deal.to == "all_positions"
+        self.shuffles_per_shoe = edition.shuffle_after == "shoe"  # one batch serves many rounds
+        self.has_progressive = edition.progressive is not None and edition.progressive.wager in submission.wagers
         self._meter = meter_rules(edition, submission)
         # The slots never change while a table is open.
         self._slot_of = {slot.kind: name for name, slot in reversed(state.slots.items())}
@@ -84,8 +84,8 @@ class View:
         if dealing not in _MANUAL_SHOES:
             return slot
         # A round opened from a plain shoe is dealt from it, even if the device returns to service meanwhile.
-        plain = self.under_way and self.deck is not None and self.deck.place == PLAIN_SHOE
-        return None if plain or self.signed(slot) else slot
+        plain = self.is_round_under_way and self.deck is not None and self.deck.place == PLAIN_SHOE
+        return None if plain or self.is_signed(slot) else slot
 
     @property
     def source(self) -> str | None:
@@ -93,7 +93,7 @@ class View:
         return self.shuffler if self.state.dealing == "continuous_shuffler" else self.shoe
 
     @property
-    def feeds_itself(self) -> bool:
+    def deals_from_shuffler(self) -> bool:
         """Whether cards are dealt from the machine that shuffles them."""
         source = self.source
         return source is not None and source == self.shuffler
@@ -108,15 +108,15 @@ class View:
         """The device that finds the starting position, if this game has one."""
         return None if self.state.start is None else self.slot_of(START_KINDS[self.state.start])
 
-    def serves(self, slot: str | None) -> bool:
+    def is_in_service(self, slot: str | None) -> bool:
         """Return whether a slot is in service."""
         return slot is not None and self.state.slots[slot].state == IN_SERVICE
 
-    def signed(self, slot: str | None) -> bool:
+    def is_signed(self, slot: str | None) -> bool:
         """Return whether a slot is out of order and covered or signed."""
         return slot is not None and self.state.slots[slot].state == SIGNED
 
-    def in_flight(self, slot: str | None, *acts: str) -> bool:
+    def has_pending_command(self, slot: str | None, *acts: str) -> bool:
         """Return whether a command to a slot (one of `acts`, if given) has not ended."""
         return bool(self.state.commands) and any(
             i.slot == slot and (not acts or i.act in acts) for i in self.state.commands.values()
@@ -125,22 +125,22 @@ class View:
     # --- the meter and its signs -------------------------------------------------------------------------------------
 
     @property
-    def meter_seen(self) -> bool:
+    def is_meter_visible(self) -> bool:
         """Whether players can see the amount of the meter: every sign of the table shows it.
 
         The panel's page replaces a sign where the table has none, or only covered ones that are out of order. The box
         cannot know whether that page is open on a display at the table.
         """
-        own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.signed(name)]
+        own = [name for name, slot in self.state.slots.items() if slot.kind == "meter_sign" and not self.is_signed(name)]
         if own:
-            return all(self.serves(name) and self.state.signs.get(name) == "" for name in own)
+            return all(self.is_in_service(name) and self.state.signs.get(name) == "" for name in own)
         return any(not cause and sign not in self.state.slots for sign, cause in self.state.signs.items())
 
     @property
     def rate_differs(self) -> bool:
         """Whether the rate in force differs from the Rules Submission's, where the regulation leaves the rate open."""
         rules, set_bp = self.edition.progressive, self.state.money.rate_bp
-        open_ = self.progressive and rules is not None and rules.rate == "submission"
+        open_ = self.has_progressive and rules is not None and rules.rate == "submission"
         return open_ and set_bp is not None and set_bp != self.submission.progressive_rate_bp
 
     # --- decks -------------------------------------------------------------------------------------------------------
@@ -156,46 +156,46 @@ class View:
 
     def next_deck(self) -> Deck | None:
         """Return the deck of the next round: the one in place, or the next to be put there."""
-        states = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.by_shoe else (mc.READY, mc.SHUFFLED)
+        states = (mc.READY, mc.IN_PLAY, mc.SHUFFLED) if self.shuffles_per_shoe else (mc.READY, mc.SHUFFLED)
         coming = [deck for deck in self.state.decks.values() if deck.state in states]
-        coming.sort(key=lambda deck: (not self.in_place(deck), deck.name == self.state.last_deck))
+        coming.sort(key=lambda deck: (not self.is_in_place(deck), deck.name == self.state.last_deck))
         return coming[0] if coming else None
 
-    def playable(self, deck: Deck) -> bool:
+    def is_playable(self, deck: Deck) -> bool:
         """Return whether a deck is shuffled and cut, so that it may be dealt."""
         if deck.state == mc.READY:
             return True
-        last = self.under_way and deck.name == self.state.round.deck  # a round that has begun is finished (O16)
-        return self.by_shoe and deck.state == mc.IN_PLAY and (last or not self.state.shoe_over)
+        last = self.is_round_under_way and deck.name == self.state.round.deck  # a round that has begun is finished (O16)
+        return self.shuffles_per_shoe and deck.state == mc.IN_PLAY and (last or not self.state.shoe_over)
 
-    def in_place(self, deck: Deck) -> bool:
+    def is_in_place(self, deck: Deck) -> bool:
         """Return whether a deck is where the dealing method deals from."""
         return deck.place == (self.source or (PLAIN_SHOE if self.state.dealing in SHOES else HANDS))
 
-    def inside_shuffler(self, deck: Deck) -> bool:
+    def is_inside_shuffler(self, deck: Deck) -> bool:
         """Return whether a deck is in the shuffler or behind its gate."""
         return self.shuffler is not None and deck.place.removesuffix(GATE) == self.shuffler
 
-    def expired(self, deck: Deck) -> bool:
+    def is_expired(self, deck: Deck) -> bool:
         """Return whether a deck's change interval has passed; the shortest one if it was ever dealt by hand (X10)."""
         hours = self.edition.change_hours[self.state.dealing]
         if deck.by_hand:
             hours = min(self.edition.change_hours.values())
         return hours in deck.passed
 
-    def faces_due(self, deck: Deck) -> bool:
+    def is_face_check_due(self, deck: Deck) -> bool:
         """Return whether the faces of a deck must be checked before its next shuffle."""
         every = self.submission.face_check_rounds
         return every is not None and len(deck.unseen) >= every
 
-    def held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
+    def is_held(self, *, slot: str | None = None, deck: str | None = None) -> bool:
         """Return whether a hold concerns this slot or this deck."""
         return bool(self.state.holds) and any(
-            (slot is not None and hold.slot == slot) or (deck is not None and self.names(hold, deck))
+            (slot is not None and hold.slot == slot) or (deck is not None and self.concerns_deck(hold, deck))
             for hold in self.state.holds.values()
         )
 
-    def names(self, hold: Hold, deck: str) -> bool:
+    def concerns_deck(self, hold: Hold, deck: str) -> bool:
         """Return whether a hold concerns a deck: the one it names, or the round's if a step about its cards is open."""
         if hold.deck is not None or not hold.this_round:
             return hold.deck == deck
@@ -204,17 +204,17 @@ class View:
     # --- rules -------------------------------------------------------------------------------------------------------
 
     @property
-    def under_way(self) -> bool:
+    def is_round_under_way(self) -> bool:
         """Whether a round is under way: not idle, complete or void."""
         return self.state.round.state in mc.UNDER_WAY
 
     @property
-    def uncollected(self) -> bool:
+    def are_cards_uncollected(self) -> bool:
         """Whether every wager is settled and the cards are not collected, so that a hand can still be checked.
 
         Never so where one shoe serves many rounds: its hands go to the rack one by one.
         """
-        complete = self.state.round.state == mc.COMPLETE and not self.by_shoe
+        complete = self.state.round.state == mc.COMPLETE and not self.shuffles_per_shoe
         return complete and self.deck is not None and self.deck.state == mc.IN_PLAY
 
     @property
@@ -233,7 +233,7 @@ class View:
         )
 
     @property
-    def stopped(self) -> bool:
+    def is_round_stopped(self) -> bool:
         """Whether a hold stops the current round."""
         return bool(self.state.holds) and any(hold.this_round for hold in self.state.holds.values())
 
@@ -241,9 +241,9 @@ class View:
         """Return the facts that the rulebook's conditions use."""
         held = self.state.slots[slot].deck if slot else None
         named = deck or held or (None if slot else self.state.round.deck)
-        in_hand = self.under_way or (slot is None and self.settles_void)
+        in_hand = self.is_round_under_way or (slot is None and self.settles_void)
         which: DeckFact = "in_play" if in_hand and named == self.state.round.deck else "other"
-        if slot and self.under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
+        if slot and self.is_round_under_way and named is None and self.state.slots[slot].kind not in ("shuffler", "shoe"):
             which = "in_play"  # a device without cards serves the current round
         shuffled = self.state.decks.get(named or "") or self.deck
         return Facts(
@@ -269,7 +269,7 @@ class View:
         clause = self.clause(duty)
         return f" ({clause})" if clause else ""
 
-    def lifted(self, clause: str) -> bool:
+    def is_lifted(self, clause: str) -> bool:
         """Return whether a device in use that is approved to reshuffle by itself lifts a clause (X12)."""
         if not self.submission.reshuffles or self.state.shuffling != "machine":
             return False
@@ -277,7 +277,7 @@ class View:
             clause == one or clause.startswith((f"{one}/", f"{one}(")) for one in self.edition.approved_device.lifts
         )
 
-    def counted(self, deck: Deck | None) -> bool:
+    def is_stub_count_waived(self, deck: Deck | None) -> bool:
         """Return whether the stub of a deck need not be counted, because a shuffler counted the deck."""
         stub = self.edition.stub
         return stub is None or (

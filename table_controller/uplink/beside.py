@@ -8,7 +8,7 @@ from table_controller.controller.surroundings import UplinkStatus
 from table_controller.journal.store import Store
 from table_controller.uplink.cursor import NAME
 from table_controller.uplink.settings import MqttSettings
-from table_controller.uplink.source import Source
+from table_controller.uplink.source import BoxSource
 from table_controller.uplink.uplink import Uplink
 
 if TYPE_CHECKING:
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 TASK = "uplink"
 
 
-def source_of(box: Box) -> Source:
+def source_of(box: Box) -> BoxSource:
     """Return the view of a started box that the uplink reads."""
-    return Source(
+    return BoxSource(
         game=box.plan.edition.game,
         chapter=box.plan.edition.chapter,
         clock=box.clock,
         slots=box.slots,
-        waiting=lambda: box.waiting,
+        waiting=lambda: box.pending_records,
         controller=box.controller,
         store=box.store if isinstance(box.store, Store) else None,
         locked=box.cause,
-        copy=lambda: box.copy,
-        unverified=box.plan.development,
+        copy=lambda: box.copy_state,
+        unverified=box.plan.is_development,
     )
 
 
-async def keep_told(box: Box, config: TableConfig) -> None:
+async def run_uplink(box: Box, config: TableConfig) -> None:
     """Publish a box to the broker, running or locked, until canceled; return if no broker is configured."""
     if config.mqtt is None:
         return
@@ -44,8 +44,8 @@ async def keep_told(box: Box, config: TableConfig) -> None:
         box.tasks.states[TASK].error = "" if cause is None else f"{cause.code} {cause}"
 
     uplink = Uplink(
-        MqttSettings.of(config.mqtt), source_of(box), config.data / NAME,
-        on_trouble=report_error, on_certificate=box.surroundings.broker_presented,
+        MqttSettings.from_section(config.mqtt), source_of(box), config.data / NAME,
+        on_trouble=report_error, on_certificate=box.surroundings.on_broker_certificate,
     )  # fmt: skip
 
     def status() -> UplinkStatus:
@@ -54,7 +54,7 @@ async def keep_told(box: Box, config: TableConfig) -> None:
 
     box.surroundings.uplink = status
     halted = [] if box.controller is None else box.on_halted
-    halted.append(on_halted := lambda _: uplink.look_again())
+    halted.append(on_halted := lambda _: uplink.refresh())
     try:
         await uplink.run()
     finally:

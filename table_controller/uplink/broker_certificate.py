@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from table_controller.uplink.settings import MqttSettings
 
 
-def shown_on(connection: Any, where: str) -> Certificate | None:
+def certificate_of(connection: Any, where: str) -> Certificate | None:
     """Return the peer's certificate on a connection; None without TLS."""
     if not isinstance(connection, ssl.SSLSocket):
         return None
@@ -27,31 +27,31 @@ def shown_on(connection: Any, where: str) -> Certificate | None:
         return None
 
 
-def look(settings: MqttSettings, patience_s: float, *, trusting: bool = True) -> Certificate | None:
+def fetch_certificate(settings: MqttSettings, timeout_s: float, *, accept_any: bool = True) -> Certificate | None:
     """Return the broker's certificate from a handshake, None without TLS. UplinkError if there is none.
 
     Unless `accept_any`, the box must accept the certificate; an expired one can only be fetched with `accept_any`.
     """
     context = tls_context(settings)
     where = f"{settings.host}:{settings.port}"
-    if context is not None and trusting:
+    if context is not None and accept_any:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     try:
-        with socket.create_connection((settings.host, settings.port), patience_s) as plain:
+        with socket.create_connection((settings.host, settings.port), timeout_s) as plain:
             if context is None:
                 return None
             with context.wrap_socket(plain, server_hostname=settings.host) as secure:
-                return shown_on(secure, where)
+                return certificate_of(secure, where)
     except (ssl.SSLError, ssl.CertificateError) as error:
         raise BrokerUntrusted(f"{where}: {error}") from error
     except OSError as error:
         raise BrokerUnreachable(f"{where}: {error.strerror or error}") from error
 
 
-def look_if_possible(settings: MqttSettings, patience_s: float) -> Certificate | None:
+def try_fetch_certificate(settings: MqttSettings, timeout_s: float) -> Certificate | None:
     """Return the certificate of a broker that the box does not accept; None if it cannot be fetched."""
     try:
-        return look(settings, patience_s)
+        return fetch_certificate(settings, timeout_s)
     except UplinkError:
         return None

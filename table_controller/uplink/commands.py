@@ -23,22 +23,22 @@ MAX_CORRELATION: Final = 128
 MAX_TOPIC: Final = 256
 
 
-class Rule(NamedTuple):
+class CommandRule(NamedTuple):
     """One command: who may send it, what it does, and whether it republishes the retained topics."""
 
     roles: tuple[str, ...]
     meaning: str
-    reports: bool = False
+    republishes: bool = False
 
 
 COMMANDS: Final = {
-    "ping": Rule(ROLES, "Replies. Nothing else happens."),
-    "report_state": Rule(ROLES, "Replies, and publishes state, meters, head and health again.", reports=True),
-    "identify": Rule(("technician", "auditor"), "Replies with the identity of the box: game, software, journal, boot."),
+    "ping": CommandRule(ROLES, "Replies. Nothing else happens."),
+    "report_state": CommandRule(ROLES, "Replies, and publishes state, meters, head and health again.", republishes=True),
+    "identify": CommandRule(("technician", "auditor"), "Replies with the identity of the box: game, software, journal, boot."),
 }
 
 
-class Asked(NamedTuple):
+class CommandRequest(NamedTuple):
     """A message on a topic below `command/`."""
 
     role: str
@@ -49,24 +49,24 @@ class Asked(NamedTuple):
     correlation: bytes | None
 
 
-class Answered(NamedTuple):
+class CommandAnswer(NamedTuple):
     """The reply, its topic, and whether to republish the retained topics."""
 
-    reply: m.Reply
+    reply: m.ReplyMessage
     topic: str
     correlation: bytes | None
-    reports: bool
+    republishes: bool
 
 
-_DECODER: Final = msgspec.json.Decoder(m.Command)
+_DECODER: Final = msgspec.json.Decoder(m.CommandMessage)
 
 
-def allowed(role: str) -> tuple[str, ...]:
+def allowed_commands(role: str) -> tuple[str, ...]:
     """Return the commands that a role may send."""
     return tuple(name for name, rule in COMMANDS.items() if role in rule.roles)
 
 
-def answer(asked: Asked, reply_topic: str, box: m.Identity, at: str) -> Answered:
+def answer(asked: CommandRequest, reply_topic: str, box: m.Identity, at: str) -> CommandAnswer:
     """Return the reply to any message: the result, or a refusal that names the allowed commands."""
     topic, correlation = reply_topic, asked.correlation
     problem, given = _problem(asked)
@@ -79,17 +79,17 @@ def answer(asked: Asked, reply_topic: str, box: m.Identity, at: str) -> Answered
         correlation, problem = None, f"correlation data is at most {MAX_CORRELATION} bytes"
     rule = COMMANDS.get(asked.command)
     done = problem is None and rule is not None
-    reply = m.Reply(
+    reply = m.ReplyMessage(
         ok=done,
         command=asked.command[:MAX_ID],
         role=asked.role[:MAX_ID],
         id=given,
         at=at,
         text=rule.meaning if done and rule is not None else f"refused: {problem}",
-        allowed=() if done else allowed(asked.role),
+        allowed=() if done else allowed_commands(asked.role),
         box=box if done and asked.command == "identify" else None,
     )
-    return Answered(reply, topic, correlation, done and rule is not None and rule.reports)
+    return CommandAnswer(reply, topic, correlation, done and rule is not None and rule.republishes)
 
 
 def _answerable(topic: str, reply_topic: str) -> bool:
@@ -98,7 +98,7 @@ def _answerable(topic: str, reply_topic: str) -> bool:
     return below and len(topic) <= MAX_TOPIC and not set(topic) & set("+#\0")
 
 
-def _problem(asked: Asked) -> tuple[str | None, str]:
+def _problem(asked: CommandRequest) -> tuple[str | None, str]:
     """Return why a message is refused (None if it is not), and the sender's id if it can be read."""
     given, unreadable = "", None
     if len(asked.payload) > MAX_PAYLOAD:

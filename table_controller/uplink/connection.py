@@ -29,7 +29,7 @@ from firmware_bridge.errors import (
     BrokerUntrusted,
     UplinkError,
 )
-from table_controller.uplink.broker_certificate import shown_on
+from table_controller.uplink.broker_certificate import certificate_of
 from table_controller.uplink.settings import tls_context
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _QOS: Final = 1
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
-class Incoming(NamedTuple):
+class IncomingMessage(NamedTuple):
     """A received message."""
 
     topic: str
@@ -67,7 +67,7 @@ class Incoming(NamedTuple):
     correlation: bytes | None
 
 
-class Connection:
+class BrokerConnection:
     """`was_accepted`: the broker accepted the connection; `lost` is done with the cause once nothing can be sent.
 
     Calls `on_message`, and `on_progress` for an acknowledgement or the end, on the loop.
@@ -77,7 +77,7 @@ class Connection:
         self,
         settings: MqttSettings,
         will: tuple[str, bytes],
-        on_message: Callable[[Incoming], None],
+        on_message: Callable[[IncomingMessage], None],
         on_progress: Callable[[], None],
     ) -> None:
         self.lost: asyncio.Future[UplinkError] = asyncio.get_running_loop().create_future()
@@ -92,7 +92,7 @@ class Connection:
         self._acks: dict[int, asyncio.Future[UplinkError | None]] = {}
         self._incoming = 0
         self._complaint = ""  # the library's last error text: the only place with the reason of a TLS failure
-        self.stood = False
+        self.was_accepted = False
         self.certificate: Certificate | None = None  # of the broker, once it accepted the connection
 
     # --- opening -----------------------------------------------------------------------------------------------------
@@ -115,8 +115,8 @@ class Connection:
         if failed is not None:
             raise self._explained(failed)  # without its cause, whose frames hold the socket
         self._check()
-        self.stood = True
-        self.certificate = shown_on(self._paho.socket(), self._where)
+        self.was_accepted = True
+        self.certificate = certificate_of(self._paho.socket(), self._where)
         client._disconnected.add_done_callback(self._disconnected)
         await self._subscribe(client, subscribe)
 
@@ -231,10 +231,10 @@ class Connection:
         )
 
     def _broke(self, reason: str) -> None:
-        self.give_up(self._broken(reason))
+        self.mark_lost(self._broken(reason))
 
     def _broken(self, reason: str) -> UplinkError:
-        if not self.stood and "SSL" in self._complaint:
+        if not self.was_accepted and "SSL" in self._complaint:
             return BrokerUntrusted(f"{self._where}: the broker refused this box's certificate: {self._complaint}")
         if "eep alive" in reason:
             return BrokerSilent(f"{self._where}: the broker sent nothing for {self._settings.keep_alive_s} s")
@@ -263,13 +263,13 @@ class Connection:
             return
         self._incoming += 1
         more = message.properties
-        incoming = Incoming(
+        incoming = IncomingMessage(
             message.topic, bytes(message.payload), bool(message.retain),
             getattr(more, "ResponseTopic", None), getattr(more, "CorrelationData", None),
         )  # fmt: skip
         self._loop.call_soon(self._hand_over, incoming)
 
-    def _hand_over(self, incoming: Incoming) -> None:
+    def _hand_over(self, incoming: IncomingMessage) -> None:
         self._incoming -= 1
         if not self.lost.done():
             self._on_message(incoming)
@@ -288,7 +288,7 @@ class Connection:
         ack = self._loop.create_future()
         info = self._paho.publish(topic, payload, _QOS, retain, properties)
         if info.rc:
-            self.give_up(BrokerLost(f"{self._where}: the message could not be sent ({info.rc!r})"))
+            self.mark_lost(BrokerLost(f"{self._where}: the message could not be sent ({info.rc!r})"))
             self._check()
         self._acks[info.mid] = ack
         return ack
@@ -297,7 +297,7 @@ class Connection:
         if self.lost.done():
             raise self.lost.result()
 
-    def give_up(self, cause: UplinkError) -> None:
+    def mark_lost(self, cause: UplinkError) -> None:
         """Mark the connection as lost, and wake all waiting callers."""
         if not self.lost.done():
             self.lost.set_result(cause)
@@ -312,7 +312,7 @@ class Connection:
     async def close(self) -> None:
         """Disconnect in order; the broker then does not publish the will."""
         client = self._client
-        if client is not None and self.stood and not self.lost.done():
+        if client is not None and self.was_accepted and not self.lost.done():
             client.timeout = CLOSE_SECONDS
             try:
                 await client.__aexit__(None, None, None)
@@ -325,7 +325,7 @@ class Connection:
         client = self._client
         if client is None:
             return
-        self.give_up(BrokerLost(f"{self._where}: the box closed the connection"))
+        self.mark_lost(BrokerLost(f"{self._where}: the box closed the connection"))
         self._client = None
         await asyncio.sleep(0)  # run the callbacks that the connecting thread scheduled
         self._paho._sock_close()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAME: Final = "uplink.cursor"
 
 
-class Mark(msgspec.Struct, frozen=True):
+class Cursor(msgspec.Struct, frozen=True):
     """A place in a journal (id in hex): everything up to record `seq` with head `head` is acknowledged.
 
     `round` is the last round opened up to there: events name it, and no record does.
@@ -31,15 +31,15 @@ class Mark(msgspec.Struct, frozen=True):
     round: int
 
 
-def load_cursor(path: Path) -> Mark | None:
+def load_cursor(path: Path) -> Cursor | None:
     """Return the saved cursor; None if there is no readable file."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Mark)
+        return msgspec.json.decode(path.read_bytes(), type=Cursor)
     except (FileNotFoundError, *UNDECODABLE):
         return None
 
 
-def save_cursor(path: Path, mark: Mark) -> None:
+def save_cursor(path: Path, mark: Cursor) -> None:
     """Save a cursor and sync it; call it in a thread. An OSError leaves the old file."""
     draft = path.with_name(f"{path.name}.new")
     with draft.open("wb") as file:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.version import VERSION
-from table_controller.ledger.money import dollars
+from table_controller.ledger.money import format_dollars
 from table_controller.uplink import items as it
 from table_controller.uplink import messages as m
-from table_controller.uplink.tell import cause
+from table_controller.uplink.tell import blocking_reason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from table_controller.journal.copier import CopyState
     from table_controller.journal.finding_log import FindingLog
     from table_controller.table.core import Table
-    from table_controller.table.state import Slot as TableSlot
+    from table_controller.table.state import SlotState as TableSlot
 
 # Findings in the retained state, which is sent again with every change.
-FINDINGS: Final = 20
+MAX_FINDINGS: Final = 20
 
 
-def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.State:
+def describe_locked(game: str, chapter: str, cause: PitboxError | None, at: str) -> m.StateMessage:
     """Return the state message of a box that is locked because it cannot use its journal."""
-    return m.State(
+    return m.StateMessage(
         seq=0, at=at, game=game, chapter=chapter, round=0, phase="locked", dealing="", shuffling="", progressive="",
         halted=_halt(cause), blocked_by=(), holds=(), prompts=(), slots={}, decks={},
     )  # fmt: skip
 
 
-def _halt(cause: PitboxError | None) -> m.Halt | None:
-    return None if cause is None else m.Halt(cause.code, str(cause))
+def _halt(cause: PitboxError | None) -> m.HaltSummary | None:
+    return None if cause is None else m.HaltSummary(cause.code, str(cause))
 
 
 def describe_findings(findings: FindingLog) -> tuple[m.FindingSummary, ...]:
@@ -44,7 +44,7 @@ def describe_findings(findings: FindingLog) -> tuple[m.FindingSummary, ...]:
         m.FindingSummary(
             record=one.seq, at=m.instant(one.wall_ns), kind=one.kind, severity=one.severity, rounds=one.rounds
         )
-        for one in findings.listed()[:FINDINGS]
+        for one in findings.list_by_severity()[:MAX_FINDINGS]
     )  # fmt: skip
 
 
@@ -54,14 +54,14 @@ def describe_state(
     seq: int,
     at: str,
     findings: tuple[m.FindingSummary, ...] = (),
-) -> m.State:
+) -> m.StateMessage:
     """Return the state message of a running table."""
     view, state = table.context, table.state
-    blocked_by: tuple[it.Cause, ...] = ()
-    if not view.under_way:
+    blocked_by: tuple[it.BlockingReason, ...] = ()
+    if not view.is_round_under_way:
         coming = view.next_deck()
-        blocked_by = tuple(cause(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
-    return m.State(
+        blocked_by = tuple(blocking_reason(reason) for reason in table.permit("open_bets", deck=coming.name if coming else None))
+    return m.StateMessage(
         seq=seq,
         at=at,
         game=view.edition.game,
@@ -74,7 +74,7 @@ def describe_state(
         halted=_halt(halted),
         blocked_by=blocked_by,
         holds=tuple(
-            m.Hold(
+            m.HoldSummary(
                 hold=hold.id, trigger=hold.trigger, clauses=hold.clauses, outcomes=hold.outcomes,
                 steps=tuple(hold.steps), acknowledges=hold.acknowledges, this_round=hold.this_round,
                 slot=hold.slot, deck=hold.deck, seat=hold.seat,
@@ -82,7 +82,7 @@ def describe_state(
             for hold in state.holds.values()
         ),
         prompts=tuple(
-            m.Question(
+            m.PromptSummary(
                 prompt=prompt.id, kind=prompt.kind, role=prompt.role, clauses=prompt.clauses,
                 slot=prompt.slot, deck=prompt.deck, seat=prompt.seat,
             )
@@ -90,28 +90,28 @@ def describe_state(
         ),
         slots={name: _slot(slot) for name, slot in state.slots.items()},
         decks={
-            name: m.Deck(state=deck.state, place=deck.place, verified=deck.verified)
+            name: m.DeckSummary(state=deck.state, place=deck.place, verified=deck.verified)
             for name, deck in state.decks.items()
         },
         findings=findings,
     )  # fmt: skip
 
 
-def _slot(slot: TableSlot) -> m.Slot:
-    if slot.way is None:
-        return m.Slot(kind=slot.kind, state=slot.state)
-    return m.Slot(kind=slot.kind, state=slot.state, testing=slot.way.testing, next_step=slot.way.step)
+def _slot(slot: TableSlot) -> m.SlotService:
+    if slot.return_procedure is None:
+        return m.SlotService(kind=slot.kind, state=slot.state)
+    return m.SlotService(kind=slot.kind, state=slot.state, testing=slot.return_procedure.testing, next_step=slot.return_procedure.step)
 
 
-def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.Meters | None:
+def describe_meters(money: ShownMoney | None, seq: int, at: str) -> m.MetersMessage | None:
     """Return the meters message; None if the table has no meter."""
     if money is None:
         return None
     shown, rules = money.meters, money.rules
-    return m.Meters(
+    return m.MetersMessage(
         seq=seq, at=at, entry=money.entries, current=shown.current, reserve=shown.reserve, pending=shown.pending,
         paid_by_table=shown.paid_by_table, paid_by_attendant=shown.paid_by_attendant, rate_bp=rules.rate_bp,
-        limit=rules.limit, display=dollars(shown.current), overflow=shown.overflow, closed=money.closed,
+        limit=rules.limit, display=format_dollars(shown.current), overflow=shown.overflow, closed=money.closed,
     )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def _link(slot: Slot[Any, Any]) -> m.LinkHealth:
     counted = link.counters
     return m.LinkHealth(
         phase=supervisor.phase.value, failures=supervisor.failures, code=code,
-        round_trip_ms=round(link.round_trip * 1000, 3), sent=counted.sent, received=counted.received,
+        round_trip_ms=round(link.round_trip_s * 1000, 3), sent=counted.sent, received=counted.received,
         retransmitted=counted.retransmitted, gaps=counted.gaps,
     )  # fmt: skip
 
@@ -142,7 +142,7 @@ def describe_copy(copy: CopyState | None) -> m.CopyHealth | None:
         return None
     return m.CopyHealth(
         configured=copy.configured, acknowledged=0 if copy.ack is None else copy.ack.seq, behind=copy.behind,
-        code="" if copy.problem is None else copy.problem[0], text=copy.words,
+        code="" if copy.problem is None else copy.problem[0], text=copy.sentence,
     )  # fmt: skip
 
 
@@ -152,10 +152,10 @@ def describe_health(
     disk: m.DiskHealth | None,
     copy: m.CopyHealth | None,
     clock: Clock,
-) -> m.Health:
+) -> m.HealthMessage:
     """Return the health message."""
     at = m.instant(clock.now()[0])
-    return m.Health(
+    return m.HealthMessage(
         at=at, version=VERSION, uplink=uplink, links=links, disk=disk, copy=copy,
-        clock=m.ClockHealth(synchronized=clock.synchronised(), at=at),
+        clock=m.ClockHealth(synchronized=clock.is_clock_synchronized(), at=at),
     )  # fmt: skip

@@ -7,11 +7,11 @@ from typing import Literal
 import msgspec
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True, tag_field="item", omit_defaults=True):
+class EventItem(msgspec.Struct, frozen=True, kw_only=True, tag_field="item", omit_defaults=True):
     """Base of the items of an event message."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class BlockingReason(msgspec.Struct, frozen=True):
     """A reason that blocks an action: its stable key, the clause, who may clear it and with what evidence."""
 
     key: str
@@ -21,28 +21,28 @@ class Cause(msgspec.Struct, frozen=True):
     evidence: str
 
 
-class Opened(Item, frozen=True, kw_only=True, tag="journal_opened"):
+class JournalOpenedItem(EventItem, frozen=True, kw_only=True, tag="journal_opened"):
     """A start of the box opened the journal; `clean`: the run before ended in order."""
 
     boot: int
     clean: bool
 
 
-class Started(Item, frozen=True, kw_only=True, tag="box_started"):
+class BoxStartedItem(EventItem, frozen=True, kw_only=True, tag="box_started"):
     """The box began to control the table. `clock_back`: its clock is behind the last record."""
 
     boot: int
     clock_back: bool
 
 
-class RoundMoved(Item, frozen=True, kw_only=True, tag="round"):
+class RoundItem(EventItem, frozen=True, kw_only=True, tag="round"):
     """A round was opened, is complete, or is void."""
 
     number: int
     state: Literal["opened", "complete", "void"]
 
 
-class IrregularityFound(Item, frozen=True, kw_only=True, tag="irregularity_found"):
+class IrregularityFoundItem(EventItem, frozen=True, kw_only=True, tag="irregularity_found"):
     """An irregularity, the outcomes that the rule orders, and the clauses."""
 
     hold: int
@@ -54,34 +54,34 @@ class IrregularityFound(Item, frozen=True, kw_only=True, tag="irregularity_found
     seat: int | None = None
 
 
-class IrregularityCleared(Item, frozen=True, kw_only=True, tag="irregularity_cleared"):
+class IrregularityClearedItem(EventItem, frozen=True, kw_only=True, tag="irregularity_cleared"):
     """All steps of an irregularity were done, and a person acknowledged it."""
 
     hold: int
 
 
-class ServiceMoved(Item, frozen=True, kw_only=True, tag="service"):
+class ServiceItem(EventItem, frozen=True, kw_only=True, tag="service"):
     """The service state of a slot changed."""
 
     slot: str
     state: str
 
 
-class DeckMoved(Item, frozen=True, kw_only=True, tag="deck"):
+class DeckItem(EventItem, frozen=True, kw_only=True, tag="deck"):
     """A deck is held until a floorperson decides, or was removed."""
 
     deck: str
     state: Literal["held", "removed"]
 
 
-class Refusal(Item, frozen=True, kw_only=True, tag="refused"):
+class RefusedItem(EventItem, frozen=True, kw_only=True, tag="refused"):
     """A request was refused, with every reason."""
 
     what: str
-    reasons: tuple[Cause, ...]
+    reasons: tuple[BlockingReason, ...]
 
 
-class Noted(Item, frozen=True, kw_only=True, tag="finding"):
+class FindingItem(EventItem, frozen=True, kw_only=True, tag="finding"):
     """A finding that people must be able to look up."""
 
     kind: str
@@ -90,7 +90,7 @@ class Noted(Item, frozen=True, kw_only=True, tag="finding"):
     rounds: tuple[int, ...] = ()
 
 
-class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
+class WagersReturnedItem(EventItem, frozen=True, kw_only=True, tag="wagers_returned"):
     """Wagers of a void round, or of one seat in it, are returned, except the `settled` ones.
 
     Of one seat, the `collected` wagers are lost.
@@ -103,7 +103,7 @@ class WagersBack(Item, frozen=True, kw_only=True, tag="wagers_returned"):
     collected: tuple[str, ...] = ()
 
 
-class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
+class HitClaimedItem(EventItem, frozen=True, kw_only=True, tag="hit_claimed"):
     """A hit was claimed. Unless `final`, its share may change with `hit_rebooked` until the hit is validated."""
 
     hit: int
@@ -115,7 +115,7 @@ class HitClaimed(Item, frozen=True, kw_only=True, tag="hit_claimed"):
     final: bool = True
 
 
-class HitRebooked(Item, frozen=True, kw_only=True, tag="hit_rebooked"):
+class HitRebookedItem(EventItem, frozen=True, kw_only=True, tag="hit_rebooked"):
     """A claim has new amounts: an earlier claim was rejected, or a bet of the round was returned."""
 
     hit: int
@@ -127,14 +127,14 @@ class HitRebooked(Item, frozen=True, kw_only=True, tag="hit_rebooked"):
     final: bool = True
 
 
-class HitMoved(Item, frozen=True, kw_only=True, tag="hit"):
+class HitItem(EventItem, frozen=True, kw_only=True, tag="hit"):
     """The state of a hit changed."""
 
     hit: int
     state: str
 
 
-class Transfer(msgspec.Struct, frozen=True):
+class MoneyTransfer(msgspec.Struct, frozen=True):
     """An amount (micro-dollars) moved from one account to another."""
 
     source: str
@@ -142,12 +142,12 @@ class Transfer(msgspec.Struct, frozen=True):
     amount: int
 
 
-class Money(Item, frozen=True, kw_only=True, tag="money"):
+class MoneyItem(EventItem, frozen=True, kw_only=True, tag="money"):
     """One entry of the money book. Numbers have no gaps: all entries together are the whole book."""
 
     number: int
     kind: str
-    transfers: tuple[Transfer, ...]
+    transfers: tuple[MoneyTransfer, ...]
     meter_before: int
     meter_after: int
     seat: int | None = None
@@ -155,21 +155,21 @@ class Money(Item, frozen=True, kw_only=True, tag="money"):
     clauses: tuple[str, ...] = ()
 
 
-class MeterTerms(Item, frozen=True, kw_only=True, tag="meter_terms"):
+class MeterTermsItem(EventItem, frozen=True, kw_only=True, tag="meter_terms"):
     """The meter has a new rate (hundredths of a percent) and limit."""
 
     rate_bp: int
     limit: int
 
 
-class MeterPlay(Item, frozen=True, kw_only=True, tag="meter_play"):
+class MeterPlayItem(EventItem, frozen=True, kw_only=True, tag="meter_play"):
     """The meter is closed to play, or open again; `cause` is why it was closed."""
 
     open: bool
     cause: str
 
 
-class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
+class CommandFailedItem(EventItem, frozen=True, kw_only=True, tag="command"):
     """A command to a device failed, or its outcome is unknown."""
 
     command: int
@@ -177,13 +177,13 @@ class CommandTrouble(Item, frozen=True, kw_only=True, tag="command"):
     code: str
 
 
-class ClockStepped(Item, frozen=True, kw_only=True, tag="clock_stepped"):
+class ClockSteppedItem(EventItem, frozen=True, kw_only=True, tag="clock_stepped"):
     """The wall clock was stepped by this many milliseconds; negative: back."""
 
     by_ms: int
 
 
-class BoxNoted(Item, frozen=True, kw_only=True, tag="note"):
+class NoteItem(EventItem, frozen=True, kw_only=True, tag="note"):
     """A note of the box outside the table's steps: a sign-on, an escalated hold, a failed task."""
 
     kind: str
@@ -191,20 +191,20 @@ class BoxNoted(Item, frozen=True, kw_only=True, tag="note"):
     hold: int | None = None
 
 
-class Recorded(Item, frozen=True, kw_only=True, tag="recorded"):
+class RecordedItem(EventItem, frozen=True, kw_only=True, tag="recorded"):
     """A record of a kind without an item; its content is in the journal."""
 
     kind: str
 
 
-class Gap(Item, frozen=True, kw_only=True, tag="gap"):
+class GapItem(EventItem, frozen=True, kw_only=True, tag="gap"):
     """The journal retired these records before the broker acknowledged them; they will not be published."""
 
     first: int
     last: int
 
 
-class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
+class HistoryDiffersItem(EventItem, frozen=True, kw_only=True, tag="history_differs"):
     """A record that the broker has acknowledged is missing in this journal, or differs."""
 
     acknowledged: int
@@ -212,8 +212,8 @@ class Differs(Item, frozen=True, kw_only=True, tag="history_differs"):
     text: str
 
 
-Items = (
-    Opened | Started | RoundMoved | IrregularityFound | IrregularityCleared | ServiceMoved | DeckMoved | Refusal
-    | Noted | WagersBack | HitClaimed | HitMoved | Money | MeterTerms | MeterPlay | CommandTrouble | ClockStepped
-    | BoxNoted | HitRebooked | Recorded | Gap | Differs
+AnyItem = (
+    JournalOpenedItem | BoxStartedItem | RoundItem | IrregularityFoundItem | IrregularityClearedItem | ServiceItem | DeckItem | RefusedItem
+    | FindingItem | WagersReturnedItem | HitClaimedItem | HitItem | MoneyItem | MeterTermsItem | MeterPlayItem | CommandFailedItem | ClockSteppedItem
+    | NoteItem | HitRebookedItem | RecordedItem | GapItem | HistoryDiffersItem
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from table_controller.uplink.items import Cause, Items
+from table_controller.uplink.items import BlockingReason, AnyItem
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -21,14 +21,14 @@ def instant(wall_ns: int) -> str:
     return (_EPOCH + timedelta(microseconds=wall_ns // 1000)).isoformat(timespec="microseconds")
 
 
-class Body(msgspec.Struct, frozen=True, kw_only=True):
+class UplinkMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Base of all messages."""
 
 
 # --- status -----------------------------------------------------------------------------------------------------------
 
 
-class Status(Body, frozen=True, kw_only=True):
+class StatusMessage(UplinkMessage, frozen=True, kw_only=True):
     """Whether the box is online. `lost` is its last will, which the broker publishes when the connection breaks.
 
     `new_journal`: this start found no journal and began one, with every meter at its seed. At a table that was played
@@ -47,7 +47,7 @@ class Status(Body, frozen=True, kw_only=True):
 # --- events -----------------------------------------------------------------------------------------------------------
 
 
-class Told(Body, frozen=True, kw_only=True):
+class EventMessage(UplinkMessage, frozen=True, kw_only=True):
     """One published record. `seq` is its number in `journal`, `head` the hash of everything up to it; `round` the last
     opened round; `by` the role of the person who caused it, if any.
 
@@ -60,14 +60,14 @@ class Told(Body, frozen=True, kw_only=True):
     at: str
     round: int
     event: str
-    items: tuple[Items, ...]
+    items: tuple[AnyItem, ...]
     by: str = ""
 
 
 # --- state ------------------------------------------------------------------------------------------------------------
 
 
-class Hold(msgspec.Struct, frozen=True, kw_only=True):
+class HoldSummary(msgspec.Struct, frozen=True, kw_only=True):
     """A hold: the steps that are left, and the role that acknowledges it."""
 
     hold: int
@@ -82,7 +82,7 @@ class Hold(msgspec.Struct, frozen=True, kw_only=True):
     seat: int | None
 
 
-class Slot(msgspec.Struct, frozen=True, kw_only=True):
+class SlotService(msgspec.Struct, frozen=True, kw_only=True):
     """One device. `testing`: it is in test mode; `next_step`: the next step of its return to service."""
 
     kind: str
@@ -91,7 +91,7 @@ class Slot(msgspec.Struct, frozen=True, kw_only=True):
     next_step: str = ""
 
 
-class Deck(msgspec.Struct, frozen=True, kw_only=True):
+class DeckSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One deck or batch, named by its back color."""
 
     state: str
@@ -99,7 +99,7 @@ class Deck(msgspec.Struct, frozen=True, kw_only=True):
     verified: bool
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class PromptSummary(msgspec.Struct, frozen=True, kw_only=True):
     """An open prompt; people answer it at the table, never over MQTT."""
 
     prompt: int
@@ -111,7 +111,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     seat: int | None
 
 
-class Halt(msgspec.Struct, frozen=True):
+class HaltSummary(msgspec.Struct, frozen=True):
     """Why the box has halted until it is restarted."""
 
     code: str
@@ -128,7 +128,7 @@ class FindingSummary(msgspec.Struct, frozen=True, kw_only=True):
     rounds: tuple[int, ...] = ()
 
 
-class State(Body, frozen=True, kw_only=True):
+class StateMessage(UplinkMessage, frozen=True, kw_only=True):
     """The table after record `seq`. `blocked_by` are the reasons why the next round cannot open, while no round is
     under way; `halted` is why the box has halted.
     """
@@ -142,19 +142,19 @@ class State(Body, frozen=True, kw_only=True):
     dealing: str
     shuffling: str
     progressive: str
-    halted: Halt | None
-    blocked_by: tuple[Cause, ...]
-    holds: tuple[Hold, ...]
-    prompts: tuple[Question, ...]
-    slots: dict[str, Slot]
-    decks: dict[str, Deck]
+    halted: HaltSummary | None
+    blocked_by: tuple[BlockingReason, ...]
+    holds: tuple[HoldSummary, ...]
+    prompts: tuple[PromptSummary, ...]
+    slots: dict[str, SlotService]
+    decks: dict[str, DeckSummary]
     findings: tuple[FindingSummary, ...] = ()  # the newest of each kind, the important ones first
 
 
 # --- meters, head, health ---------------------------------------------------------------------------------------------
 
 
-class Meters(Body, frozen=True, kw_only=True):
+class MetersMessage(UplinkMessage, frozen=True, kw_only=True):
     """The amounts that the progressive system must be able to show (605a.7). `entry` is the last entry of the book."""
 
     seq: int
@@ -172,7 +172,7 @@ class Meters(Body, frozen=True, kw_only=True):
     closed: str = ""  # why it is closed to play; empty while it is open
 
 
-class Head(Body, frozen=True, kw_only=True):
+class HeadMessage(UplinkMessage, frozen=True, kw_only=True):
     """The newest durable record; `pitbox journal verify FOLDER --against HEAD` checks that the journal still has it."""
 
     journal: str
@@ -236,7 +236,7 @@ class UplinkHealth(msgspec.Struct, frozen=True, kw_only=True):
     dropped: int
 
 
-class Health(Body, frozen=True, kw_only=True):
+class HealthMessage(UplinkMessage, frozen=True, kw_only=True):
     """The health of the box."""
 
     at: str
@@ -251,7 +251,7 @@ class Health(Body, frozen=True, kw_only=True):
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 
-class Command(Body, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CommandMessage(UplinkMessage, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The optional payload of a command: an id of the sender, which the reply repeats."""
 
     id: str = ""
@@ -267,7 +267,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     boot: int
 
 
-class Reply(Body, frozen=True, kw_only=True):
+class ReplyMessage(UplinkMessage, frozen=True, kw_only=True):
     """The reply to a command. If the command is refused, `text` has the reason and `allowed` the role's commands."""
 
     ok: bool

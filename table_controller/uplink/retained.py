@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
     from firmware_bridge.errors import PitboxError
     from table_controller.uplink.settings import MqttSettings
-    from table_controller.uplink.source import Source
+    from table_controller.uplink.source import BoxSource
     from table_controller.uplink.topics import Topics
 
 # State is published at most this often (s): a round has many steps, and nobody reads faster.
-STATE_EVERY: Final = 0.25
+STATE_EVERY_S: Final = 0.25
 # The journal's head is published at most this often (s) while records are written.
-HEAD_EVERY: Final = 5.0
+HEAD_EVERY_S: Final = 5.0
 _NEVER: Final = float("-inf")
 
 
@@ -51,57 +51,57 @@ class _Topic:
         return True
 
 
-class Retained:
+class RetainedTopics:
     """The retained topics of one table."""
 
     def __init__(
         self,
         settings: MqttSettings,
         topics: Topics,
-        source: Source,
+        source: BoxSource,
         pace: float,
     ) -> None:
         self._topics = topics
         self._source = source
-        self._state = _Topic(STATE_EVERY * pace)
+        self._state = _Topic(STATE_EVERY_S * pace)
         self._meters = _Topic(settings.meters_every_s)
-        self._head = _Topic(HEAD_EVERY * pace)
+        self._head = _Topic(HEAD_EVERY_S * pace)
         self._health = _Topic(settings.health_every_s)
         self._all = (self._state, self._meters, self._head, self._health)
         self._seq = 0
         self._halted: PitboxError | None = None
 
-    def changed(self, seq: int) -> None:
+    def on_step(self, seq: int) -> None:
         """Mark state, meters and head as changed after a durable step."""
         self._seq = seq
         self._state.due = self._meters.due = self._head.due = True
 
-    def noted(self) -> None:
+    def on_note(self) -> None:
         """Mark the state as changed after a durable note, which may be a finding."""
         self._state.due = True
 
-    def anew(self) -> None:
+    def republish_all(self) -> None:
         """Make every topic due now."""
         last = self._source.last
         self._seq = 0 if last is None else last.seq
         for topic in self._all:
             topic.anew()
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Mark state and health as changed by something other than a step."""
         self._state.due = True
         self._health.anew()
 
-    def until(self, now: float) -> float:
+    def seconds_until_due(self, now: float) -> float:
         """Return the seconds until a topic is due."""
         return min((max(0.001, topic.at + topic.every - now) for topic in self._all if topic.due), default=3600.0)
 
-    async def due(self, now: float, uplink: Callable[[], m.UplinkHealth]) -> list[tuple[str, m.Body]]:
+    async def due(self, now: float, uplink: Callable[[], m.UplinkHealth]) -> list[tuple[str, m.UplinkMessage]]:
         """Return the messages that are due now, with their topics.
 
         State and meters wait until their records are durable, so that a power cut cannot undo a published value.
         """
-        source, messages = self._source, list[tuple[str, m.Body]]()
+        source, messages = self._source, list[tuple[str, m.UplinkMessage]]()
         if source.cause is not self._halted:
             self._halted = source.cause
             self._state.due = True
@@ -119,26 +119,26 @@ class Retained:
             messages.append((self._topics.health, describe_health(uplink(), links, disk, copy, source.clock)))
         return messages
 
-    def _described(self) -> m.State:
+    def _described(self) -> m.StateMessage:
         source = self._source
         if source.controller is None:
             return describe_locked(source.game, source.chapter, source.locked, source.now)
         findings = describe_findings(source.controller.findings)
         return describe_state(source.controller.table, source.cause, self._seq, source.now, findings)
 
-    def _metered(self) -> list[tuple[str, m.Body]]:
+    def _metered(self) -> list[tuple[str, m.UplinkMessage]]:
         source = self._source
         meters = None
         if source.controller is not None:
             meters = describe_meters(source.controller.shown_money, self._seq, source.now)
         return [] if meters is None else [(self._topics.meters, meters)]
 
-    def head(self) -> list[tuple[str, m.Body]]:
+    def head(self) -> list[tuple[str, m.UplinkMessage]]:
         """Return the head message with its topic."""
         last = self._source.last
         if last is None:
             return []
-        head = m.Head(
+        head = m.HeadMessage(
             journal=self._source.journal, seq=last.seq, head=last.head.hex(), boot=last.boot,
             at=m.instant(last.wall_ns),
         )  # fmt: skip
@@ -155,5 +155,5 @@ class Retained:
             return None
         return m.DiskHealth(
             free_bytes=space.f_bavail * space.f_frsize, size_bytes=space.f_blocks * space.f_frsize,
-            ballast=store.ballast.lies, waiting_records=self._source.waiting(),
+            ballast=store.ballast.is_allocated, waiting_records=self._source.waiting(),
         )  # fmt: skip

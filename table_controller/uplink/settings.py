@@ -31,7 +31,7 @@ class MqttSettings(msgspec.Struct, frozen=True, kw_only=True):
     health_every_s: float = 30.0
 
     @classmethod
-    def of(cls, section: msgspec.Struct) -> MqttSettings:
+    def from_section(cls, section: msgspec.Struct) -> MqttSettings:
         """Return the settings from a configuration section with the same names."""
         return cls(**{name: getattr(section, name) for name in cls.__struct_fields__})
 

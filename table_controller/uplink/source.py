@@ -25,7 +25,7 @@ def _no_copy() -> CopyState | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class BoxSource:
     """One start of a box. A locked box has no `controller` and no `store`; `locked` is the reason.
 
     `waiting` returns how many records are not durable yet, `copy` the state of the second copy.
@@ -67,9 +67,9 @@ class Source:
         """The present time."""
         return m.instant(self.clock.now()[0])
 
-    def status(self) -> m.Status:
+    def status(self) -> m.StatusMessage:
         """Return the last will, which the broker publishes if the connection breaks."""
-        return m.Status(
+        return m.StatusMessage(
             status="offline", reason="lost", new_journal=self.boot == 1, boot=self.boot, journal=self.journal,
             version=VERSION, unverified=self.unverified,
         )  # fmt: skip

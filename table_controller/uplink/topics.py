@@ -11,7 +11,7 @@ class Channel(NamedTuple):
     """One topic that the box publishes."""
 
     name: str
-    message: type[m.Body]
+    message: type[m.UplinkMessage]
     retained: bool
     meaning: str
 
@@ -21,17 +21,17 @@ CHANNELS: Final = {
     for channel in (
         Channel(
             "status",
-            m.Status,
+            m.StatusMessage,
             True,
             "Whether the box is online: published at connect, at an orderly stop, or as its last will.",
         ),
         Channel(
-            "state", m.State, True, "The table: the round, open prompts and holds, every device, why it is blocked."
+            "state", m.StateMessage, True, "The table: the round, open prompts and holds, every device, why it is blocked."
         ),
-        Channel("events", m.Told, False, "Journal records in order; a repeated event has the same number."),
-        Channel("meters", m.Meters, True, "The amounts of the meter; at most once in `meters_every_s` seconds."),
-        Channel("head", m.Head, True, "The journal's newest record and its hash, as proof against rewriting."),
-        Channel("health", m.Health, True, "Links, disk, second copy, clock and the uplink itself."),
+        Channel("events", m.EventMessage, False, "Journal records in order; a repeated event has the same number."),
+        Channel("meters", m.MetersMessage, True, "The amounts of the meter; at most once in `meters_every_s` seconds."),
+        Channel("head", m.HeadMessage, True, "The journal's newest record and its hash, as proof against rewriting."),
+        Channel("health", m.HealthMessage, True, "Links, disk, second copy, clock and the uplink itself."),
     )
 }
 COMMAND: Final = "command"

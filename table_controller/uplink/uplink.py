@@ -21,16 +21,16 @@ from firmware_bridge.errors import (
     BrokerUntrusted,
     HistoryDiffers,
     JournalError,
-    OutboxLong,
+    OutboxTooLong,
     PitboxError,
     UplinkError,
 )
 from table_controller.uplink import messages as m
-from table_controller.uplink.broker_certificate import look_if_possible
-from table_controller.uplink.commands import Asked, answer
-from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, OPEN_SECONDS, Connection, Incoming
-from table_controller.uplink.outbox import Outbox, Outgoing
-from table_controller.uplink.retained import Retained
+from table_controller.uplink.broker_certificate import try_fetch_certificate
+from table_controller.uplink.commands import CommandRequest, answer
+from table_controller.uplink.connection import ANSWER_SECONDS, CLOSE_SECONDS, OPEN_SECONDS, BrokerConnection, IncomingMessage
+from table_controller.uplink.outbox import Outbox, OutgoingEvent
+from table_controller.uplink.retained import RetainedTopics
 from table_controller.uplink.topics import Topics
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from table_controller.certificates import Certificate
-    from table_controller.controller.loop import Step
-    from table_controller.uplink.cursor import Mark
+    from table_controller.controller.loop import DurableStep
+    from table_controller.uplink.cursor import Cursor
     from table_controller.uplink.settings import MqttSettings
-    from table_controller.uplink.source import Source
+    from table_controller.uplink.source import BoxSource
 
 log = logging.getLogger(__name__)
 
@@ -57,15 +57,15 @@ _UNREADABLE: Final = 5.0
 # After a connection of at least this long (s), the next failure starts with the short wait again.
 _GOOD: Final = 10.0
 # The cursor is saved at most this often (s); after a crash, events of this time are repeated.
-SAVE_EVERY: Final = 5.0
+SAVE_EVERY_S: Final = 5.0
 # The longest pause (s) before the uplink checks for unannounced changes, such as a halted box or a snapshot.
 _LOOK: Final = 1.0
 # A second `report_state` within this time (s) publishes nothing new.
-REPORT_EVERY: Final = 1.0
+REPUBLISH_EVERY_S: Final = 1.0
 # Refused commands are logged as warnings at most this often (s).
-COMPLAIN_EVERY: Final = 60.0
+COMPLAIN_EVERY_S: Final = 60.0
 # This many commands are answered at once, and this many per second; the rest is dropped and counted.
-BURST: Final = 20
+MAX_COMMAND_BURST: Final = 20
 # Most replies without acknowledgement; beyond that, commands are dropped and counted.
 MAX_REPLIES: Final = 32
 _ENCODER: Final = msgspec.json.Encoder()
@@ -75,7 +75,7 @@ class _Sent(NamedTuple):
     """A sent message: its acknowledgement (None: not sent, nothing to publish), the cursor after it, and the time."""
 
     ack: asyncio.Future[UplinkError | None] | None
-    mark: Mark | None
+    mark: Cursor | None
     at: float
 
 
@@ -89,7 +89,7 @@ class Uplink:
     def __init__(
         self,
         settings: MqttSettings,
-        source: Source,
+        source: BoxSource,
         cursor: Path,
         *,
         on_trouble: Callable[[UplinkError | None], None] = lambda _: None,
@@ -107,20 +107,20 @@ class Uplink:
         self._on_certificate = on_certificate
         self._pace = pace
         self._jitter = jitter or Random()
-        self._connection: Connection | None = None
+        self._connection: BrokerConnection | None = None
         self._in_flight: deque[_Sent] = deque()
         self._others: deque[_Sent] = deque()
         self._queues = (self._others, self._in_flight)
         self._full = False  # the in-flight window is full until the next acknowledgement
         self._replies: set[asyncio.Future[UplinkError | None]] = set()
         self._connections = self._failures = self._commands = self._refused = self._dropped = 0
-        self._retained = Retained(settings, self.topics, source, pace)
+        self._retained = RetainedTopics(settings, self.topics, source, pace)
         self._opened = False
         self._unreadable: JournalError | None = None
         self._read_again = 0.0
         self._saved_at = 0.0
         self._reported = self._complained = float("-inf")
-        self._tokens, self._refilled = float(BURST), 0.0
+        self._tokens, self._refilled = float(MAX_COMMAND_BURST), 0.0
         self._waker: asyncio.Future[None] | None = None
         self._woken = False
 
@@ -132,13 +132,13 @@ class Uplink:
         outbox = self.outbox
         behind = 0 if outbox is None else outbox.behind
         trouble: PitboxError | None = self.cause or self._unreadable
-        if trouble is None and outbox is not None and outbox.differs is not None:
-            trouble = HistoryDiffers(outbox.differs.text)
+        if trouble is None and outbox is not None and outbox.history_difference is not None:
+            trouble = HistoryDiffers(outbox.history_difference.text)
         if trouble is None and behind > self.settings.outbox_records:
-            trouble = OutboxLong(f"{behind} records wait for the broker")
+            trouble = OutboxTooLong(f"{behind} records wait for the broker")
         connection = self._connection
         return m.UplinkHealth(
-            connected=connection is not None and connection.stood and not connection.lost.done(),
+            connected=connection is not None and connection.was_accepted and not connection.lost.done(),
             connections=self._connections,
             failures=self._failures,
             code="" if trouble is None else trouble.code,
@@ -150,20 +150,20 @@ class Uplink:
             dropped=self._dropped + (0 if connection is None else connection.dropped),
         )
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Publish state and health again, after a change that is no step."""
-        self._retained.look_again()
+        self._retained.refresh()
         self._wake()
 
     def _noted(self) -> None:
         """Publish the state after a durable note, which may be a finding."""
-        self._retained.noted()
+        self._retained.on_note()
         self._wake()
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: DurableStep) -> None:
         if self.outbox is not None:
-            self.outbox.follow(step)
-        self._retained.changed(step.seq)
+            self.outbox.add_step(step)
+        self._retained.on_step(step.seq)
         self._wake()
 
     # --- one coroutine -----------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Uplink:
         """Connect and publish until the connection fails; return the error. The socket is always closed."""
         status = self._source.status()
         will = (self.topics.status, _ENCODER.encode(status))
-        connection = self._connection = Connection(self.settings, will, self._asked, self._progress)
+        connection = self._connection = BrokerConnection(self.settings, will, self._asked, self._progress)
         try:
             await connection.open(self.topics.commands)
             self._presented(connection.certificate)
@@ -197,7 +197,7 @@ class Uplink:
             await self._serve(connection)
         except UplinkError as cause:
             if isinstance(cause, BrokerUntrusted):
-                self._presented(await asyncio.to_thread(look_if_possible, self.settings, OPEN_SECONDS))
+                self._presented(await asyncio.to_thread(try_fetch_certificate, self.settings, OPEN_SECONDS))
             return cause.with_traceback(None)  # the error is kept, and its frames would keep the socket open
         except asyncio.CancelledError:
             await self._farewell(connection, msgspec.structs.replace(status, reason="stopped"))
@@ -213,7 +213,7 @@ class Uplink:
         if certificate is not None:
             self._on_certificate(certificate)
 
-    def _begin(self, connection: Connection, status: m.Status) -> None:
+    def _begin(self, connection: BrokerConnection, status: m.StatusMessage) -> None:
         self._connections += 1
         log.info("uplink: connected to %s:%d", self.settings.host, self.settings.port)
         self._in_flight.clear()
@@ -221,10 +221,10 @@ class Uplink:
         self._replies.clear()
         if self.outbox is not None and self._opened:
             self.outbox.rewind()
-        self._retained.anew()
+        self._retained.republish_all()
         self._send(connection, self.topics.status, status)
 
-    async def _serve(self, connection: Connection) -> None:
+    async def _serve(self, connection: BrokerConnection) -> None:
         """Send due messages, process acknowledgements, pause; until the connection fails."""
         loop = asyncio.get_running_loop()
         while True:
@@ -239,12 +239,12 @@ class Uplink:
                 self._in_flight.append(_Sent(ack, mark, loop.time()))
             for topic, body in await self._retained.due(loop.time(), lambda: self.health):
                 self._send(connection, topic, body)
-            if loop.time() - self._saved_at >= SAVE_EVERY * self._pace:
+            if loop.time() - self._saved_at >= SAVE_EVERY_S * self._pace:
                 await self._save()
             if not taken:
-                await self._pause(min(self._retained.until(loop.time()), _LOOK * self._pace))
+                await self._pause(min(self._retained.seconds_until_due(loop.time()), _LOOK * self._pace))
 
-    async def _next_batch(self, room: int, now: float) -> list[Outgoing]:
+    async def _next_batch(self, room: int, now: float) -> list[OutgoingEvent]:
         """Return the next events. A journal that cannot be read stops the events, but not the retained topics."""
         outbox = self.outbox
         if outbox is None or now < self._read_again:
@@ -253,9 +253,9 @@ class Uplink:
             if not self._opened:
                 await outbox.open()
                 self._opened = True
-                if outbox.differs is not None:
-                    log.error("uplink: %s %s", HistoryDiffers("").code, outbox.differs.text)
-            taken = await outbox.take(room)
+                if outbox.history_difference is not None:
+                    log.error("uplink: %s %s", HistoryDiffers("").code, outbox.history_difference.text)
+            taken = await outbox.next_batch(room)
         except JournalError as unreadable:
             if type(unreadable) is not type(self._unreadable):
                 log.warning("uplink: %s %s", unreadable.code, unreadable)
@@ -290,7 +290,7 @@ class Uplink:
                     self.cause = None
                     self._on_trouble(None)
 
-    def _check(self, now: float, connection: Connection) -> None:
+    def _check(self, now: float, connection: BrokerConnection) -> None:
         """Raise an UplinkError if the broker refused a message, is gone, or is silent."""
         if connection.lost.done():
             raise connection.lost.result()
@@ -323,13 +323,13 @@ class Uplink:
         if self._waker is not None and not self._waker.done():
             self._waker.set_result(None)
 
-    def _send(self, connection: Connection, topic: str, body: m.Body) -> None:
+    def _send(self, connection: BrokerConnection, topic: str, body: m.UplinkMessage) -> None:
         ack = connection.publish(topic, _ENCODER.encode(body), retain=True)
         self._others.append(_Sent(ack, None, asyncio.get_running_loop().time()))
 
     # --- commands ----------------------------------------------------------------------------------------------------
 
-    def _asked(self, incoming: Incoming) -> None:
+    def _asked(self, incoming: IncomingMessage) -> None:
         """Reply to a command. Commands never reach the controller."""
         connection = self._connection
         if connection is None or len(self._replies) >= MAX_REPLIES or not self._patient():
@@ -337,7 +337,7 @@ class Uplink:
             return
         self._commands += 1
         role, command = self.topics.command(incoming.topic)
-        asked = Asked(
+        asked = CommandRequest(
             role, command, incoming.payload, incoming.retained, incoming.response_topic, incoming.correlation
         )  # fmt: skip
         box = self._source.identity(self.settings.prefix)
@@ -346,9 +346,9 @@ class Uplink:
             self._refused += 1
             self._complain(f"uplink: command {command[:64]!r} of role {role[:64]!r} {given.reply.text}")
         now = asyncio.get_running_loop().time()
-        if given.reports and now - self._reported >= REPORT_EVERY:
+        if given.republishes and now - self._reported >= REPUBLISH_EVERY_S:
             self._reported = now
-            self._retained.anew()
+            self._retained.republish_all()
         try:
             ack = connection.publish(given.topic, _ENCODER.encode(given.reply), correlation=given.correlation)
         except UplinkError:
@@ -359,14 +359,14 @@ class Uplink:
     def _complain(self, sentence: str) -> None:
         """Log a sentence that a stranger can cause: as a warning once in a while, else as debug."""
         now = asyncio.get_running_loop().time()
-        loud = now - self._complained >= COMPLAIN_EVERY
+        loud = now - self._complained >= COMPLAIN_EVERY_S
         self._complained = now if loud else self._complained
         log.log(logging.WARNING if loud else logging.DEBUG, "%s", sentence)
 
     def _patient(self) -> bool:
         """Return whether a command may be answered now; the rate is limited to protect the table."""
         now = asyncio.get_running_loop().time()
-        self._tokens = min(float(BURST), self._tokens + (now - self._refilled) * BURST)
+        self._tokens = min(float(MAX_COMMAND_BURST), self._tokens + (now - self._refilled) * MAX_COMMAND_BURST)
         self._refilled = now
         if self._tokens < 1:
             return False
@@ -375,9 +375,9 @@ class Uplink:
 
     # --- the end -----------------------------------------------------------------------------------------------------
 
-    async def _farewell(self, connection: Connection, status: m.Status) -> None:
+    async def _farewell(self, connection: BrokerConnection, status: m.StatusMessage) -> None:
         """Publish "offline" before an orderly disconnect, because the broker then publishes no will."""
-        if not connection.stood:
+        if not connection.was_accepted:
             return
         try:
             for topic, body in self._retained.head():

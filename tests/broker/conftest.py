@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.broker import Listener, Mosquitto
+from tests.support.broker import MqttListener, Mosquitto
 from tests.support.uplinks import PREFIX
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def broker(tmp_path: Path) -> Iterator[Mosquitto]:
 
 
 @pytest.fixture
-def listener(tmp_path: Path, broker: Mosquitto) -> Iterator[Listener]:
+def listener(tmp_path: Path, broker: Mosquitto) -> Iterator[MqttListener]:
     """mosquitto_sub on everything below the table's prefix."""
-    created = Listener(tmp_path, broker.port, f"{PREFIX}/#")
+    created = MqttListener(tmp_path, broker.port, f"{PREFIX}/#")
     yield created
     created.close()

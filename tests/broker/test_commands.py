@@ -10,10 +10,10 @@ import pytest
 
 from table_controller.journal.records import EVENTS
 from table_controller.uplink import uplink
-from tests.support.broker import LIMIT, Listener, Mosquitto, publish, until
-from tests.support.described import undescribed
+from tests.support.broker import LIMIT, MqttListener, Mosquitto, publish, until
+from tests.support.described import undescribed_messages
 from tests.support.tools import need_tool
-from tests.support.uplinks import PREFIX, Linked, running, settings
+from tests.support.uplinks import PREFIX, LinkedBox, running, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,32 +21,32 @@ if TYPE_CHECKING:
 ASK: Final = f"{PREFIX}/command/technician"
 
 
-async def answers(listener: Listener, count: int) -> list[Any]:
+async def answers(listener: MqttListener, count: int) -> list[Any]:
     """Wait for that many answers on any topic and return them."""
 
     def results() -> list[Any]:
-        return [received for received in listener.heard() if received.topic.startswith(f"{PREFIX}/reply/")]
+        return [received for received in listener.received() if received.topic.startswith(f"{PREFIX}/reply/")]
 
     await until(lambda: len(results()) >= count)
-    assert undescribed(results()) == []
+    assert undescribed_messages(results()) == []
     return [received.body for received in results()]
 
 
 @pytest.mark.realtime
-async def test_what_is_listed_is_answered_to_its_role(tmp_path: Path, broker: Mosquitto, listener: Listener) -> None:
+async def test_what_is_listed_is_answered_to_its_role(tmp_path: Path, broker: Mosquitto, listener: MqttListener) -> None:
     await listener.ready()
     async with running(tmp_path, settings(broker.port, health_every_s=3600.0)) as box:
-        await box.told()
-        await until(lambda: listener.on("health"))
+        await box.until_acknowledged()
+        await until(lambda: listener.bodies_on("health"))
         publish(broker.port, f"{ASK}/ping", '{"id": "one"}')
         (ping,) = await answers(listener, 1)
         assert (ping["ok"], ping["id"], ping["role"], ping["box"]) == (True, "one", "technician", None)
         publish(broker.port, f"{ASK}/identify", "")
         identity = (await answers(listener, 2))[1]["box"]
         assert (identity["prefix"], identity["boot"]) == (PREFIX, box.store.boot)
-        before = len(listener.on("health"))
+        before = len(listener.bodies_on("health"))
         publish(broker.port, f"{PREFIX}/command/floorperson/report_state", "{}")
-        await until(lambda: len(listener.on("health")) > before)
+        await until(lambda: len(listener.bodies_on("health")) > before)
         publish(broker.port, f"{PREFIX}/command/floorperson/identify", "")
         refused = (await answers(listener, 4))[3]
         assert (refused["ok"], refused["allowed"]) == (False, ["ping", "report_state"])
@@ -55,11 +55,11 @@ async def test_what_is_listed_is_answered_to_its_role(tmp_path: Path, broker: Mo
 
 @pytest.mark.realtime
 async def test_the_answer_goes_to_the_response_topic_with_its_correlation_and_never_among_our_own(
-    tmp_path: Path, broker: Mosquitto, listener: Listener
+    tmp_path: Path, broker: Mosquitto, listener: MqttListener
 ) -> None:
     await listener.ready()
     async with running(tmp_path, settings(broker.port)) as box:
-        await box.told()
+        await box.until_acknowledged()
         program = need_tool("mosquitto_rr", "mosquitto-clients")
         asked = [
             program, "-h", "127.0.0.1", "-p", str(broker.port), "-V", "mqttv5", "-W", "5", "-t", f"{ASK}/ping",
@@ -77,7 +77,7 @@ async def test_the_answer_goes_to_the_response_topic_with_its_correlation_and_ne
         refused = [reply for reply in await answers(listener, 4) if not reply["ok"]]
         assert len(refused) == 3
         assert all("response topic must be" in reply["text"] for reply in refused)
-        assert all("items" in event for event in listener.on("events")), "no answer stands among the events"
+        assert all("items" in event for event in listener.bodies_on("events")), "no answer stands among the events"
         assert box.store.last() == before
 
 
@@ -92,12 +92,12 @@ def tries() -> list[tuple[str, str]]:
 
 @pytest.mark.realtime
 async def test_nothing_over_mqtt_moves_a_meter_a_card_or_an_acknowledgement(
-    tmp_path: Path, broker: Mosquitto, listener: Listener, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, broker: Mosquitto, listener: MqttListener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uplink, "BURST", 1000)  # everything is to be answered, however fast it comes
+    monkeypatch.setattr(uplink, "MAX_COMMAND_BURST", 1000)  # everything is to be answered, however fast it comes
     await listener.ready()
     async with running(tmp_path, settings(broker.port)) as box:
-        await box.told()
+        await box.until_acknowledged()
         state, last = box.controller.table.snapshot(), box.store.last()
         tried = tries()
         for first in range(0, len(tried), 16):
@@ -144,7 +144,7 @@ BAD: Final = {
 
 @pytest.mark.realtime
 async def test_malformed_oversized_retained_and_too_many_commands(
-    tmp_path: Path, broker: Mosquitto, listener: Listener
+    tmp_path: Path, broker: Mosquitto, listener: MqttListener
 ) -> None:
     publish(broker.port, f"{ASK}/ping", "{}", "-r")  # an old one waits in the broker
     await listener.ready()
@@ -157,13 +157,13 @@ async def test_malformed_oversized_retained_and_too_many_commands(
         assert "at most 1024 bytes" in replies[list(BAD).index("too large")]["text"]
         _flood(broker, [(f"{ASK}/ping", "x" * 100_000)])  # larger than we let the broker send us
         await _flooded(box, broker)
-        box.ask()
-        await box.told()
+        box.submit_refused_step()
+        await box.until_acknowledged()
         assert box.uplink.health.connected
         assert box.uplink.health.connections == 1
 
 
-async def _flooded(box: Linked, broker: Mosquitto) -> None:
+async def _flooded(box: LinkedBox, broker: Mosquitto) -> None:
     """Send more than any client needs: some are answered, the others are dropped and counted."""
     before = box.uplink.health
     _flood(broker, [(f"{ASK}/ping", "")] * 300)

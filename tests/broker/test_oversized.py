@@ -10,7 +10,7 @@ import pytest
 
 from firmware_bridge.errors import BrokerLost
 from table_controller.uplink import connection
-from table_controller.uplink.connection import Connection, Incoming
+from table_controller.uplink.connection import BrokerConnection, IncomingMessage
 from table_controller.uplink.settings import MqttSettings
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ class Broker:
         writer.close()
 
 
-async def connected(broker: Broker, came: list[Incoming]) -> tuple[asyncio.Server, Connection]:
+async def connected(broker: Broker, came: list[IncomingMessage]) -> tuple[asyncio.Server, BrokerConnection]:
     serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]] = broker.serve
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     settings = MqttSettings(host="127.0.0.1", port=port, client_id="t", prefix="p", keep_alive_s=30)
-    created = Connection(settings, ("will", b""), came.append, lambda: None)
+    created = BrokerConnection(settings, ("will", b""), came.append, lambda: None)
     await created.open("p/command/#")
     return server, created
 
@@ -101,7 +101,7 @@ async def test_a_packet_that_is_declared_too_large_ends_the_connection_before_it
 
 
 async def test_a_packet_of_the_largest_size_is_still_read() -> None:
-    broker, came = Broker(connection.MAX_PACKET), list[Incoming]()
+    broker, came = Broker(connection.MAX_PACKET), list[IncomingMessage]()
     server, created = await connected(broker, came)
     async with asyncio.timeout(LIMIT):
         while not came:  # noqa: ASYNC110 - a callback without an event of its own

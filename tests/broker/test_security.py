@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.broker import Listener, Mosquitto, free_port, publish, until
+from tests.support.broker import MqttListener, Mosquitto, free_port, publish, until
 from tests.support.certificates import Authority
 from tests.support.tools import need_tool
 from tests.support.uplinks import PREFIX, running, settings
@@ -38,7 +38,7 @@ async def trouble(folder: Path, **mqtt: Any) -> tuple[str, str]:
     async with running(folder, settings(**mqtt)) as box:
         # A broker may disconnect before its refusal is read (PB-836); the next try names it.
         await until(lambda: box.uplink.health.code not in ("", "PB-836", None))
-        box.ask(3)
+        box.submit_refused_step(3)
         await box.durable()
         assert len(box.on_disk()) == 4, "the table does not wait for its broker"
         assert box.uplink.health.behind
@@ -46,24 +46,24 @@ async def trouble(folder: Path, **mqtt: Any) -> tuple[str, str]:
 
 
 @pytest.mark.realtime
-async def test_with_the_acl_that_ships_a_box_tells_everything_and_a_reader_sees_it(tmp_path: Path) -> None:
+async def test_with_the_shipped_acl_a_box_publishes_everything_and_a_reader_receives_it(tmp_path: Path) -> None:
     broker = guarded(tmp_path, USER, "audit-store", "pit-screen")
     broker.start()
-    listener = Listener(tmp_path, broker.port, f"{PREFIX}/#", *READER)
-    pit = Listener(tmp_path, broker.port, f"{PREFIX}/#", "-u", "pit-screen", "-P", "pit secret", name="pit")
+    listener = MqttListener(tmp_path, broker.port, f"{PREFIX}/#", *READER)
+    pit = MqttListener(tmp_path, broker.port, f"{PREFIX}/#", "-u", "pit-screen", "-P", "pit secret", name="pit")
     try:
         async with running(tmp_path, settings(broker.port, username=USER, password="pitbox secret")) as box:
-            await box.told()
-            await until(lambda: all(listener.on(end) for end in ("status", "state", "meters", "head", "health")))
+            await box.until_acknowledged()
+            await until(lambda: all(listener.bodies_on(end) for end in ("status", "state", "meters", "head", "health")))
             for role in ("auditor", "technician"):  # this reader has one of the two roles
                 publish(broker.port, f"{PREFIX}/command/{role}/ping", "", *READER)
-            await until(lambda: listener.on("reply/auditor"))
-            box.ask()
-            await box.told()
-            assert not listener.on("reply/technician"), "a role that the ACL does not give reaches nobody"
+            await until(lambda: listener.bodies_on("reply/auditor"))
+            box.submit_refused_step()
+            await box.until_acknowledged()
+            assert not listener.bodies_on("reply/technician"), "a role that the ACL does not give reaches nobody"
             assert box.uplink.health.commands == 1
-        await until(lambda: pit.on("state"))
-        assert not pit.on("health"), "the pit's screen does not see what only service may"
+        await until(lambda: pit.bodies_on("state"))
+        assert not pit.bodies_on("health"), "the pit's screen does not see what only service may"
     finally:
         listener.close()
         pit.close()
@@ -84,7 +84,7 @@ async def test_a_wrong_password_is_named_and_costs_the_table_nothing(tmp_path: P
 
 
 @pytest.mark.realtime
-async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_is_taken_for_told(tmp_path: Path) -> None:
+async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_counts_as_published(tmp_path: Path) -> None:
     acl = tmp_path / "acl"
     acl.write_text(f"user {USER}\ntopic write {PREFIX}/status\n", "utf-8")
     broker = guarded(tmp_path, USER, acl=acl)
@@ -98,7 +98,7 @@ async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_is_taken_for
 
 
 @pytest.mark.realtime
-async def test_nobody_there_and_a_name_that_nobody_has(tmp_path: Path) -> None:
+async def test_an_unreachable_broker_and_an_unknown_host_name(tmp_path: Path) -> None:
     assert (await trouble(tmp_path, port=free_port()))[0] == "PB-831"
     (tmp_path / "other").mkdir()
     assert (await trouble(tmp_path / "other", port=1883, host="no-such-host.invalid"))[0] == "PB-831"
@@ -125,7 +125,7 @@ def tls(tmp_path: Path) -> Iterator[Tls]:
 
 
 @pytest.mark.realtime
-async def test_the_configuration_that_ships_starts_as_debian_includes_it_and_takes_a_box(tmp_path: Path) -> None:
+async def test_the_shipped_configuration_starts_as_debian_includes_it_and_accepts_a_box(tmp_path: Path) -> None:
     authority, certs, parts = Authority(tmp_path, "site-ca"), tmp_path / "certs", tmp_path / "conf.d"
     for folder in (certs, parts, tmp_path / "lib"):
         folder.mkdir()
@@ -147,7 +147,7 @@ async def test_the_configuration_that_ships_starts_as_debian_includes_it_and_tak
         cert, key = authority.issue("box")
         sure: dict[str, Any] = {"tls": True, "ca": authority.ca, "cert": cert, "key": key}
         async with running(tmp_path, settings(broker.port, username=USER, password="pitbox secret", **sure)) as box:
-            await box.told()
+            await box.until_acknowledged()
             assert box.uplink.health.connected
     finally:
         broker.stop()
@@ -161,8 +161,8 @@ async def test_tls_with_both_certificates_and_with_every_wrong_one(tmp_path: Pat
     cert, key = tls.box
     base: dict[str, Any] = {"port": tls.broker.port, "tls": True, "ca": tls.good.ca, "cert": cert, "key": key}
     async with running(tmp_path, settings(**base)) as box:
-        box.ask(3)
-        await box.told()
+        box.submit_refused_step(3)
+        await box.until_acknowledged()
         assert box.uplink.health.connected
     wrong: dict[str, dict[str, Any]] = {
         "a broker of another CA": {"ca": tls.bad.ca},

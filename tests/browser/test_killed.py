@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.house.far_table import FarTable
-from simulators.house.panel import tend
+from simulators.house.far_table import RemoteTable
+from simulators.house.panel import run_hands
 from simulators.table import BENCH_PIN
 from table_controller.table import machines as mc
 from tests.support.browsers import SCREEN, chromium
@@ -30,19 +30,19 @@ def _free_port() -> int:
 
 
 async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> None:
-    table = FarTable(tmp_path, "saigon_5_card", seed=5, speed=400.0, pace=0.01)
+    table = RemoteTable(tmp_path, "saigon_5_card", seed=5, speed=400.0, pace=0.01)
     table.panel_port = _free_port()
     async with chromium() as browser, table:
         box = RunningBox(table.config)
-        tending = asyncio.create_task(tend(table))  # hands that wait for a deck, however slow the box is
+        tending = asyncio.create_task(run_hands(table))  # hands that wait for a deck, however slow the box is
         try:
-            await table.meet()
-            await table.rest()
-            await table.bring("blue")
+            await table.connect_to_box()
+            await table.until_quiescent()
+            await table.bring_deck("blue")
             page = await browser.new_page(viewport=SCREEN)
             page.set_default_timeout(60_000)
             for _ in range(300):  # the panel begins after the table
-                if "panel: http" in box.words():
+                if "panel: http" in box.log_text():
                     break
                 await asyncio.sleep(0.1)
             await page.goto(f"http://127.0.0.1:{table.panel_port}/dealer")
@@ -60,7 +60,7 @@ async def test_a_page_comes_back_after_its_box_was_killed(tmp_path: Path) -> Non
             await page.fill("#pin", BENCH_PIN)
             await page.click("#signon button[type=submit]")
             await page.wait_for_selector("#lock.bad :text('Box restarted')")
-            await table.meet()
+            await table.connect_to_box()
             state = table.controller.table.state
             assert state.round.number == 1
             assert state.round.state in (mc.BETTING, mc.NO_MORE_BETS, mc.VOID)

@@ -10,8 +10,8 @@ from simulators.house.dealer import FLOOR
 from simulators.house.panel import PINS
 from table_controller.table import events as ev
 from table_controller.table.signs import PAGE
-from tests.support.browsers import chromium, prove, served
-from tests.support.seen import look
+from tests.support.browsers import chromium, show_credential, serve_table
+from tests.support.seen import check_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.realtime, pytest.mark.timeout(300)]
 
 
-async def test_a_sign_page_is_proof_that_the_meter_is_seen_and_a_closed_one_is_none(tmp_path: Path) -> None:
-    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+async def test_an_open_sign_page_proves_that_the_meter_is_visible_and_a_closed_one_does_not(tmp_path: Path) -> None:
+    async with chromium() as browser, serve_table(browser, tmp_path, "face_up_pai_gow") as stage:
         stage.house.machines["meter_sign.1"].inject("unplug:seconds=100000")
-        await stage.until(lambda: not stage.house.controller.table.context.meter_seen, "a lost sign")
+        await stage.until(lambda: not stage.house.controller.table.context.is_meter_visible, "a lost sign")
         sign = await stage.page("/sign")
         await stage.until(lambda: stage.state.signs.get(PAGE) == "", "the page's report")
-        assert not stage.house.controller.table.context.meter_seen, "the sign of the table is dark, and not covered"
+        assert not stage.house.controller.table.context.is_meter_visible, "the sign of the table is dark, and not covered"
         stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "give_up", FLOOR))
         stage.house.controller.submit(ev.SlotOrdered("meter_sign.1", "sign", FLOOR))
-        await stage.until(lambda: stage.house.controller.table.context.meter_seen, "the page in its place")
+        await stage.until(lambda: stage.house.controller.table.context.is_meter_visible, "the page in its place")
         await sign.close()
         await stage.until(lambda: stage.state.signs[PAGE] == "stale", "a stale page")
-        assert not stage.house.controller.table.context.meter_seen
+        assert not stage.house.controller.table.context.is_meter_visible
 
 
-async def test_a_correction_is_entered_with_its_ground_and_the_hits_can_be_read(tmp_path: Path) -> None:
-    async with chromium() as browser, served(browser, tmp_path, "face_up_pai_gow") as stage:
+async def test_a_correction_is_entered_with_its_reason_and_the_hits_are_shown(tmp_path: Path) -> None:
+    async with chromium() as browser, serve_table(browser, tmp_path, "face_up_pai_gow") as stage:
         floor = await stage.page("/floor", "floor-1")
         before = stage.state.money.book.meters.current
         await floor.click("[data-meter=correct_meter]")
@@ -52,8 +52,8 @@ async def test_a_correction_is_entered_with_its_ground_and_the_hits_can_be_read(
         await floor.fill("#by-pin", PINS["floor-1"])
         await floor.click("#by-ok")
         await floor.wait_for_selector("dialog label:has-text('Auditor')")
-        await prove(floor, "audit-1")
+        await show_credential(floor, "audit-1")
         await stage.until(lambda: stage.state.money.book.meters.current == before - 1_000_000, "the correction")
         hits = await stage.page("/hits", "floor-1")
         await hits.wait_for_selector("#hits:has-text('No hit has been claimed')")
-        assert await look(hits, "hits")
+        assert await check_page(hits, "hits")

@@ -8,8 +8,8 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Moved
-from tests.support.browsers import chromium, served
+from table_controller.table.decisions import StateChanged
+from tests.support.browsers import chromium, serve_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,20 +42,20 @@ async def play(stage: Any, page: Any) -> None:
 
 def _moved(stage: Any) -> list[str]:
     """Return the states of the round as recorded on disk."""
-    return [d.state for _, reported in stage.house.log for d in reported if isinstance(d, Moved) and d.what == "round"]
+    return [d.state for _, reported in stage.house.log for d in reported if isinstance(d, StateChanged) and d.what == "round"]
 
 
 async def test_a_round_of_each_game(tmp_path: Path) -> None:
     async with chromium() as browser:
         for game, asked in GAMES.items():
             (tmp_path / game).mkdir()
-            async with served(browser, tmp_path / game, game) as stage:
+            async with serve_table(browser, tmp_path / game, game) as stage:
                 page = await stage.page("/dealer", "dealer-1")
                 await play(stage, page)
                 assert mc.COMPLETE in _moved(stage)
                 assert mc.VOID not in _moved(stage)
                 left = iter(stage.answered)
                 assert all(kind in left for kind in asked), (game, stage.answered)
-                entries = [event.who for event, _ in stage.house.log if isinstance(event, ev.Answer)]
+                entries = [event.who for event, _ in stage.house.step_log if isinstance(event, ev.Answer)]
                 assert entries[-1] == ev.Person("dealer", "dealer-1")
-                await stage.until(lambda: not stage.hands.busy, "rest")
+                await stage.until(lambda: not stage.hands.is_busy, "rest")

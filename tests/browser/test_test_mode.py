@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from devices.service import IN_SERVICE, UNVERIFIED
-from tests.support.browsers import SCREEN, chromium, prove, served
-from tests.support.seen import look
+from tests.support.browsers import SCREEN, chromium, show_credential, serve_table
+from tests.support.seen import check_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,35 +19,35 @@ MACHINE = '[data-machine="shuffler.1"]'
 BANNER = ".testing:not(.hidden):has-text('TEST MODE: Shuffler 1')"
 
 
-async def test_test_mode_is_begun_told_and_left_on_the_technicians_page(tmp_path: Path) -> None:
-    async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
+async def test_test_mode_is_begun_shown_and_left_on_the_technicians_page(tmp_path: Path) -> None:
+    async with chromium() as browser, serve_table(browser, tmp_path, "saigon_5_card", decks=()) as stage:
         technician, dealer = await stage.page("/technician", "tech-1"), await stage.page("/dealer", "dealer-1")
         sign = await stage.page("/sign")
         await technician.click(f"{MACHINE} [data-test=begin_test]")
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector(f"{MACHINE} .badge:has-text('test mode')")
         assert stage.state.slots["shuffler.1"].state == UNVERIFIED
         for page in (technician, dealer, sign):
             await page.wait_for_selector(BANNER)
-        assert await look(dealer, "dealer beside test mode")
+        assert await check_page(dealer, "dealer beside test mode")
         stage.house.world.make_deck("tray", "blue")  # a test deck, in the technician's hand
         stage.house.machines["shuffler.1"].inject("load")
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="shuffle"]')
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector("dialog .message:has-text('shuffle: done')")
         await technician.keyboard.press("Escape")
         await technician.click(f"{MACHINE} [data-test=leave_test]")
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector(f"{MACHINE} .message:has-text('cards are behind its gate')")
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="eject"]')
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector("dialog .message:has-text('eject: done')")
         await technician.keyboard.press("Escape")
         stage.house.machines["shuffler.1"].inject("take_deck")
         await technician.click(f"{MACHINE} [data-test=leave_test]")
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector(f"{MACHINE} .badge:has-text('in service')")
         await technician.wait_for_selector(f"{MACHINE} [data-test=begin_test]")
         await stage.until(lambda: stage.state.slots["shuffler.1"].state == IN_SERVICE, "its report")
@@ -56,21 +56,21 @@ async def test_test_mode_is_begun_told_and_left_on_the_technicians_page(tmp_path
         assert not stage.state.holds
 
 
-async def test_whoever_goes_on_with_a_way_back_leaves_test_mode_on_the_page(tmp_path: Path) -> None:
-    async with chromium() as browser, served(browser, tmp_path, "saigon_5_card", decks=()) as stage:
+async def test_continuing_a_return_to_service_leaves_test_mode_on_the_page(tmp_path: Path) -> None:
+    async with chromium() as browser, serve_table(browser, tmp_path, "saigon_5_card", decks=()) as stage:
         technician = await stage.page("/technician", "tech-1")
         await technician.set_viewport_size({**SCREEN, "height": 900})
-        stage.hands.ignoring = True
+        stage.hands.is_ignoring = True
         machine = stage.house.machines["shuffler.1"]
         stage.house.world.make_deck("tray", "blue")
         await technician.click(f"{MACHINE} [data-test=begin_test]")
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector(f"{MACHINE} [data-test=leave_test]")
         machine.inject("load")
         machine.inject("dust:sensor=lift,percent=70")
         await technician.click(f"{MACHINE} [data-orders]")
         await technician.click('[data-call="shuffle"]')
-        await prove(technician, "tech-1")
+        await show_credential(technician, "tech-1")
         await technician.wait_for_selector(
             f"{MACHINE} .badge:has-text('Out of service')"
         )  # a fault ends the test, and latches

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.counts import many
+from tests.support.counts import count_cases
 from tests.support.far_house import kill_and_compare
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ async def test_a_killed_box_comes_back_with_every_bet_and_the_exact_meter(tmp_pa
 
 @pytest.mark.proof
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("table", range(many(10)))
+@pytest.mark.parametrize("table", range(count_cases(10)))
 async def test_many_killed_boxes(tmp_path: Path, seed: int, table: int) -> None:
     seen = await kill_and_compare(tmp_path, 100 * seed + table, 51)
     figures = ", ".join(f"{times} {what.replace('_', ' ')}" for what, times in seen.items())

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.keys import new_key, save_key
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from simulators.table import BENCH_PEOPLE, BENCH_PIN
 from table_controller.table import events as ev
-from table_controller.table.state import Slot
+from table_controller.table.state import SlotState
 from tests.support.processes import pitbox
 from tests.support.running import running
 from tools import verify_export
@@ -55,11 +55,11 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
     tmp_path: Path,
 ) -> None:
     pins = _pins(tmp_path)
-    async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
         with running(table.config) as box:
-            await table.meet()
-            await table.rest()
-            await table.bring("blue")
+            await table.connect_to_box()
+            await table.until_quiescent()
+            await table.bring_deck("blue")
             await table.round((1, 4))
             refused = await asyncio.to_thread(_accept, table.config, pins, "tech-1", "floor-1", 6)
             assert "PB-812" in refused, "a box runs"
@@ -96,9 +96,9 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
             assert edited, "the journal still knows who was listed, and finds what was edited by hand"
             assert "keypad.1" in [slot["name"] for slot in status["slots"]]
             number = status["state"]["round"]["number"]
-            table.controller.table.state.slots["keypad.1"] = Slot("keypad")  # people see the added machine, too
-            await table.meet()
-            await table.rest()
+            table.controller.table.state.slots["keypad.1"] = SlotState("keypad")  # people see the added machine, too
+            await table.connect_to_box()
+            await table.until_quiescent()
             await table.round((1, 4))
             assert (await asyncio.to_thread(box.status))["state"]["round"]["number"] == number + 1
         table.config.write_text(before)
@@ -115,11 +115,11 @@ async def test_a_keypad_is_added_and_removed_by_two_people_between_rounds_and_th
 
 
 async def test_nothing_is_accepted_while_a_round_is_open(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, GAME, seed=5, speed=400.0, pace=0.01) as table:
         with running(table.config) as box:
-            await table.meet()
-            await table.rest()
-            await table.bring("blue")
+            await table.connect_to_box()
+            await table.until_quiescent()
+            await table.bring_deck("blue")
             number = (await asyncio.to_thread(box.status))["state"]["round"]["number"]
             table.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
             await table.until(lambda: table.controller.table.state.round.number == number + 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from table_controller.diagnosis import store as st
-from tests.support.dossiers import shuffler
+from tests.support.dossiers import shuffler_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +69,7 @@ run_virtual(play())
 
 
 @pytest.mark.timeout(60)
-def test_a_box_killed_the_moment_its_dossier_is_numbered_has_kept_what_was_known(tmp_path: Path) -> None:
+def test_a_box_killed_when_its_fault_report_is_numbered_has_kept_the_known_evidence(tmp_path: Path) -> None:
     for number in (1, 2):
         before = {n: st.file_of(tmp_path, n).read_bytes() for n in st.numbers(tmp_path)}
         child = subprocess.run([sys.executable, "-c", FAULT, str(tmp_path)], capture_output=True, check=False)
@@ -83,7 +83,7 @@ def test_a_box_killed_the_moment_its_dossier_is_numbered_has_kept_what_was_known
 
 
 @pytest.mark.timeout(60)
-def test_a_killed_writer_leaves_whole_dossiers_only(tmp_path: Path, seed: int) -> None:
+def test_a_killed_writer_leaves_whole_fault_reports_only(tmp_path: Path, seed: int) -> None:
     rng, last_number = random.Random(seed), 0
     for _ in range(4):
         child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE)
@@ -99,6 +99,6 @@ def test_a_killed_writer_leaves_whole_dossiers_only(tmp_path: Path, seed: int) -
         assert numbers[0] > last_number
         last_number = numbers[-1]
         there = st.numbers(tmp_path)
-        assert set(numbers[-st.NEWEST :]) <= set(there)
+        assert set(numbers[-st.ALWAYS_KEPT :]) <= set(there)
         for number in there:
-            assert st.read(tmp_path, number).halts == shuffler("jam", "lift").halts
+            assert st.read(tmp_path, number).halts == shuffler_report("jam", "lift").halts

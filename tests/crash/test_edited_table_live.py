@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from table_controller.config import load_config
-from table_controller.journal.accounts import book_of
+from table_controller.journal.accounts import read_money_book
 from tests.support.running import running
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ EDITS: dict[str, tuple[Callable[[str], str], str, str]] = {
 async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_old_file_plays_on(
     tmp_path: Path,
 ) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=100.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=100.0, pace=0.01) as table:
         journal = tmp_path / "data" / "journal"
         with running(table.config) as box:
-            await table.meet()
-            await table.rest()
-            await table.bring("blue")
+            await table.connect_to_box()
+            await table.until_quiescent()
+            await table.bring_deck("blue")
             await table.round((1, 4))
-            await table.rest()  # people play the round to its end, however slow the computer was
+            await table.until_quiescent()  # people play the round to its end, however slow the computer was
             state = table.controller.table.state
             assert (state.round.state, state.holds) == ("idle", {})
             table.box.powered = False
             assert await asyncio.to_thread(box.end) == 0
-        before, book = table.config.read_text(), book_of(journal)
+        before, book = table.config.read_text(), read_money_book(journal)
         assert book.meters.current > 10_000_000_000
         for name, (edit, code, words) in EDITS.items():
             table.config.write_text(edit(before))
@@ -70,7 +70,7 @@ async def test_every_edit_that_touches_the_meter_or_the_game_is_refused_and_the_
                     assert words in status["cause"]["text"], name
                 else:
                     assert await asyncio.to_thread(box.process.wait, 60) != 0, name
-                    assert words in box.words(), name
+                    assert words in box.log_text(), name
         table.config.write_text(before)
         load_config(table.config)
         with running(table.config) as box:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from simulators.table import BENCH_PIN
-from table_controller.controller.client import Caller
+from table_controller.controller.client import BlockingClient
 from tests.crash.test_read_only import configured, free_port, shown
 from tests.support.processes import LIMIT
 from tests.support.running import RunningBox, running
@@ -143,7 +143,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         for _ in range(500):
             assert table.ask("127.3.3.3", "GET", "/api/labels/\r\nHost: x\r\n").status in (400, 403, 404)
         assert table.box.end() == 0
-        lines = [json.loads(line)["said"] for line in table.box.words().splitlines() if line.startswith("{")]
+        lines = [json.loads(line)["said"] for line in table.box.log_text().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]
         assert len(pins) <= 100, "not a line for each"
         counted = [int(match[1]) if (match := re.search(r"(\d+) more", line)) else 1 for line in pins]
@@ -165,8 +165,8 @@ def test_followers_without_a_credential_leave_the_control_socket_to_commands(tmp
                 answers += b'"ok"' in read.readline()
         assert 0 < answers < 30, "some may, not all"
         assert table.box.status()["phase"] == "running"
-        with Caller(table.box.socket) as caller:
-            assert caller.ask("sign_on", credential="dealer-1", pin=BENCH_PIN)["credential"] == "dealer-1"
-            assert caller.ask("follow")["seq"] >= 0
+        with BlockingClient(table.box.socket) as caller:
+            assert caller.request("sign_on", credential="dealer-1", pin=BENCH_PIN)["credential"] == "dealer-1"
+            assert caller.request("follow")["seq"] >= 0
             for _ in range(30):
                 assert table.box.status()["phase"] == "running"

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from table_controller.journal import reader
-from tests.support.counts import many
-from tests.support.journals import opened
+from tests.support.counts import count_cases
+from tests.support.journals import open_journal
 from tests.support.tools import need, need_tool
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def told(output: bytes) -> dict[int, str]:
+def acknowledged_records(output: bytes) -> dict[int, str]:
     """Return the records that the process had acknowledged; the last line may be cut off."""
     lines = output.decode().splitlines(keepends=True)
     pairs = (line.split() for line in lines if line.endswith("\n"))
@@ -65,7 +65,7 @@ def told(output: bytes) -> dict[int, str]:
 
 def check(folder: Path, acknowledged: dict[int, str]) -> list[Record]:
     """Restart; every acknowledged record must be there, in one whole chain."""
-    store = opened(folder)
+    store = open_journal(folder)
     verdict = store.verify()
     assert verdict.ok, verdict
     records = list(store.read(1))
@@ -90,7 +90,7 @@ async def kills(folder: Path, count: int, seed: int) -> tuple[int, int]:
         os.kill(child.pid, signal.SIGKILL)
         remaining, _ = await child.communicate()
         assert child.returncode == -signal.SIGKILL
-        acknowledged |= told(first + remaining)
+        acknowledged |= acknowledged_records(first + remaining)
         check(folder, acknowledged)
     records = check(folder, acknowledged)
     starts = [msgspec.json.decode(record.body)["clean"] for record in records if record.kind == "start"]
@@ -105,7 +105,7 @@ async def test_a_killed_writer_loses_nothing_that_was_acknowledged(tmp_path: Pat
 
 @pytest.mark.proof
 async def test_many_killed_writers(tmp_path: Path, seed: int) -> None:
-    writers = many(100)
+    writers = count_cases(100)
     acknowledged, cut_off = await kills(tmp_path, writers, seed + 1)
     segments = len(reader.segments(tmp_path))
     print(f"{writers} writers killed at random instants: {acknowledged} acknowledged records,")
@@ -125,7 +125,7 @@ def killed_at_sync(folder: Path, number: int) -> bool:
     )
     traced = b"ptrace" not in done.stderr.lower()
     need(traced, f"this system lets nobody trace its processes: {done.stderr.decode().strip()}")
-    check(folder, told(done.stdout))
+    check(folder, acknowledged_records(done.stdout))
     return done.returncode != 0
 
 

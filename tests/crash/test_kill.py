@@ -16,7 +16,7 @@ import pytest
 from devices.report import Reported
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
-from tests.support.counts import many
+from tests.support.counts import count_cases
 from tests.support.ports import connected
 from tests.support.processes import simulator
 
@@ -54,7 +54,7 @@ async def one_kill(port: Path, folder: Path, command: int, rng: random.Random) -
     os.kill(host.pid, signal.SIGKILL)
     await host.communicate()
     async with connected(str(port), folder) as c:
-        (first,) = c.told(Reported)
+        (first,) = c.events_of(Reported)
         assert first.report.bench_visits == 0
         result = (await c.driver.outcome(command)).outcome
         assert result in (Outcome.UNKNOWN, Outcome.RUNNING, Outcome.DONE)
@@ -85,7 +85,7 @@ async def run_kills(tmp_path: Path, kills: int, seed: int) -> Counter[Outcome]:
             async with connected(str(port), tmp_path) as c:
                 status = await c.driver.status()
                 assert status.cycles == cycles, "a cycle ran twice, or not at all"
-                boots.add(c.told(Reported)[0].report.boot_id)
+                boots.add(c.events_of(Reported)[0].report.boot_id)
                 if status.state is m.State.READY:
                     await c.driver.eject(10_000 + number)
             await asyncio.to_thread(_hands, tmp_path, "take_deck")
@@ -95,19 +95,19 @@ async def run_kills(tmp_path: Path, kills: int, seed: int) -> Counter[Outcome]:
 
 
 def _hands(folder: Path, what: str) -> None:
-    from simulators.control import ask
+    from simulators.control import send_request
 
-    ask(folder, "shuffler.1", {"do": "inject", "fault": what})
+    send_request(folder, "shuffler.1", {"do": "inject", "fault": what})
 
 
-async def test_a_killed_host_leaves_a_machine_that_tells_the_truth(tmp_path: Path, seed: int) -> None:
+async def test_a_killed_host_leaves_a_machine_that_reports_the_truth(tmp_path: Path, seed: int) -> None:
     result = await run_kills(tmp_path, 6, seed)
     assert sum(result.values()) == 6
 
 
 @pytest.mark.proof
 async def test_many_killed_hosts(tmp_path: Path, seed: int) -> None:
-    kills = many(100)
+    kills = count_cases(100)
     result = await run_kills(tmp_path, kills, seed)
     figures = ", ".join(f"{count} {outcome.name.lower()}" for outcome, count in sorted(result.items()))
     print(f"{kills} hosts killed with SIGKILL at random instants: found {figures}; none carried out twice")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.report import LinkDown, Misread, Reported
+from devices.report import LinkDown, OutcomeLost, Reported
 from devices.service import Service
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView, fold, service_trigger
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import LinkError, LinkSilent, OutcomeUnknown, PortFailed, PortMissing
-from firmware_bridge.link import SILENCE
-from simulators.control import ask
-from tests.support.counts import many
-from tests.support.ports import Connected, connected
+from firmware_bridge.link import SILENCE_LIMIT_S
+from simulators.control import send_request
+from tests.support.counts import count_cases
+from tests.support.ports import ConnectedDriver, connected
 from tests.support.processes import kill_machine, simulator
 
 if TYPE_CHECKING:
@@ -35,16 +35,16 @@ AT_ONCE: Final = 3.0
 
 
 def pid_of(folder: Path) -> int:
-    number: int = ask(folder, "shuffler.1", {"do": "truth"})["pid"]
+    number: int = send_request(folder, "shuffler.1", {"do": "truth"})["pid"]
     return number
 
 
-def service_of(c: Connected) -> tuple[str, ShufflerView]:
+def service_of(c: ConnectedDriver) -> tuple[str, ShufflerView]:
     """Return the slot's service state after all events of the driver."""
     service, view = Service(), ShufflerView()
     for event in c.events:
         view = fold(view, event)
-        service.take(service_trigger(event), unsettled=bool(view.unsettled))
+        service.apply_trigger(service_trigger(event), unsettled=bool(view.unsettled))
     return service.state, view
 
 
@@ -62,17 +62,17 @@ async def one_kill(folder: Path, rng: random.Random) -> str:
             assert isinstance(answers[0], OutcomeUnknown)
             assert answers[0].command == 1
             assert all(isinstance(answer, LinkError | m.Status | m.Transits) for answer in answers[1:])
-            assert c.told(Misread) == [Misread(1)]
+            assert c.events_of(OutcomeLost) == [OutcomeLost(1)]
             state, view = service_of(c)
             assert state == "absent"
             assert view.inside is None
             assert view.unsettled == {1}
-            cause: LinkDown = c.told(LinkDown)[0]
+            cause: LinkDown = c.events_of(LinkDown)[0]
             assert isinstance(cause.cause, PortFailed | LinkSilent)
             return type(cause.cause).__name__
 
 
-async def test_a_killed_machine_releases_everybody_at_once_with_the_outcome_unknown(tmp_path: Path, seed: int) -> None:
+async def test_a_killed_machine_releases_every_caller_at_once_with_the_outcome_unknown(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     for number in range(3):
         folder = tmp_path / str(number)
@@ -82,7 +82,7 @@ async def test_a_killed_machine_releases_everybody_at_once_with_the_outcome_unkn
 
 @pytest.mark.proof
 async def test_many_killed_machines(tmp_path: Path, seed: int) -> None:
-    rng, kills = random.Random(seed), many(60)
+    rng, kills = random.Random(seed), count_cases(60)
     causes: Counter[str] = Counter()
     for number in range(kills):
         folder = tmp_path / str(number)
@@ -103,7 +103,7 @@ def take_pty(name: Path) -> list[int]:
     return opened
 
 
-async def test_a_killed_machine_leaves_no_name_that_leads_the_host_to_another_machine(tmp_path: Path) -> None:
+async def test_a_killed_machine_leaves_no_link_name_that_leads_to_another_machine(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", SPEED, "--seed", "3") as port:
         pid, pty = await asyncio.to_thread(pid_of, tmp_path), port.readlink()
         async with connected(str(port), tmp_path) as c:
@@ -137,7 +137,7 @@ async def test_another_machine_under_the_same_name_is_asked_and_does_not_remembe
                 assert service_of(c)[0] == "in_service"
 
 
-async def test_a_frozen_machine_is_silent_in_time_and_tells_the_truth_once_it_thaws(tmp_path: Path) -> None:
+async def test_a_frozen_machine_is_silent_in_time_and_reports_the_truth_once_it_thaws(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", SPEED) as port:
         pid = await asyncio.to_thread(pid_of, tmp_path)
         async with connected(str(port), tmp_path) as c:
@@ -146,16 +146,16 @@ async def test_a_frozen_machine_is_silent_in_time_and_tells_the_truth_once_it_th
             os.kill(pid, signal.SIGSTOP)
             try:
                 with pytest.raises(OutcomeUnknown):
-                    async with asyncio.timeout(SILENCE + AT_ONCE):
+                    async with asyncio.timeout(SILENCE_LIMIT_S + AT_ONCE):
                         await cycle
-                assert isinstance(c.told(LinkDown)[0].cause, LinkSilent)
+                assert isinstance(c.events_of(LinkDown)[0].cause, LinkSilent)
                 backlog = 0 if c.supervisor.link is None else c.supervisor.link.wire.transport.backlog
                 assert backlog < 64 * 1024
                 back = asyncio.create_task(c.next(Reported))
             finally:
                 os.kill(pid, signal.SIGCONT)
             again = await back
-            assert again.report.boot_id == c.told(Reported)[0].report.boot_id
+            assert again.report.boot_id == c.events_of(Reported)[0].report.boot_id
             assert service_of(c)[0] == "unverified"
             async with asyncio.timeout(20):
                 while (await c.driver.outcome(1)).outcome is Outcome.RUNNING:  # noqa: ASYNC110 - asked, as a host would

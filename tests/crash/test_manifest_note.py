@@ -11,13 +11,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from simulators.table import BENCH_PIN, lay_out_people, layout, table_toml
+from simulators.table import BENCH_PIN, write_bench_people, table_slots, table_toml
 from table_controller.approval import MANIFEST, RECORD, Approval, manifest_path, read_approval
 from table_controller.config import load_config
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.manifest import as_json, read_manifest
-from tests.support.configs import lay_out
+from table_controller.manifest import manifest_json, read_manifest
+from tests.support.configs import write_config
 from tests.support.processes import LIMIT, pitbox
 from tests.support.running import RunningBox, running
 
@@ -31,12 +31,12 @@ pytestmark = [pytest.mark.realtime, pytest.mark.timeout(1200)]
 
 
 def configured(folder: Path, *, development: bool = False) -> Path:
-    text = table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)})
+    text = table_toml(GAME, {slot: str(folder / slot) for slot in table_slots(GAME)})
     text = text.replace("development = true", f"development = {str(development).lower()}")
-    lay_out_people(folder / "data")
+    write_bench_people(folder / "data")
     (folder / "pins").write_text(f"tech-1 {BENCH_PIN}\naudit-1 {BENCH_PIN}\nfloor-1 {BENCH_PIN}\n")
     (folder / "pins").chmod(0o600)
-    return lay_out(folder, f"{text}\n[panel]\nenabled = false\n")
+    return write_config(folder, f"{text}\n[panel]\nenabled = false\n")
 
 
 def approve(folder: Path, *people: str, expect: int = 0) -> str:
@@ -50,13 +50,13 @@ def altered(config: Path, name: str) -> None:
     """Write another digest of one component into the approved manifest, and approve that manifest."""
     table = load_config(config)
     manifest = read_manifest(manifest_path(table))
-    others = [replace(p, digest="ab" * 32) if name in p.name else p for p in manifest.components]
+    others = [replace(p, snapshot_digest="ab" * 32) if name in p.name else p for p in manifest.components]
     assert others != list(manifest.components)
-    data = as_json(replace(manifest, components=tuple(others)))
+    data = manifest_json(replace(manifest, components=tuple(others)))
     manifest_path(table).write_bytes(data)
     approval = read_approval(table)
     assert isinstance(approval, Approval)
-    changed = replace(approval, manifest=sha256(data).hexdigest())
+    changed = replace(approval, build_manifest=sha256(data).hexdigest())
     (table.data / RECORD).write_bytes(msgspec.json.encode(changed))
 
 
@@ -79,7 +79,7 @@ def noted(folder: Path, *kinds: str) -> list[str]:
     return [note.text for note in notes if note.kind in kinds]
 
 
-def test_a_box_without_an_approved_manifest_ends_and_says_who_must_sign(tmp_path: Path) -> None:
+def test_a_box_without_an_approved_manifest_ends_and_names_who_must_sign(tmp_path: Path) -> None:
     config = configured(tmp_path)
     printed = pitbox("run", "--config", str(config), expect=4)
     assert "PB-319" in printed
@@ -106,7 +106,7 @@ async def test_an_approved_box_serves_and_a_component_that_differs_locks_it(tmp_
         assert status["cause"]["code"] == "PB-317"
         assert "msgspec" in status["cause"]["text"]
         assert status["phase"] == "halted"
-        assert "differs from" in box.words()
+        assert "differs from" in box.log_text()
     (note, halted) = noted(tmp_path, "manifest", "halted")
     assert note.startswith(f"1 difference from {MANIFEST}: ~")
     assert halted.startswith("PB-317")
@@ -123,7 +123,7 @@ async def test_another_text_of_the_configuration_with_the_same_choices_is_a_note
     assert "configuration/file" in note
 
 
-def test_a_development_table_says_so_in_status_journal_and_log(tmp_path: Path) -> None:
+def test_a_development_table_is_marked_in_status_journal_and_log(tmp_path: Path) -> None:
     config = configured(tmp_path, development=True)
     assert "a development table cannot be approved" in approve(tmp_path, expect=2)
     with running(config) as box:
@@ -131,4 +131,4 @@ def test_a_development_table_says_so_in_status_journal_and_log(tmp_path: Path) -
         assert "UNVERIFIED" in pitbox("status", "--config", str(config))
     (note,) = noted(tmp_path, "software")
     assert note.startswith("UNVERIFIED")
-    assert "UNVERIFIED" in box.words()
+    assert "UNVERIFIED" in box.log_text()

@@ -11,9 +11,9 @@ import pytest
 from simulators.house.table import CHOICES
 from tests.support.boxed_money import TABLES, check
 from tests.support.core import WILD_PROGRESSIVE
-from tests.support.counts import draw, many
+from tests.support.counts import draw_seeds, count_cases
 from tests.support.power_cuts import cut_and_compare
-from tests.support.prefixes import Run, lead_on_every_prefix
+from tests.support.prefixes import RecordedRun, resume_every_prefix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,14 +37,14 @@ async def test_a_box_that_keeps_its_state_after_every_step_loses_nothing_either(
     assert (await cut_and_compare(game, seed + 1, 8, snapshot_every=1))["cuts"] >= 8
 
 
-async def test_an_irregularity_whose_acknowledgement_the_power_took_is_shown_again() -> None:
+async def test_an_irregularity_whose_acknowledgement_was_lost_in_a_power_cut_is_shown_again() -> None:
     """Power goes while the box starts, right after the acknowledgment, which never reached the disk."""
     assert (await cut_and_compare("dj_wild", 52, 8))["cuts"] >= 8
 
 
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
-def test_every_prefix_of_a_journal_recovers_and_is_led_on(seed: int, game: str, more: dict[str, object]) -> None:
-    assert lead_on_every_prefix(Run(game, seed, 2, **more)) > 50
+def test_every_prefix_of_a_journal_recovers_and_play_continues(seed: int, game: str, more: dict[str, object]) -> None:
+    assert resume_every_prefix(RecordedRun(game, seed, 2, **more)) > 50
 
 
 @pytest.mark.proof
@@ -52,7 +52,7 @@ def test_every_prefix_of_a_journal_recovers_and_is_led_on(seed: int, game: str, 
 async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
     began, seen = time.process_time(), Counter[str]()
     first += seed
-    for table in range(first, first + many(6)):
+    for table in range(first, first + count_cases(6)):
         seen += await cut_and_compare(game, table, 25)
     took = time.process_time() - began
     print(f"{game}: {seen['cuts']} power cuts of the whole stack at seeded points, {seen['rounds']} rounds,")
@@ -64,9 +64,9 @@ async def test_many_power_cuts(seed: int, game: str, first: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize(("game", "more"), RUNS, ids=NAMES)
 def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
-    began, cuts, run, expected = time.process_time(), 0, seed + 1, many(4000)
+    began, cuts, run, expected = time.process_time(), 0, seed + 1, count_cases(4000)
     while cuts < expected:
-        cuts += lead_on_every_prefix(Run(game, run, 6, **more))
+        cuts += resume_every_prefix(RecordedRun(game, run, 6, **more))
         run += 1
     took = time.process_time() - began
     print(f"{game}: {cuts} prefixes of {run - seed - 1} journals, each recovered bit for bit, restarted and led on")
@@ -75,6 +75,6 @@ def test_many_prefixes(seed: int, game: str, more: dict[str, object]) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("table", TABLES)
-async def test_journals_of_many_boxes_hold_what_is_owed(table: str, tmp_path: Path) -> None:
-    for number in draw(100, 10):
+async def test_journals_of_many_boxes_match_the_reference_ledger(table: str, tmp_path: Path) -> None:
+    for number in draw_seeds(100, 10):
         await check(table, number, tmp_path / str(number))

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import lay_out_people, layout, table_toml
-from tests.support.configs import lay_out
+from simulators.table import write_bench_people, table_slots, table_toml
+from tests.support.configs import write_config
 from tests.support.processes import LIMIT
 from tests.support.running import RunningBox, running
 from tests.support.small_disk import remount, small_disk
@@ -32,21 +32,21 @@ def free_port() -> int:
 
 
 def configured(folder: Path, data: Path, port: int) -> Path:
-    text = table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)})
-    lay_out_people(data)
+    text = table_toml(GAME, {slot: str(folder / slot) for slot in table_slots(GAME)})
+    write_bench_people(data)
     panel = f"\n[panel]\nenabled = true\nport = {port}\n"
-    return lay_out(folder, text.replace('folder = "data"', f'folder = "{data}"') + panel)
+    return write_config(folder, text.replace('folder = "data"', f'folder = "{data}"') + panel)
 
 
 def shown(box: RunningBox, words: str) -> None:
     until = time.monotonic() + LIMIT
-    while words not in box.words():
-        assert box.process.poll() is None, box.words()
-        assert time.monotonic() < until, box.words()
+    while words not in box.log_text():
+        assert box.process.poll() is None, box.log_text()
+        assert time.monotonic() < until, box.log_text()
         time.sleep(0.05)
 
 
-def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_says_why(tmp_path: Path) -> None:
+def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_gives_the_reason(tmp_path: Path) -> None:
     with small_disk(tmp_path, 64 << 10) as disk:
         port = free_port()
         config = configured(tmp_path, disk, port)
@@ -64,10 +64,10 @@ def test_a_data_folder_that_turned_read_only_locks_the_box_and_the_panel_says_wh
         (tmp_path / "box.log").unlink()
         with running(config) as box:
             shown(box, "ready: ")
-            assert "locked" not in box.words()
+            assert "locked" not in box.log_text()
 
 
-def test_what_a_box_writes_is_read_by_nobody_else(tmp_path: Path) -> None:
+def test_files_of_a_box_are_readable_by_its_user_only(tmp_path: Path) -> None:
     config = configured(tmp_path, tmp_path / "data", free_port())
     with running(config) as box:
         shown(box, "ready: ")

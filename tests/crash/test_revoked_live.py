@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.keys import load_key, new_key, save_key
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from simulators.table import BENCH_PEOPLE, BENCH_PIN
 from table_controller.journal.copy import begin_copy
 from tests.support.processes import pitbox
@@ -47,7 +47,7 @@ def _other_box(old: Path, new: Path) -> Path:
 async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the_copy(tmp_path: Path) -> None:
     folder = tmp_path / "old"
     folder.mkdir()
-    async with FarTable(folder, "face_up_pai_gow", seed=5, speed=400.0) as table:
+    async with RemoteTable(folder, "face_up_pai_gow", seed=5, speed=400.0) as table:
         pins = _pins(tmp_path)
         (folder / "copy").mkdir()
         begin_copy(folder / "copy")
@@ -71,9 +71,9 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
         )  # fmt: skip
         assert "restored into" in restored
         with running(config) as box:
-            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.words()
-            assert "PB-318" in box.words()
-            assert "SN-other is enrolled there now" in box.words()
+            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.log_text()
+            assert "PB-318" in box.log_text()
+            assert "SN-other is enrolled there now" in box.log_text()
         (config.parent / "shoe.1.key").unlink()
         shutil.copy(folder / "shoe.1.key", config.parent / "shoe.1.key")
         with running(config) as box:  # with the key that was enrolled it starts, and the old machine is refused
@@ -87,7 +87,7 @@ async def test_a_replaced_machine_is_refused_by_a_box_that_was_restored_from_the
 
 
 async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoked(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, "saigon_5_card", seed=5, speed=400.0) as table:
+    async with RemoteTable(tmp_path, "saigon_5_card", seed=5, speed=400.0) as table:
         pins, config = _pins(tmp_path), ["--config", str(table.config)]
         shutil.copy(tmp_path / "shoe.1.key", tmp_path / "backup.key")
         save_key(tmp_path / "new.key", new_key("SN-other", "shoe"))
@@ -105,5 +105,5 @@ async def test_a_journal_that_is_begun_anew_keeps_what_the_one_before_had_revoke
         assert "1 keys of the previous journal stay revoked" in begun
         shutil.copy(tmp_path / "backup.key", tmp_path / "shoe.1.key")
         with running(table.config) as box:
-            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.words()
-            assert "PB-318" in box.words()
+            assert await asyncio.to_thread(box.process.wait, 60) == 4, box.log_text()
+            assert "PB-318" in box.log_text()

@@ -14,16 +14,16 @@ import msgspec
 import pytest
 
 from simulators.house.dealer import DEALER
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
 from table_controller.journal.copy import begin_copy
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Moved
+from table_controller.table.decisions import StateChanged
 from tests.support.configs import certificate
-from tests.support.far_house import FarWatch
+from tests.support.far_house import KilledBoxWatch
 from tests.support.power_cuts import compare_bets
 from tests.support.processes import pitbox
 from tests.support.running import RunningBox, running
@@ -40,14 +40,14 @@ SPEED = 400.0
 pytestmark = pytest.mark.realtime
 
 
-def far_table(folder: Path, game: str = GAME) -> FarTable:
-    return FarTable(folder, game, seed=5, speed=SPEED, pace=PACE)
+def far_table(folder: Path, game: str = GAME) -> RemoteTable:
+    return RemoteTable(folder, game, seed=5, speed=SPEED, pace=PACE)
 
 
 # --- before it starts -------------------------------------------------------------------------------------------------
 
 
-async def test_what_cannot_be_a_table_is_told_before_anything_moves(tmp_path: Path) -> None:
+async def test_an_impossible_table_is_reported_before_any_machine_moves(tmp_path: Path) -> None:
     async with far_table(tmp_path) as table:
         good = table.config.read_text()
         table.config.write_text(good.replace("[table]", "[table]\nlimit = 5"))
@@ -199,15 +199,15 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
 # --- in the middle of a deal ------------------------------------------------------------------------------------------
 
 
-class Stalled(FarTable):
+class Stalled(RemoteTable):
     """A table whose dealer takes no stack once `stall` is set: a deal that has begun stays a deal."""
 
     stall = False
 
-    def stepped(self, event: ev.Event, decisions: Any) -> None:
-        super().stepped(event, decisions)
-        if self.stall and Moved("round", mc.DEALING) in decisions:
-            self.people.told = lambda *_: None  # type: ignore[method-assign]
+    def see_step(self, event: ev.Event, decisions: Any) -> None:
+        super().see_step(event, decisions)
+        if self.stall and StateChanged("round", mc.DEALING) in decisions:
+            self.people.see_device_event = lambda *_: None  # type: ignore[method-assign]
 
 
 @contextmanager
@@ -218,7 +218,7 @@ def fails_with(words: Callable[[], str]) -> Iterator[None]:
         raise AssertionError(words()) from late
 
 
-async def _to(table: FarTable, state: str) -> None:
+async def _to(table: RemoteTable, state: str) -> None:
     """Wait until the round is in a stable state."""
     with fails_with(lambda: f"the round does not come to {state}: {table.controller.table.state}"):
         async with asyncio.timeout(60):
@@ -226,18 +226,18 @@ async def _to(table: FarTable, state: str) -> None:
                 await asyncio.sleep(0.002)
 
 
-async def _to_rest(table: FarTable) -> None:
+async def _to_rest(table: RemoteTable) -> None:
     """Play one more round to its end."""
     async with asyncio.timeout(90):
         while True:
-            await table.rest()
+            await table.until_quiescent()
             state = table.controller.table.state
             if state.round.state == mc.BETTING:
                 table.controller.submit(ev.NoMoreBets(DEALER))
             elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
                 number = state.round.number
                 await table.round((1, 2))
-                await table.rest()
+                await table.until_quiescent()
                 state = table.controller.table.state
                 if state.round.number > number and state.round.state == mc.IDLE:
                     return
@@ -246,11 +246,11 @@ async def _to_rest(table: FarTable) -> None:
 
 async def _to_the_middle(table: Stalled, state: str) -> None:
     """Bring a deck, open a round, place two chips; continue to the deal if requested."""
-    await table.rest()
-    await table.bring("blue")
+    await table.until_quiescent()
+    await table.bring_deck("blue")
     table.controller.submit(ev.OpenRound(DEALER))
     await _to(table, mc.BETTING)
-    await table.until(lambda: not table.opening())  # players see whether their sensor takes bets
+    await table.until(lambda: not table.is_opening_bets())  # players see whether their sensor takes bets
     for seat in (2, 4):
         table.machines[f"bet_sensor.{seat}"].inject("place_bet")
     if state == mc.DEALING:
@@ -263,7 +263,7 @@ async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None
     """On a busy computer people poll nine times before the box has answered their report."""
     async with far_table(tmp_path) as table:
         with running(table.config):
-            await table.meet()
+            await table.connect_to_box()
             ask = table.box.client.request
 
             async def late(request: str, **more: Any) -> Any:
@@ -271,7 +271,7 @@ async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None
                 return await ask(request, **more)
 
             table.box.client.request = late
-            await table.bring("blue")
+            await table.bring_deck("blue")
             (deck,) = table.controller.table.state.decks.values()
             assert deck.state == mc.IN_DEVICE or deck.shuffled_by != "none", deck
             await table.round((2, 4))
@@ -289,22 +289,22 @@ async def test_a_box_that_ends_in_the_middle_loses_nothing_and_the_next_one_asks
 ) -> None:
     journal = tmp_path / "data" / "journal"
     async with Stalled(tmp_path, GAME, seed=5, speed=SPEED, pace=PACE) as table:
-        watch, reported = FarWatch(table), table.people.told
+        watch, reported = KilledBoxWatch(table), table.people.see_device_event
         box = RunningBox(table.config)
         try:
-            await table.meet()
+            await table.connect_to_box()
             await _to_the_middle(table, state)
             number = table.controller.table.state.round.number
             code = await asyncio.to_thread(box.end, how)
-            assert code == (0 if how == signal.SIGTERM else -signal.SIGKILL), box.words()
+            assert code == (0 if how == signal.SIGTERM else -signal.SIGKILL), box.log_text()
             assert (await asyncio.to_thread(reader.verify, journal)).ok
             ending = list(reader.read(journal, 1))[-1]
             assert (ending.kind == STOP) is (how == signal.SIGTERM)
             shoe: Any = table.machines["shoe.1"]
             assert how == signal.SIGKILL or shoe.firmware.state.name != "DISPENSING"
-            table.stall, table.people.told = False, reported  # type: ignore[method-assign]
+            table.stall, table.people.see_device_event = False, reported  # type: ignore[method-assign]
             box = RunningBox(table.config)
-            await table.meet()
+            await table.connect_to_box()
             held = [hold.trigger for hold in table.controller.table.state.holds.values()]
             # A shoe that was stopped in the deal voids the round by its rule; else the floorperson is asked.
             assert set(held) & {"box_restarted", "shoe_fault"}, held

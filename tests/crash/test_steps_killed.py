@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import PitboxError
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from simulators.table import BENCH_PIN
-from table_controller.controller.client import Caller
+from table_controller.controller.client import BlockingClient
 from tests.support.processes import pitbox
 from tests.support.running import RunningBox, running
 
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.realtime
 
 def ask(box: RunningBox, do: str, *people: str, **details: Any) -> Any:
     """Ask the box over its socket, signed on; return the answer, or the error's text."""
-    with Caller(box.socket) as caller:
+    with BlockingClient(box.socket) as caller:
         for credential in people:
-            caller.ask("sign_on", credential=credential, pin=BENCH_PIN)
+            caller.request("sign_on", credential=credential, pin=BENCH_PIN)
         try:
-            return caller.ask(do, **details)
+            return caller.request(do, **details)
         except PitboxError as refused:
             return f"{refused.code} {refused}"
 
@@ -41,7 +41,7 @@ def refused_by(box: RunningBox) -> str:
 
 
 @pytest.mark.timeout(180)
-async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_a_box_that_is_killed_during_a_return_to_service_continues_at_the_same_step(tmp_path: Path) -> None:
     pin = tmp_path / "pin"
     pin.write_text(f"tech-1 {BENCH_PIN}\n")
     pin.chmod(0o600)
@@ -50,7 +50,7 @@ async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_pat
         who = ("--as", "tech-1", "--pin-file", str(pin)) if words else ()
         return await asyncio.to_thread(pitbox, "fault", "1", "--config", str(config), *words, *who)
 
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         machine: Any = table.machines[SLOT]
         with running(table.config) as box:
             await asyncio.to_thread(box.until, SLOT, "in_service")
@@ -82,21 +82,21 @@ async def test_a_box_that_is_killed_on_the_way_back_goes_on_where_it_was(tmp_pat
 
 
 @pytest.mark.timeout(180)
-async def test_a_simulated_technician_goes_every_step_at_a_box_that_keeps_dossiers(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+async def test_a_simulated_technician_completes_every_step_at_a_box_that_keeps_fault_reports(tmp_path: Path) -> None:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         with running(table.config):
-            await table.meet()
-            serving = table.controller.table.context.serves
+            await table.connect_to_box()
+            serving = table.controller.table.context.is_in_service
             await table.until(lambda: serving(SLOT), 3600.0)
             table.machines[SLOT].inject("dust:sensor=lift,percent=40")
             with pytest.raises(PitboxError):
                 await table.slots[SLOT].driver.self_test()
             await table.until(lambda: not serving(SLOT), 3600.0)
-            table.people.look_again()
+            table.people.look_at_screen()
             async with asyncio.timeout(120):
                 while not serving(SLOT):
-                    table.people.mend()
+                    table.people.repair_idle_machine()
                     await asyncio.sleep(0.1)
-            assert table.controller.table.state.slots[SLOT].way is None
+            assert table.controller.table.state.slots[SLOT].return_procedure is None
             answer = await table.box.step(1, None, None)
             assert (len(answer["done"]), answer["next"]) == (8, None)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import CopyUnreachable
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from table_controller.journal import copier as copier_module
 from table_controller.journal import reader
 from table_controller.journal.chain import STOP
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack, Copy, begin_copy
-from tests.support.journals import newest, opened
+from tests.support.journals import newest, open_journal
 from tests.support.running import running
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.realtime
 
 
-def with_copy(table: FarTable, folder: Path) -> Path:
+def with_copy(table: RemoteTable, folder: Path) -> Path:
     """Give a table a second copy."""
     (folder / "copy").mkdir()
     begin_copy(folder / "copy")
@@ -35,7 +35,7 @@ def with_copy(table: FarTable, folder: Path) -> Path:
 
 
 async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         copy = with_copy(table, tmp_path)
         for _ in range(2):
             with running(table.config) as box:
@@ -44,11 +44,11 @@ async def test_the_stop_of_a_box_reaches_its_copy_before_the_process_ends(tmp_pa
             *_, last = reader.read(copy, 1)
             assert last.kind == STOP
             assert list(reader.read(copy, 1)) == list(reader.read(tmp_path / "data" / "journal", 1))
-            assert "lacks the last records" not in box.words()
+            assert "lacks the last records" not in box.log_text()
 
 
 async def test_systemd_is_asked_for_more_time_while_the_journal_is_read(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0, pace=0.01) as table:
         with running(table.config) as box:
             await asyncio.to_thread(box.until, "shuffler.1", "in_service")
             await asyncio.to_thread(box.end, signal.SIGKILL)  # what it recorded is to be replayed
@@ -79,8 +79,8 @@ class Hanging(Copy):
 async def test_a_copy_that_hangs_does_not_hold_the_stop_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(copier_module, "CLOSE_PATIENCE", 0.1)
-    store, released, reported = opened(tmp_path / "journal"), threading.Event(), list[CopyState]()
+    monkeypatch.setattr(copier_module, "CLOSE_TIMEOUT_S", 0.1)
+    store, released, reported = open_journal(tmp_path / "journal"), threading.Event(), list[CopyState]()
     copier = Copier(store, Hanging(store.folder, tmp_path / "copy", released), reported.append)
     store.end()
     assert newest(store).kind == STOP

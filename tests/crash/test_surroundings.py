@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, layout, table_toml
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
 from tests.support.broker import Mosquitto, free_port
 from tests.support.certificates import Authority
-from tests.support.configs import lay_out
+from tests.support.configs import write_config
 from tests.support.processes import LIMIT, pitbox
 from tests.support.running import RunningBox, running
 
@@ -29,8 +29,8 @@ pytestmark = pytest.mark.realtime
 
 
 def configured(folder: Path, more: str) -> Path:
-    lay_out_people(folder / "data")
-    return lay_out(folder, table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)}) + more)
+    write_bench_people(folder / "data")
+    return write_config(folder, table_toml(GAME, {slot: str(folder / slot) for slot in table_slots(GAME)}) + more)
 
 
 def panel(listen: str, port: int, pair: tuple[Path, Path] | None) -> str:
@@ -41,9 +41,9 @@ def panel(listen: str, port: int, pair: tuple[Path, Path] | None) -> str:
 def until(box: RunningBox, pattern: str) -> re.Match[str]:
     """Wait until the box has logged something."""
     limit = time.monotonic() + LIMIT
-    while (match := re.search(pattern, box.words())) is None:
-        assert box.process.poll() is None, box.words()
-        assert time.monotonic() < limit, f"{pattern} is not in\n{box.words()}"
+    while (match := re.search(pattern, box.log_text())) is None:
+        assert box.process.poll() is None, box.log_text()
+        assert time.monotonic() < limit, f"{pattern} is not in\n{box.log_text()}"
         time.sleep(0.05)
     return match
 
@@ -55,7 +55,7 @@ def noticed(box: RunningBox, *expected: tuple[str, str]) -> list[dict[str, Any]]
         notices: list[dict[str, Any]] = box.status()["notices"]
         if set(expected) <= {(each["what"], each["code"]) for each in notices}:
             return notices
-        assert time.monotonic() < limit, f"{expected} are not all in {notices}\n{box.words()}"
+        assert time.monotonic() < limit, f"{expected} are not all in {notices}\n{box.log_text()}"
         time.sleep(0.05)
 
 
@@ -129,7 +129,7 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
                 .read()
                 .decode()
             )
-            words = box.words()
+            words = box.log_text()
     finally:
         mosquitto.stop()
     assert f"FAILURE: PB-850 panel.cert: {old[0]} expired on" in status
@@ -151,7 +151,7 @@ def test_expired_and_ending_certificates_are_shown_wherever_people_look(tmp_path
     assert 'pitbox_notices{code="PB-850"} 2' in page
 
 
-def test_a_box_whose_heads_do_not_leave_it_is_warned_of_at_start_and_by_doctor(tmp_path: Path) -> None:
+def test_a_box_that_publishes_no_journal_heads_warns_at_start_and_in_doctor(tmp_path: Path) -> None:
     config = configured(tmp_path, "\n[panel]\nenabled = false\n")
     with running(config) as box:
         (notice,) = noticed(box, ("journal heads", "PB-854"))

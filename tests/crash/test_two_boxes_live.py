@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.house.far_table import FarTable
+from simulators.house.far_table import RemoteTable
 from table_controller.journal.copy import begin_copy, restore
 from tests.support.running import RunningBox, running
 
@@ -31,7 +31,7 @@ async def _until(box: RunningBox, holds: Any) -> dict[str, Any]:
 
 
 async def test_a_box_waits_for_its_copy_and_locks_once_the_copy_was_restored_elsewhere(tmp_path: Path) -> None:
-    async with FarTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0) as table:
+    async with RemoteTable(tmp_path, "face_up_pai_gow", seed=5, speed=400.0) as table:
         (tmp_path / "copy").mkdir()
         table.config.write_text(table.config.read_text() + '\n[journal]\ncopy = "copy"\n')
         with running(table.config) as box:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.support.tools import lack
+from tests.support.tools import end_without
 from tools import systemd_unit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def watch(tree: Path) -> str:
         cwd=tree, env=os.environ | {"PYTHONPATH": str(tree)}, capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     if done.returncode == systemd_unit.LACKING:
-        lack(done.stdout.strip())
+        end_without(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -57,7 +57,7 @@ def test_the_unit_is_ready_fed_restarted_and_stopped_by_systemd_itself() -> None
 def test_the_unit_runs_wherever_the_clone_lies(place: str) -> None:
     """The unit sees no home and no /tmp; the test must pass in a clone there too."""
     if not os.access(place, os.W_OK):
-        lack(f"{place} cannot be written (run this as root)")
+        end_without(f"{place} cannot be written (run this as root)")
     with TemporaryDirectory(prefix="pitbox clone, with a space ", dir=place) as name:
         tree = Path(name)
         tree.chmod(0o755)

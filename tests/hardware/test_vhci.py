@@ -27,10 +27,10 @@ from firmware_bridge.errors import DuplicateSerial, OutcomeUnknown, PortBusy, Po
 from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
 from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.beliefs import comes_true, moving
+from tests.support.beliefs import until_true, until_moving
 from tests.support.bench import LADDER
 from tests.support.tools import need, need_tool
-from tests.support.usb import Echoes, Listener, UsbBench, usb_server
+from tests.support.usb import BareUsbDevice, TransportListener, UsbBench, usb_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -97,22 +97,22 @@ async def attached(seed: int, rung: str = "clean", speed: float = 5.0) -> AsyncI
 async def test_a_cycle_over_the_kernel(seed: int, rung: str) -> None:
     async with attached(seed, rung) as b:
         assert (await b.driver.shuffle(b.next_id())).outcome is Outcome.DONE
-        (completed,) = b.told(m.Completed)
+        (completed,) = b.events_of(m.Completed)
         assert verdict(completed, 53) == []
-        assert b.machine.truth() == {"shuffler.1/gate": 53}
+        assert b.machine.true_counts() == {"shuffler.1/gate": 53}
 
 
 async def test_unplugged_in_mid_cycle_and_attached_again(seed: int) -> None:
     async with attached(seed) as b:
         cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
-        await moving(b)
+        await until_moving(b)
         b.inject("unplug:seconds=1")
         with pytest.raises(OutcomeUnknown):
             await cycle
-        assert isinstance(b.told(LinkDown)[0].cause, PortFailed)
+        assert isinstance(b.events_of(LinkDown)[0].cause, PortFailed)
         missing = await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, PortMissing))
         assert "no such device is plugged in" in str(missing.cause)
-        await comes_true(b.server.exported)
+        await until_true(b.server.exported)
         await attach(b.server)
         await b.until_reported()
         assert b.service.state == "unverified"
@@ -124,17 +124,17 @@ async def test_a_stall_is_cleared_and_a_busy_device_is_waited_for(seed: int) -> 
             b.inject(fault)
             assert (await b.driver.status()).state is m.State.IDLE
         assert not b.usb.device.halted
-        assert not b.told(LinkDown)
+        assert not b.events_of(LinkDown)
 
 
-async def test_one_holder_at_a_time_and_two_with_one_serial_number(seed: int) -> None:
+async def test_one_host_at_a_time_and_two_devices_with_one_serial_number(seed: int) -> None:
     async with attached(seed) as b:
         assert await asyncio.to_thread(find_ports) == [b.port]
         with pytest.raises(PortBusy):
             await open_port(b.port)
         await b.supervisor.close()
         (await open_port(b.port)).close()
-        twin = Echoes(b.server, b.machine.key.serial)
+        twin = BareUsbDevice(b.server, b.machine.key.serial)
         await attach(b.server, 1)
         await there_are(2, b.machine.key.serial)
         with pytest.raises(DuplicateSerial):
@@ -145,18 +145,18 @@ async def test_one_holder_at_a_time_and_two_with_one_serial_number(seed: int) ->
 
 async def test_long_and_short_writes_arrive_whole() -> None:
     async with usb_server() as server:
-        end = Echoes(server, "SN-1")
+        end = BareUsbDevice(server, "SN-1")
         await attach(server)
         await there_are(1, "SN-1")
         transport = await open_port("usb:1209:0001:SN-1")
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         sizes = [1, 63, 64, 65, 128, 4096, 5000]
         for size in sizes:
             transport.write(bytes([size % 251]) * size)
             end.device.write(bytes([size % 251]) * size)
         expected = b"".join(bytes([size % 251]) * size for size in sizes)
-        await comes_true(lambda: len(listener.heard) + len(end.heard) == 2 * len(expected))
-        assert listener.heard == bytes(end.heard) == expected
+        await until_true(lambda: len(listener.received) + len(end.received) == 2 * len(expected))
+        assert listener.received == bytes(end.received) == expected
         transport.close()
         end.device.close()
         await there_are(0, "SN-1")
@@ -164,7 +164,7 @@ async def test_long_and_short_writes_arrive_whole() -> None:
 
 async def test_libusb_numbers_its_errors_as_our_backend_does() -> None:
     async with usb_server() as server:
-        end = Echoes(server, "SN-1")
+        end = BareUsbDevice(server, "SN-1")
         await attach(server)
         await there_are(1, "SN-1")
         backend = libusb_package.get_libusb1_backend()
@@ -182,7 +182,7 @@ async def test_libusb_numbers_its_errors_as_our_backend_does() -> None:
         await asyncio.to_thread(device.clear_halt, 0x81)
         assert await number() == errno.ETIMEDOUT
         reading = asyncio.create_task(number())
-        await comes_true(lambda: end.device._reads)
+        await until_true(lambda: end.device._reads)
         end.device.close()
         assert await reading in (errno.ENODEV, errno.EIO, errno.ETIMEDOUT)
         await there_are(0, "SN-1")

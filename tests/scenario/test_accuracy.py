@@ -11,14 +11,14 @@ import pytest
 
 from table_controller.diagnosis.causes import diagnose
 from table_controller.diagnosis.readings import Thresholds
-from tools.accuracy import FIT, REPORT, Verdict, fit, judge, measure
-from tools.accuracy_cases import FAULTS, Outcome, cases
+from tools.accuracy import FIT, REPORT, CaseVerdict, fit, judge, measure
+from tools.accuracy_cases import FAULTS, CaseOutcome, cases
 from tools.accuracy_runs import happen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.diagnosis.dossier import Dossier
+    from table_controller.diagnosis.dossier import FaultReport
     from table_controller.diagnosis.findings import Diagnosis
 
 # The goal: the first cause is right in nine cases of ten.
@@ -26,12 +26,12 @@ GOAL = 0.9
 
 
 @cache
-def few() -> tuple[Outcome, ...]:
+def few() -> tuple[CaseOutcome, ...]:
     """Return every fault of every model once, in virtual time."""
     return tuple(happen(case) for case in cases(range(6000, 6001)))
 
 
-def good(verdicts: list[Verdict]) -> None:
+def good(verdicts: list[CaseVerdict]) -> None:
     """Fail unless the goals are met."""
     missed = [v.case.name for v in verdicts if not (v.where and v.cards)]
     assert missed == [], "python -m tools.accuracy --case NAME shows one"
@@ -40,7 +40,7 @@ def good(verdicts: list[Verdict]) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_every_fault_once_is_located_and_nothing_is_said_too_surely() -> None:
+def test_every_fault_once_is_located_and_no_confidence_is_overstated() -> None:
     verdicts, unseen = measure(few())
     assert unseen == []
     assert {(v.case.model, v.case.fault) for v in verdicts} == {
@@ -49,23 +49,23 @@ def test_every_fault_once_is_located_and_nothing_is_said_too_surely() -> None:
     good(verdicts)
 
 
-def _without_levels(dossier: Dossier) -> Diagnosis:
+def _without_levels(dossier: FaultReport) -> Diagnosis:
     return diagnose(msgspec.structs.replace(dossier, levels=()))
 
 
-def _without_currents(dossier: Dossier) -> Diagnosis:
+def _without_currents(dossier: FaultReport) -> Diagnosis:
     return diagnose(msgspec.structs.replace(dossier, currents=()))
 
 
-def _without_edges(dossier: Dossier) -> Diagnosis:
+def _without_edges(dossier: FaultReport) -> Diagnosis:
     return diagnose(msgspec.structs.replace(dossier, edges=()))
 
 
-def _without_history(dossier: Dossier) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, history=(), times=(), waited_us=None))
+def _without_history(dossier: FaultReport) -> Diagnosis:
+    return diagnose(msgspec.structs.replace(dossier, read_history=(), times=(), waited_us=None))
 
 
-def _easily_strained(dossier: Dossier) -> Diagnosis:
+def _easily_strained(dossier: FaultReport) -> Diagnosis:
     return diagnose(dossier, Thresholds(strain=100))
 
 
@@ -80,12 +80,12 @@ def _easily_strained(dossier: Dossier) -> Diagnosis:
         (_easily_strained, {"wear", "hasty"}),
     ],
 )
-def test_a_diagnosis_that_looks_away_is_worse_where_it_matters(
-    worse: Callable[[Dossier], Diagnosis], faults: set[str]
+def test_a_diagnosis_that_ignores_evidence_scores_worse_where_it_matters(
+    worse: Callable[[FaultReport], Diagnosis], faults: set[str]
 ) -> None:
     right, wrong = measure(few())[0], measure(few(), worse)[0]
 
-    def score(verdicts: list[Verdict]) -> Counter[str]:
+    def score(verdicts: list[CaseVerdict]) -> Counter[str]:
         return Counter(
             {f: sum(v.where + v.cards + v.cause + v.exact for v in verdicts if v.case.fault == f) for f in faults}
         )
@@ -98,12 +98,12 @@ def test_a_diagnosis_that_claims_another_segment_is_caught() -> None:
     outcome = next(o for o in few() if o.dossier is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
     assert outcome.dossier is not None
     diagnosis = diagnose(outcome.dossier)
-    lies = msgspec.structs.replace(diagnosis, where=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
+    lies = msgspec.structs.replace(diagnosis, obstacles_text=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
     assert not judge(outcome, diagnosis).confident_wrong
     assert judge(outcome, lies).confident_wrong
 
 
-def test_no_seed_is_fitted_on_and_reported() -> None:
+def test_no_seed_is_used_for_both_fitting_and_reporting() -> None:
     assert not set(FIT) & set(REPORT)
     assert len(cases(REPORT)) >= 1000
 
@@ -119,7 +119,7 @@ def test_over_all_seeds_the_goals_are_met() -> None:
 
 @pytest.mark.proof
 @pytest.mark.timeout(600)
-def test_the_thresholds_in_use_lie_where_readings_part_on_the_fitting_seeds() -> None:
+def test_the_thresholds_in_use_separate_the_measurements_of_the_fitting_seeds() -> None:
     for name, parted in fit(map(happen, cases(FIT[:3]))).items():
         assert parted.below or parted.above, name
         assert parted.misplaced(getattr(Thresholds(), name)) <= 0.02, (name, parted.gap)

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import JournalShort
-from table_controller.controller.serve import ANCHOR_EVERY, _anchored, _keep_anchor
+from table_controller.controller.serve import ANCHOR_EVERY_S, _anchored, _keep_anchor
 from table_controller.journal import anchor
-from tests.support.boxes import Bench
-from tests.support.journals import entries, opened
+from tests.support.boxes import BoxTestBench
+from tests.support.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_the_anchor_follows_the_journal_every_thirty_seconds_and_rests_when_it_rests(tmp_path: Path) -> None:
+async def test_the_anchor_follows_the_journal_every_thirty_seconds_unless_it_is_idle(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
-    store = opened(data / "journal")
+    store = open_journal(data / "journal")
     _anchored(store, data)
     box.supervise("anchor", lambda: _keep_anchor(box, store, data))
 
@@ -39,18 +39,18 @@ async def test_the_anchor_follows_the_journal_every_thirty_seconds_and_rests_whe
     try:
         await asyncio.sleep(0)
         first = last()
-        assert (ANCHOR_EVERY, remembered()) == (30.0, first)
+        assert (ANCHOR_EVERY_S, remembered()) == (30.0, first)
         store.append(entries(store, 5))
         await asyncio.sleep(29.9)
         assert remembered() == first, "not with every record: one sync in thirty seconds"
         await asyncio.sleep(0.2)
         assert remembered() == last() == first + 5
         whole = (data / "anchor").read_bytes()
-        await asyncio.sleep(10 * ANCHOR_EVERY)
+        await asyncio.sleep(10 * ANCHOR_EVERY_S)
         assert (data / "anchor").read_bytes() == whole, "nothing was recorded, and nothing is written"
         older = {file.name: file.read_bytes() for file in (data / "journal").iterdir()}
         store.append(entries(store, 1))
-        await asyncio.sleep(ANCHOR_EVERY + 0.1)
+        await asyncio.sleep(ANCHOR_EVERY_S + 0.1)
         assert remembered() == last()
     finally:
         await box.stop()
@@ -61,4 +61,4 @@ async def test_the_anchor_follows_the_journal_every_thirty_seconds_and_rests_whe
     for left in {file.name for file in (data / "journal").iterdir()} - set(older):
         (data / "journal" / left).unlink()
     with pytest.raises(JournalShort):
-        anchor.check(data, data / "journal", None)
+        anchor.check_anchor(data, data / "journal", None)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import layout, table_toml
+from simulators.table import table_slots, table_toml
 from table_controller import approval
 from table_controller.approval import MANIFEST, approve
 from table_controller.config import load_config
-from table_controller.controller.self_check import LOOK_EVERY, watch_approval
+from table_controller.controller.self_check import CHECK_EVERY_S, watch_approval
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import software_digest
-from table_controller.manifest import FORMAT, Component, Manifest, configuration
-from tests.support.boxes import Bench
-from tests.support.configs import lay_out
+from table_controller.manifest import FORMAT, Component, Manifest, configuration_components
+from tests.support.boxes import BoxTestBench
+from tests.support.configs import write_config
 from tests.support.ways import start
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 def approved_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> TableConfig:
-    text = table_toml("over_under", {slot: f"/dev/{slot}" for slot in layout("over_under")})
+    text = table_toml("over_under", {slot: f"/dev/{slot}" for slot in table_slots("over_under")})
     (folder / "data").mkdir(parents=True)
-    config = load_config(lay_out(folder, text.replace("development = true", "development = false")))
-    parts = (Component(SOFTWARE, "0.1.0", software_digest()), *configuration(config))
+    config = load_config(write_config(folder, text.replace("development = true", "development = false")))
+    parts = (Component(SOFTWARE, "0.1.0", software_digest()), *configuration_components(config))
     monkeypatch.setattr(approval, "manifest", lambda _config: Manifest(FORMAT, "0.1.0", parts))
     approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")
     return config
@@ -45,17 +45,17 @@ async def test_a_manifest_that_is_lost_under_a_running_table_halts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deed: str
 ) -> None:
     config = approved_table(tmp_path / "table", monkeypatch)
-    bench = Bench(tmp_path, "face_up_pai_gow")
+    bench = BoxTestBench(tmp_path, "face_up_pai_gow")
     box = await start(bench, tmp_path)
     watching = asyncio.create_task(watch_approval(box, config))
-    await asyncio.sleep(3 * LOOK_EVERY)
+    await asyncio.sleep(3 * CHECK_EVERY_S)
     assert cause_of(box) == "", "an approved table plays on"
     file = config.path.parent / MANIFEST
     if deed == "deleted":
         file.unlink()
     else:
         file.write_bytes(file.read_bytes() + b" ")
-    await asyncio.sleep(LOOK_EVERY + 1)
+    await asyncio.sleep(CHECK_EVERY_S + 1)
     code = cause_of(box)
     assert code == {"deleted": "PB-319", "replaced": "PB-317"}[deed]
     assert watching.done()

@@ -13,8 +13,8 @@ from devices.shuffler.state import verdict
 from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.world.cards import SIX_DECKS
 from simulators.world.table import IN_PLAY, TRAY
-from tests.support.beliefs import all_cards_back, ask, behind_gate, beliefs_hold, carried_out, faces_behind_gate, moving
-from tests.support.bench import Bench, bench, in_turn_over_the_ladder, over_the_ladder
+from tests.support.beliefs import get_all_cards_out, ask_until_answered, behind_gate, check_reported_cards, run_command, faces_behind_gate, until_moving
+from tests.support.bench import ShufflerTestBench, shuffler_bench, in_turn_over_the_ladder, over_the_ladder
 
 if TYPE_CHECKING:
     from simulators.world.cards import Card
@@ -22,37 +22,37 @@ if TYPE_CHECKING:
 BATCH: Final = len(SIX_DECKS)
 
 
-async def completes(b: Bench) -> m.Completed:
-    await carried_out(b, b.driver.shuffle)
-    return b.told(m.Completed)[-1]
+async def completes(b: ShufflerTestBench) -> m.Completed:
+    await run_command(b, b.driver.shuffle)
+    return b.events_of(m.Completed)[-1]
 
 
-async def disagrees(b: Bench) -> m.Incomplete:
+async def disagrees(b: ShufflerTestBench) -> m.Incomplete:
     """Run a cycle whose counts must disagree, so that the slot is latched."""
     with pytest.raises(CommandFailed) as failed:
-        await carried_out(b, b.driver.shuffle)
+        await run_command(b, b.driver.shuffle)
     assert failed.value.reason == m.Reason.COUNTS_DISAGREE
     assert b.service.state == "faulted"
-    return b.told(m.Incomplete)[-1]
+    return b.events_of(m.Incomplete)[-1]
 
 
-async def given_out(b: Bench) -> None:
+async def given_out(b: ShufflerTestBench) -> None:
     """Clear the machine and take the cards behind the gate, even if they are rejected."""
-    await carried_out(b, b.driver.clear_jam)
-    await carried_out(b, b.driver.eject)
+    await run_command(b, b.driver.clear_jam)
+    await run_command(b, b.driver.eject)
 
 
-async def searched(b: Bench) -> list[Card]:
+async def searched(b: ShufflerTestBench) -> list[Card]:
     """Take the cards behind the shelves as a technician does, run a self-test; return the cards."""
     b.inject("door")
     cards = b.machine.world.at(b.machine.mechanics.behind_shelves)
     b.machine.world.move_all(b.machine.mechanics.behind_shelves, TRAY)
     b.inject("door:to=closed")
-    await carried_out(b, b.driver.self_test)
+    await run_command(b, b.driver.self_test)
     return cards
 
 
-def backs(b: Bench, place: str) -> Counter[str]:
+def backs(b: ShufflerTestBench, place: str) -> Counter[str]:
     return Counter(card.back for card in b.machine.world.at(place))
 
 
@@ -61,25 +61,25 @@ def backs(b: Bench, place: str) -> Counter[str]:
 
 @over_the_ladder
 async def test_a_good_batch_is_counted_and_given_out(seed: int, rung: str) -> None:
-    async with bench(seed, rung, batch=True) as b:
+    async with shuffler_bench(seed, rung, batch=True) as b:
         completed = await completes(b)
         assert (completed.count, completed.mode, completed.rejected) == (BATCH, m.Mode.SHUFFLE, False)
         assert verdict(completed, BATCH) == []
         assert verdict(completed, 53) == ["312 cards counted, 53 expected"]
         assert 90_000 < completed.duration_ms < 240_000, "a couple of minutes of the machine's own time"
-        assert b.machine.truth() == {IN_PLAY: BATCH, "shuffler.1/gate": BATCH}
-        assert (await beliefs_hold(b)).inside == b.view.inside == 0
-        await carried_out(b, b.driver.eject)
-        assert b.machine.truth() == {IN_PLAY: BATCH, "shuffler.1/presented": BATCH}
+        assert b.machine.true_counts() == {IN_PLAY: BATCH, "shuffler.1/gate": BATCH}
+        assert (await check_reported_cards(b)).inside == b.view.inside == 0
+        await run_command(b, b.driver.eject)
+        assert b.machine.true_counts() == {IN_PLAY: BATCH, "shuffler.1/presented": BATCH}
 
 
 async def test_one_batch_waits_behind_the_gate_while_the_other_is_put_into_the_intake(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
+    async with shuffler_bench(seed, batch=True) as b:
         for back in ("blue", "red", "blue", "red"):
             completed = await completes(b)
             assert verdict(completed, BATCH) == []
             assert backs(b, b.machine.mechanics.gate) == {back: BATCH}
-            await carried_out(b, b.driver.eject)
+            await run_command(b, b.driver.eject)
             b.inject("swap_batches")
             assert backs(b, IN_PLAY) == {back: BATCH}
             assert b.machine.world.count(b.machine.mechanics.intake) == BATCH
@@ -88,7 +88,7 @@ async def test_one_batch_waits_behind_the_gate_while_the_other_is_put_into_the_i
 
 
 async def test_hands_cannot_swap_what_a_machine_for_one_deck_does_not_have(seed: int) -> None:
-    async with bench(seed) as b:
+    async with shuffler_bench(seed) as b:
         for word in ("swap_batches", "draw", "draw_pair", "discard"):
             with pytest.raises(BadFault, match="not for this model"):
                 b.inject(word)
@@ -98,48 +98,48 @@ async def test_hands_cannot_swap_what_a_machine_for_one_deck_does_not_have(seed:
 async def test_a_jam_among_six_decks_is_located_and_every_card_comes_back(
     seed: int, rung: str, segment: m.Segment
 ) -> None:
-    async with bench(seed, rung, batch=True) as b:
+    async with shuffler_bench(seed, rung, batch=True) as b:
         b.inject(f"jam:segment={segment.name.lower()},card=200")
         with pytest.raises(CommandFailed) as failed:
-            await carried_out(b, b.driver.shuffle)
+            await run_command(b, b.driver.shuffle)
         assert failed.value.reason == m.Reason.JAM
-        (jam,) = b.told(m.Jam)
+        (jam,) = b.events_of(m.Jam)
         assert (jam.segment, jam.card) == (segment, 200)
         assert jam.inside == b.view.inside == b.machine.mechanics.inside() > 100
         assert b.service.state == "faulted"
-        await all_cards_back(b, BATCH)
+        await get_all_cards_out(b, BATCH)
 
 
 @in_turn_over_the_ladder("after", [20.0, 60.0, 100.0, 140.0])
-async def test_power_lost_in_mid_cycle_leaves_doubt_that_only_a_look_ends(seed: int, rung: str, after: float) -> None:
-    async with bench(seed, rung, batch=True) as b:
-        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
-        await moving(b)
+async def test_power_lost_in_mid_cycle_leaves_the_count_unknown_until_a_person_looks(seed: int, rung: str, after: float) -> None:
+    async with shuffler_bench(seed, rung, batch=True) as b:
+        cycle = asyncio.create_task(run_command(b, b.driver.shuffle))
+        await until_moving(b)
         await asyncio.sleep(after)
         b.inject("power_cut:seconds=2")
         await asyncio.wait({cycle})
         assert cycle.exception() is not None
         if b.driver.reported is None:
             await b.until_reported()
-        status = await beliefs_hold(b)
+        status = await check_reported_cards(b)
         assert (status.state, status.inside, b.view.inside) == (m.State.DOUBTFUL, None, None)
         assert b.service.state == "faulted"
-        await all_cards_back(b, BATCH)
+        await get_all_cards_out(b, BATCH)
 
 
 @over_the_ladder
 async def test_a_seventh_deck_does_not_fit(seed: int, rung: str) -> None:
-    async with bench(seed, rung, batch=True) as b:
+    async with shuffler_bench(seed, rung, batch=True) as b:
         b.machine.world.make_deck(b.machine.mechanics.intake, "blue", SIX_DECKS[:52])
         with pytest.raises(CommandFailed) as failed:
-            await carried_out(b, b.driver.shuffle)
+            await run_command(b, b.driver.shuffle)
         assert failed.value.reason == m.Reason.TOO_MANY_CARDS
-        assert b.told(m.Fault)[-1].entered == b.machine.mechanics.inside() == b.machine.size.most
-        await all_cards_back(b, BATCH + 52)
+        assert b.events_of(m.Fault)[-1].entered == b.machine.mechanics.inside() == b.machine.size.max_cards
+        await get_all_cards_out(b, BATCH + 52)
 
 
 async def test_a_sorted_batch_is_complete_but_not_shuffled(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
+    async with shuffler_bench(seed, batch=True) as b:
         b.inject("sort_mode")
         assert verdict(await completes(b), BATCH) == ["the cycle was SORT, which is not a shuffle"]
         suits = [card.face // 13 for card in b.machine.world.at(b.machine.mechanics.gate)]
@@ -150,16 +150,16 @@ async def test_a_sorted_batch_is_complete_but_not_shuffled(seed: int) -> None:
 
 
 @in_turn_over_the_ladder("card", [1, 100, 200, 290])
-async def test_sixteen_cards_left_inside_are_missed_at_once_and_until_somebody_finds_them(
+async def test_sixteen_cards_left_inside_are_reported_missing_until_they_are_removed(
     seed: int, rung: str, card: int
 ) -> None:
-    async with bench(seed, rung, batch=True) as b:
+    async with shuffler_bench(seed, rung, batch=True) as b:
         b.inject(f"cards_left_inside:count=16,card={card}")
         ended = await disagrees(b)
         assert (ended.cards_in, ended.cards_out) == (BATCH, BATCH - 16)
         assert verdict(ended, BATCH) == ["312 cards went in and 296 came out"]
         assert b.machine.mechanics.inside() == 16
-        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        assert (await check_reported_cards(b)).inside is b.view.inside is None
         await given_out(b)
         b.inject("reboot")
         await b.until_reported()
@@ -167,20 +167,20 @@ async def test_sixteen_cards_left_inside_are_missed_at_once_and_until_somebody_f
         b.inject("load")
         again = await completes(b)
         assert verdict(again, BATCH) == ["296 cards counted, 312 expected"]
-        assert (await beliefs_hold(b)).inside is b.view.inside is None, (
+        assert (await check_reported_cards(b)).inside is b.view.inside is None, (
             "no count and no restart finds a card that hides"
         )
-        await carried_out(b, b.driver.eject)
+        await run_command(b, b.driver.eject)
         b.inject("take_deck")
         assert len(await searched(b)) == 16
         b.inject("load")
         assert verdict(await completes(b), BATCH) == []
-        assert (await beliefs_hold(b)).inside == 0
+        assert (await check_reported_cards(b)).inside == 0
 
 
 @over_the_ladder
 async def test_a_card_that_migrates_is_caught_in_both_batches_and_neither_is_called_good(seed: int, rung: str) -> None:
-    async with bench(seed, rung, batch=True) as b:
+    async with shuffler_bench(seed, rung, batch=True) as b:
         b.inject("card_migrates:card=77")
         short = await disagrees(b)
         assert (short.cards_in, short.cards_out) == (312, 311)
@@ -190,19 +190,19 @@ async def test_a_card_that_migrates_is_caught_in_both_batches_and_neither_is_cal
         over = await disagrees(b)
         assert (over.cards_in, over.cards_out) == (312, 313)
         assert backs(b, b.machine.mechanics.gate) == {"red": 312, "blue": 1}
-        assert (await beliefs_hold(b)).inside is b.view.inside is None
+        assert (await check_reported_cards(b)).inside is b.view.inside is None
         for count in (311, 313):  # each at its next count, and again at every later one
             await given_out(b)
             b.inject("swap_batches")
             completed = await completes(b)
             assert verdict(completed, 312) == [f"{count} cards counted, 312 expected"]
             assert completed.count == behind_gate(b)
-            assert (await beliefs_hold(b)).inside is b.view.inside is None
-        assert all(verdict(completed, 312) for completed in b.told(m.Completed))
+            assert (await check_reported_cards(b)).inside is b.view.inside is None
+        assert all(verdict(completed, 312) for completed in b.events_of(m.Completed))
 
 
-async def test_a_card_that_wandered_and_was_sorted_out_leaves_two_good_batches(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
+async def test_a_card_that_migrated_and_was_put_back_leaves_two_good_batches(seed: int) -> None:
+    async with shuffler_bench(seed, batch=True) as b:
         b.inject("card_migrates:card=5")
         await disagrees(b)
         await given_out(b)
@@ -216,12 +216,12 @@ async def test_a_card_that_wandered_and_was_sorted_out_leaves_two_good_batches(s
         assert await searched(b) == []
         for _ in range(2):
             assert verdict(await completes(b), BATCH) == []
-            assert (await beliefs_hold(b)).inside == 0
-            await carried_out(b, b.driver.eject)
+            assert (await check_reported_cards(b)).inside == 0
+            await run_command(b, b.driver.eject)
             b.inject("swap_batches")
 
 
-async def _exchanged(b: Bench, *, equal: bool) -> m.Completed:
+async def _exchanged(b: ShufflerTestBench, *, equal: bool) -> m.Completed:
     """Exchange a card of the next batch with one of the first; people confirm an inspection that they skipped.
 
     Both batches are new, so their first cards have `equal` faces unless one batch is cut.
@@ -240,30 +240,30 @@ async def _exchanged(b: Bench, *, equal: bool) -> m.Completed:
     return completed
 
 
-async def searched_badly(b: Bench) -> None:
+async def searched_badly(b: ShufflerTestBench) -> None:
     b.inject("door")
     b.inject("door:to=closed")
-    await carried_out(b, b.driver.self_test)
+    await run_command(b, b.driver.self_test)
 
 
-async def test_two_cards_that_change_places_inside_are_the_limit_of_a_machine_that_only_counts(seed: int) -> None:
-    async with bench(seed, batch=True) as b:
+async def test_a_machine_that_only_counts_cannot_detect_two_exchanged_cards(seed: int) -> None:
+    async with shuffler_bench(seed, batch=True) as b:
         assert verdict(await _exchanged(b, equal=False), BATCH) == []
         assert b.service.state == "faulted", "what the machine cannot see any more, the latch still knows"
 
 
 @pytest.mark.parametrize("equal", [False, True])
-async def test_a_machine_that_reads_faces_sees_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
+async def test_a_machine_that_reads_faces_detects_the_exchange_when_the_batch_comes_back(seed: int, equal: bool) -> None:
     """It reads faces on the way in and no backs: an exchange shows at the next cycle, one of equal faces never."""
-    async with bench(seed, batch=True, identifies=True) as b:
+    async with shuffler_bench(seed, batch=True, identifies=True) as b:
         assert not (await _exchanged(b, equal=equal)).rejected
-        await carried_out(b, b.driver.eject)
+        await run_command(b, b.driver.eject)
         b.inject("take_deck")
         b.inject("load")
         b.machine.world.move_all(b.machine.mechanics.behind_shelves, "pocket")
         assert (await completes(b)).rejected is not equal
         if not equal:
-            missing, extra = await found(b)
+            missing, extra = await ask_wrong_cards(b)
             assert (+missing, +extra) == wrong(b)
             assert (missing.total(), extra.total()) == (1, 1)
 
@@ -271,13 +271,13 @@ async def test_a_machine_that_reads_faces_sees_the_exchange_when_the_batch_comes
 # --- reading faces -------------------------------------------------------------------------------------------
 
 
-async def found(b: Bench) -> tuple[Counter[int], Counter[int]]:
-    findings = await ask(b, b.driver.findings)
+async def ask_wrong_cards(b: ShufflerTestBench) -> tuple[Counter[int], Counter[int]]:
+    findings = await ask_until_answered(b, b.driver.findings)
     assert isinstance(findings, m.BatchFindings)
     return Counter(dict(enumerate(findings.missing))), Counter(dict(enumerate(findings.extra)))
 
 
-def wrong(b: Bench) -> tuple[Counter[int], Counter[int]]:
+def wrong(b: ShufflerTestBench) -> tuple[Counter[int], Counter[int]]:
     """Return what is really missing from and extra in the batch behind the gate."""
     whole, there = Counter(SIX_DECKS), Counter(faces_behind_gate(b))
     return whole - there, there - whole
@@ -285,34 +285,34 @@ def wrong(b: Bench) -> tuple[Counter[int], Counter[int]]:
 
 @over_the_ladder
 @pytest.mark.parametrize("fault", ["swapped_card", "missing_card", "foreign_card"])
-async def test_an_identifying_machine_says_exactly_what_is_wrong_with_a_batch(seed: int, rung: str, fault: str) -> None:
-    async with bench(seed, rung, batch=True, identifies=True) as b:
+async def test_an_identifying_machine_reports_exactly_what_is_wrong_with_a_batch(seed: int, rung: str, fault: str) -> None:
+    async with shuffler_bench(seed, rung, batch=True, identifies=True) as b:
         b.inject(fault)
         completed = await completes(b)
         assert completed.rejected
         assert verdict(completed, BATCH)
-        missing, extra = await found(b)
+        missing, extra = await ask_wrong_cards(b)
         assert (+missing, +extra) == wrong(b)
-        await carried_out(b, b.driver.eject)
-        assert isinstance(await ask(b, b.driver.findings), m.NoFindings)
+        await run_command(b, b.driver.eject)
+        assert isinstance(await ask_until_answered(b, b.driver.findings), m.NoFindings)
 
 
 @in_turn_over_the_ladder("many", [65, 130, 200, BATCH])
-async def test_no_number_of_wrong_cards_is_too_many_to_tell(seed: int, rung: str, many: int) -> None:
-    async with bench(seed, rung, batch=True, identifies=True) as b:
+async def test_no_number_of_wrong_cards_is_too_many_to_report(seed: int, rung: str, many: int) -> None:
+    async with shuffler_bench(seed, rung, batch=True, identifies=True) as b:
         world, intake = b.machine.world, b.machine.mechanics.intake
         for card in world.at(intake)[:many]:
             world.move(card, "pocket")
             world.make(40, "blue", intake)
         completed = await completes(b)
         assert (completed.count, completed.rejected) == (BATCH, True)
-        missing, extra = await found(b)
+        missing, extra = await ask_wrong_cards(b)
         assert (+missing, +extra) == wrong(b)
         assert missing.total() == extra.total() >= many - 6
 
 
-async def test_an_identifying_machine_tells_nothing_of_a_good_batch(seed: int) -> None:
-    async with bench(seed, batch=True, identifies=True) as b:
+async def test_an_identifying_machine_reports_no_cards_of_a_good_batch(seed: int) -> None:
+    async with shuffler_bench(seed, batch=True, identifies=True) as b:
         completed = await completes(b)
         assert not completed.rejected
-        assert await ask(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)
+        assert await ask_until_answered(b, b.driver.findings) == m.NoFindings(m.Reason.NOT_A_FINDING)

@@ -13,12 +13,12 @@ from firmware_bridge.errors import DiskFailed, JournalBusy, PanelNotServed, Repl
 from simulators.world.table import TRAY
 from table_controller import people
 from table_controller.controller.status import status_of
-from table_controller.controller.supervise import Tasks
+from table_controller.controller.supervise import TaskSupervisor
 from table_controller.journal import records as rec
 from table_controller.journal.chain import SNAPSHOT, STOP
 from table_controller.table import events as ev
 from table_controller.table.core import Table
-from tests.support.boxes import CHEAP, Bench, Talk, running
+from tests.support.boxes import CHEAP, BoxTestBench, DirectClient, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from table_controller.controller.box import Box
 
 
-async def hold_of(talk: Talk) -> None:
+async def hold_of(talk: DirectClient) -> None:
     """Report the shoe unusable: a hold that people must clear."""
-    answer = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+    answer = await talk.submit("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
     assert any(d["type"] == "Found" for d in answer["decisions"]), answer
 
 
@@ -54,36 +54,36 @@ async def test_a_box_starts_shows_itself_and_stops_in_order(tmp_path: Path) -> N
         assert not again.controller.table.state.holds
 
 
-async def test_a_journal_that_cannot_be_taken_locks_the_box_which_still_says_why(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    bench.trouble = ReplayDiffers("record 7 gives other decisions")
+async def test_a_journal_that_cannot_be_opened_locks_the_box_which_still_gives_the_reason(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
+    bench.journal_error = ReplayDiffers("record 7 gives other decisions")
     box = await bench.start()
     try:
-        talk = Talk(box)
+        talk = DirectClient(box)
         status = await talk.ask("status")
         assert (status["phase"], status["cause"]["code"], status["state"]) == ("locked", "PB-730", None)
-        assert box.locked is not None
-        assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.locked.stopped)
+        assert box.safe_mode is not None
+        assert {"shuffler.1", "shoe.1", "shaker.1"} <= set(box.safe_mode.stopped_slots)
         assert {slot["state"] for slot in status["slots"]} == {"locked"}, "none of them serves"
         assert (await talk.ask("sign_on", credential="D1", pin="271828")).startswith("PB-815 PB-730")
         assert (await talk.ask("follow")).startswith("PB-815")
-        assert (await talk.say("OpenRound")).startswith("PB-815")
+        assert (await talk.submit("OpenRound")).startswith("PB-815")
         assert not bench.records()
     finally:
         await box.stop()
         bench.close()
 
 
-async def test_another_writer_of_the_journal_is_no_locked_box_but_no_box_at_all(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    bench.trouble = JournalBusy("process 1 writes this journal")
+async def test_a_box_does_not_start_while_another_process_writes_its_journal(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
+    bench.journal_error = JournalBusy("process 1 writes this journal")
     with pytest.raises(JournalBusy):
         await bench.start()
     assert not bench.box.slots, "its machines may be another box's"
     bench.close()
 
 
-async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_path: Path) -> None:
+async def test_a_disk_that_fails_halts_the_box_and_releases_waiting_clients_with_the_cause(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
         await talk.sign_on("D1")
         bench.disk.fault = DiskFailed("the disk is gone")
@@ -91,30 +91,30 @@ async def test_a_disk_that_fails_halts_the_box_and_whoever_waits_hears_it(tmp_pa
         status = await talk.ask("status")
         assert (status["phase"], status["cause"]["code"]) == ("halted", "PB-718")
         assert "in_service" not in {slot["state"] for slot in status["slots"]}
-        assert (await talk.say("OpenRound", by="D1")).startswith("PB-815")
+        assert (await talk.submit("OpenRound", by="D1")).startswith("PB-815")
 
 
-async def talk_until_halted(box: Box, talk: Talk) -> Any:
-    box.on_halted.append(talk.session.halted)
-    return await talk.say("DeckReceived", deck="blue")
+async def talk_until_halted(box: Box, talk: DirectClient) -> Any:
+    box.on_halted.append(talk.session.on_halted)
+    return await talk.submit("DeckReceived", deck="blue")
 
 
 # --- people -----------------------------------------------------------------------------------------------------------
 
 
-async def test_nobody_speaks_without_signing_on_and_nobody_for_another(tmp_path: Path) -> None:
+async def test_requests_need_a_sign_on_and_nobody_acts_for_another_person(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, _box, talk):
-        assert (await talk.say("OpenRound")).startswith("PB-813")
+        assert (await talk.submit("OpenRound")).startswith("PB-813")
         assert (await talk.ask("sign_on", credential="D1", pin="000000")).startswith("PB-320")
         await asyncio.sleep(2.0)
         await talk.sign_on("D1")
-        claimed = await talk.say("OpenRound", who={"role": "floorperson", "credential": "F1"})
+        claimed = await talk.submit("OpenRound", who={"role": "floorperson", "credential": "F1"})
         assert claimed.startswith("PB-814")
-        assert (await talk.say("OpenRound", by="F1")).startswith("PB-813 F1 is not signed on")
-        assert (await talk.say("SlotChanged", slot="shoe.1", trigger="verify")).startswith("PB-814")
-        assert (await talk.say("DeckReceived")).startswith("PB-814")
-        assert (await talk.say("DeckReceived", deck="blue", colour="blue")).startswith("PB-814")
-        answer = await talk.say("OpenRound")
+        assert (await talk.submit("OpenRound", by="F1")).startswith("PB-813 F1 is not signed on")
+        assert (await talk.submit("SlotChanged", slot="shoe.1", trigger="verify")).startswith("PB-814")
+        assert (await talk.submit("DeckReceived")).startswith("PB-814")
+        assert (await talk.submit("DeckReceived", deck="blue", colour="blue")).startswith("PB-814")
+        answer = await talk.submit("OpenRound")
         assert answer["decisions"][0]["type"] == "Refused"
 
 
@@ -123,20 +123,20 @@ async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> N
         for _ in range(5):
             assert "PB-32" in await talk.ask("sign_on", credential="D1", pin="000000")
         assert (await talk.ask("sign_on", credential="D2", pin="271828")).startswith("PB-813")
-        other = Talk(box)
+        other = DirectClient(box)
         await other.sign_on("D2")
 
 
-async def test_a_revoked_credential_speaks_no_more_though_it_was_signed_on(tmp_path: Path) -> None:
+async def test_a_revoked_credential_is_refused_though_it_was_signed_on(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         await talk.sign_on("D1", "F1")
-        people.revoke(tmp_path / "people.json", "D1")
-        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 was revoked")
+        people.revoke_credential(tmp_path / "people.json", "D1")
+        assert (await talk.submit("OpenRound", by="D1")).startswith("PB-813 the credential D1 was revoked")
         assert box.presence is not None
         assert box.presence.dealer is None
-        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 D1 is not signed on")
+        assert (await talk.submit("OpenRound", by="D1")).startswith("PB-813 D1 is not signed on")
         (tmp_path / "people.json").unlink()
-        assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"], "a file that is gone revokes nobody"
+        assert (await talk.submit("Ordered", order="table_idle", by="F1"))["seq"], "a file that is gone revokes nobody"
 
 
 async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_path: Path) -> None:
@@ -146,25 +146,25 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
         people.set_pin(file, "D1", "314159", cost=CHEAP)
         assert (await talk.ask("status"))["dealer"] is None, "whoever learnt the old PIN does not deal"
         assert box.dealer() is None
-        anew = Talk(box)
+        anew = DirectClient(box)
         assert (await anew.ask("sign_on", credential="D1", pin="314159"))["credential"] == "D1"
-        assert (await talk.say("OpenRound", by="D1")).startswith("PB-813 the credential D1 has a new PIN")
+        assert (await talk.submit("OpenRound", by="D1")).startswith("PB-813 the credential D1 has a new PIN")
         assert (await talk.ask("status"))["dealer"] == "D1", "the new sign-on is not ended with the old one"
-        assert (await anew.say("OpenRound"))["seq"]
-        assert (await talk.say("Ordered", order="table_idle", by="F1"))["seq"]
+        assert (await anew.submit("OpenRound"))["seq"]
+        assert (await talk.submit("Ordered", order="table_idle", by="F1"))["seq"]
         kept = msgspec.json.decode(file.read_bytes())
         kept["people"] = [each for each in kept["people"] if each["id"] != "F1"]  # taken out of the file by hand
         file.write_bytes(msgspec.json.encode(kept))
-        assert (await talk.say("Ordered", order="table_idle", by="F1")).startswith(
+        assert (await talk.submit("Ordered", order="table_idle", by="F1")).startswith(
             "PB-813 the credential F1 was revoked"
         )
 
 
-async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(tmp_path: Path) -> None:
+async def test_a_nonsense_event_is_refused_and_the_table_can_still_be_saved(tmp_path: Path) -> None:
     async with running(tmp_path, "over_under") as (bench, box, talk):
         await talk.sign_on("D1")
         assert box.controller is not None
-        before = box.controller.newest
+        before = box.controller.newest_seq
         for event in (
             {"type": "CoverCardOut", "seat": 10**30}, {"type": "Declared", "trigger": "other", "seat": -(10**30)},
             {"type": "Answer", "prompt": 1, "choice": "x", "seats": [10**30]},
@@ -173,13 +173,13 @@ async def test_what_no_person_means_is_no_event_and_the_table_can_still_be_kept(
             {"type": "DeckReceived", "deck": "\x1b[2J"}, {"type": "Declared", "trigger": "x" * 60_000},
         ):  # fmt: skip
             assert (await talk.ask("say", event=event)).startswith("PB-814"), event
-        assert box.controller.newest == before
+        assert box.controller.newest_seq == before
         assert (await talk.ask("follow"))["seq"] == before
         await box.stop()
         assert bench.records()[-1].kind == STOP
 
 
-async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_record_names_them(
+async def test_the_cover_card_is_reported_by_a_permitted_person_whom_the_record_names(
     tmp_path: Path,
 ) -> None:
     async with running(tmp_path, "over_under") as (bench, box, talk):
@@ -191,12 +191,12 @@ async def test_that_the_cover_card_came_out_is_said_by_somebody_who_may_and_the_
             return table.state.shoe_over
 
         for by in ("T1", "A1"):
-            answer = await talk.say("CoverCardOut", seat=3, by=by)
+            answer = await talk.submit("CoverCardOut", seat=3, by=by)
             assert answer["decisions"][0]["type"] == "Refused", by
         assert not over()
-        assert (await talk.say("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
-        assert (await talk.say("CoverCardOut", who=None, by="T1")).startswith("PB-814")
-        await talk.say("CoverCardOut", seat=3, by="D1")
+        assert (await talk.submit("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
+        assert (await talk.submit("CoverCardOut", who=None, by="T1")).startswith("PB-814")
+        await talk.submit("CoverCardOut", seat=3, by="D1")
         assert over()
         events = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         named = [event.who.credential for event in events if isinstance(event, ev.CoverCardOut) and event.who]
@@ -207,32 +207,32 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
     async with running(tmp_path) as (bench, box, talk):
         await talk.sign_on("D1")
         assert (await talk.ask("status"))["dealer"] == "D1"
-        other = await Talk(box).sign_on("D2")
+        other = await DirectClient(box).sign_on("D2")
         changed = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
-        assert (await talk.say("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
-        assert (await other.say("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
-        assert (await talk.say("NoMoreBets"))["decisions"], "whoever closes bets is heard"
+        assert (await talk.submit("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
+        assert (await other.submit("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
+        assert (await talk.submit("NoMoreBets"))["decisions"], "whoever closes bets is heard"
         await other.ask("sign_off", credential="D2")
-        assert (await talk.say("OpenRound")).startswith("PB-813 no dealer")
+        assert (await talk.submit("OpenRound")).startswith("PB-813 no dealer")
         assert [note.who.credential for note in bench.notes("signed_on") if note.who] == ["D1", "D2"]
         await box.stop()
         again = await bench.start()
         assert again.presence is not None
-        assert (again.presence.dealer, again.presence.last) == (None, "D2")
-        await Talk(again).sign_on("D2")
+        assert (again.presence.dealer, again.presence.last_dealer) == (None, "D2")
+        await DirectClient(again).sign_on("D2")
         events = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         assert sum(isinstance(event, ev.DealerChanged) for event in events) == 1, "the same dealer is no change"
 
 
-async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) -> None:
+async def test_a_request_that_requires_two_people_is_made_by_two_people(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         await talk.sign_on("F1", "A1", "A9")
         amount = {"amount": 1_000_000, "document": "memo 7", "ground": "malfunction", "reason": "sensor_fault"}
-        assert (await talk.say("MeterCorrected", **amount, by="F1")).startswith("PB-814")
-        assert (await talk.say("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
+        assert (await talk.submit("MeterCorrected", **amount, by="F1")).startswith("PB-814")
+        assert (await talk.submit("MeterCorrected", **amount, by="F1", second="A9")).startswith("PB-813 F1 and A9 belong")
         before = status_of(box).state
-        answer = await talk.say("MeterCorrected", **amount, by="F1", second="A1")
+        answer = await talk.submit("MeterCorrected", **amount, by="F1", second="A1")
         after = status_of(box).state
         assert before is not None
         assert after is not None
@@ -244,7 +244,7 @@ async def test_what_two_people_answer_for_is_said_by_two_people(tmp_path: Path) 
 # --- following --------------------------------------------------------------------------------------------------------
 
 
-async def test_a_mirror_needs_no_more_than_the_state_and_the_steps(tmp_path: Path) -> None:
+async def test_a_follower_can_rebuild_the_state_from_the_first_state_and_the_steps(tmp_path: Path) -> None:
     async with running(tmp_path) as (_, box, talk):
         await talk.sign_on("D1")
         assert box.controller is not None
@@ -252,7 +252,7 @@ async def test_a_mirror_needs_no_more_than_the_state_and_the_steps(tmp_path: Pat
         box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # not on disk yet
         answer = await talk.ask("follow", told=True)
         mirror.restore(msgspec.convert(answer["state"], bytes))
-        await talk.say("DeckReceived", deck="blue")
+        await talk.submit("DeckReceived", deck="blue")
         steps = [line["step"] for line in talk.lines if "step" in line]
         assert steps
         assert all(step["seq"] > answer["seq"] for step in steps)
@@ -279,13 +279,13 @@ async def test_a_hold_that_nobody_clears_is_escalated_again_and_again(tmp_path: 
             if prompt is None:
                 break
             by = {"floorperson": "F1", "dealer": "D1"}[prompt["role"]]
-            await talk.say("Answer", prompt=prompt["id"], choice=prompt["choices"][0], by=by)
+            await talk.submit("Answer", prompt=prompt["id"], choice=prompt["choices"][0], by=by)
         assert not (await talk.ask("status"))["state"]["holds"]
         await asyncio.sleep(30)
         assert len(bench.notes("escalated")) == 2
 
 
-async def test_what_dies_beside_the_table_is_started_again_and_the_journal_says_so(tmp_path: Path) -> None:
+async def test_a_background_service_that_dies_is_restarted_and_the_journal_records_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
         lives: list[float] = []
 
@@ -305,7 +305,7 @@ async def test_what_dies_beside_the_table_is_started_again_and_the_journal_says_
         assert status["phase"] == "running"
 
 
-async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_time_with_its_trace(
+async def test_an_operator_error_is_logged_once_as_a_sentence_and_a_bug_each_time_with_its_traceback(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level("DEBUG", "table_controller.controller.supervise")
@@ -315,7 +315,7 @@ async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_t
         if errors:
             raise errors.pop(0)
 
-    tasks = Tasks(lambda _: None)
+    tasks = TaskSupervisor(lambda _: None)
     tasks.supervise("panel", work)
     await asyncio.sleep(10)
     assert [(record.levelname, bool(record.exc_info)) for record in caplog.records] == [
@@ -326,7 +326,7 @@ async def test_what_people_must_mend_is_said_once_in_a_sentence_and_a_bug_each_t
     await tasks.close()
 
 
-async def test_a_sign_that_showed_amounts_before_the_box_restarted_is_not_told_old_numbers(
+async def test_a_sign_that_showed_amounts_before_the_box_restarted_is_not_sent_old_numbers(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with running(tmp_path) as (bench, box, _):
@@ -339,7 +339,7 @@ async def test_a_sign_that_showed_amounts_before_the_box_restarted_is_not_told_o
         assert "does not show" not in caplog.text
 
 
-async def test_tasks_end_when_told_and_one_that_returns_is_not_started_again() -> None:
+async def test_tasks_end_when_asked_and_one_that_returns_is_not_restarted() -> None:
     ends: list[str] = []
 
     async def work(name: str) -> None:
@@ -348,7 +348,7 @@ async def test_tasks_end_when_told_and_one_that_returns_is_not_started_again() -
         finally:
             ends.append(name)
 
-    tasks = Tasks(lambda _: None)
+    tasks = TaskSupervisor(lambda _: None)
     for name in ("first", "short", "second"):
         tasks.supervise(name, lambda name=name: work(name))  # type: ignore[misc]
     await asyncio.sleep(5)
@@ -357,7 +357,7 @@ async def test_tasks_end_when_told_and_one_that_returns_is_not_started_again() -
     assert ends == ["short", "second", "first"]
 
 
-async def test_a_driver_that_fails_is_met_anew_and_the_table_goes_on(tmp_path: Path) -> None:
+async def test_a_driver_that_fails_is_reconnected_and_the_table_goes_on(tmp_path: Path) -> None:
     errors: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context["message"]))
     async with running(tmp_path) as (bench, box, talk):
@@ -403,9 +403,9 @@ async def test_a_core_that_fails_leaves_no_machine_moving(tmp_path: Path) -> Non
 
             driver.stop = reported
         locks = [bench.machines[f"bet_sensor.{seat}"] for seat in range(1, 7)]
-        box.controller.table.take = _broken  # type: ignore[method-assign,assignment]
-        box.on_halted.append(talk.session.halted)
-        assert (await talk.say("OpenRound")).startswith("PB-815 PB-817")
+        box.controller.table.apply = _broken  # type: ignore[method-assign,assignment]
+        box.on_halted.append(talk.session.on_halted)
+        assert (await talk.submit("OpenRound")).startswith("PB-815 PB-817")
         await asyncio.sleep(1)
         assert stops == ["shuffler.1", "shoe.1"]
         assert all(sensor.firmware.state.name != "AWAITING" for sensor in locks)

@@ -15,11 +15,11 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from table_controller import cli
-from table_controller.cli.say import WORDS, keys_told
-from table_controller.controller.control import Control
-from table_controller.controller.protocol import PEOPLES
+from table_controller.cli.say import EVENT_TYPES, detail_summaries
+from table_controller.controller.control import ControlSocket
+from table_controller.controller.protocol import PERSON_EVENTS
 from table_controller.ledger.money import CENT, DOLLAR
-from tests.support.boxes import PIN, ROLES, Bench
+from tests.support.boxes import PIN, ROLES, BoxTestBench
 from tests.support.processes import LIMIT, PITBOX
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ class Console:
 
 
 @asynccontextmanager
-async def console(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[tuple[Bench, Console]]:
-    bench = Bench(folder)
+async def console(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIterator[tuple[BoxTestBench, Console]]:
+    bench = BoxTestBench(folder)
     box = await bench.start(0.2)
-    control = Control(box, folder / "control.sock")
+    control = ControlSocket(box, folder / "control.sock")
     await control.start()
     try:
         yield bench, Console(folder, capsys)
@@ -59,7 +59,7 @@ async def console(folder: Path, capsys: pytest.CaptureFixture[str]) -> AsyncIter
         bench.close()
 
 
-async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_a_table_is_run_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with console(tmp_path, capsys) as (bench, at):
         code, output = await at.run("status")
         assert code == cli.OK
@@ -84,7 +84,7 @@ async def test_a_table_is_led_from_the_command_line(tmp_path: Path, capsys: pyte
         assert output == "no open prompts for the technician\n"
 
 
-async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_not_taken(
+async def test_submit_lists_each_report_with_its_details_and_refuses_other_details(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -98,9 +98,9 @@ async def test_what_can_be_said_is_told_with_its_details_and_other_details_are_n
         "transfer_overflow amount=DOLLARS.CENTS document=TEXT (two people: --second)",
     ):
         assert line in page
-    assert set(WORDS.values()) | {"Answer"} == {event.__name__ for event in PEOPLES}
+    assert set(EVENT_TYPES.values()) | {"Answer"} == {event.__name__ for event in PERSON_EVENTS}
     manual = (Path(__file__).parents[2] / "docs" / "box.md").read_text("utf-8")
-    for what, keys in keys_told().items():
+    for what, keys in detail_summaries().items():
         assert f"    {what:15s} {keys}".rstrip() + "\n" in manual, what
     async with console(tmp_path, capsys) as (bench, at):
         before = len(bench.records())
@@ -122,7 +122,7 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with console(tmp_path, capsys) as (bench, at):
-        book = bench.box.running().table.state.money.book
+        book = bench.box.running_controller().table.state.money.book
         people = ("--as", "F1", "--second", "A1", *at.pin)
         for unclear in ("100", "12.50", "+12.5", "1,00.00"):
             code, output = await at.run(*CORRECTION, f"amount={unclear}", *people)
@@ -133,7 +133,7 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
         code, output = await at.run(*CORRECTION, "amount=+12.50", "--yes", *people)
         assert code == cli.OK
         assert re.search(r"meter before +\$10,000.00\nmeter after +\$10,012.50  \(\+\$12.50, document MC-1\)", output)
-        assert bench.box.running().table.state.money.book.meters.current == 10_012 * DOLLAR + 50 * CENT
+        assert bench.box.running_controller().table.state.money.book.meters.current == 10_012 * DOLLAR + 50 * CENT
         code, output = await at.run(*CORRECTION, "amount=-0.01", "--yes", *people)
         assert (code, "document MC-1 was used before" in output) == (cli.FAULT, True)
         reset = ("submit", "reset_meter", "document=MC-2", "ground=malfunction", "reason=sensor_fault", "--yes")
@@ -149,7 +149,7 @@ async def test_a_correction_is_typed_in_dollars_shown_before_and_after_and_confi
             code, output = await at.run(*limit, typed, *by_technician)
             assert (code, why in output) == (cli.USAGE, True), output
         assert (await at.run(*limit, "limit=20,000.00", *by_technician))[0] == cli.OK
-        assert bench.box.running().table.state.money.limit == 20_000 * DOLLAR
+        assert bench.box.running_controller().table.state.money.limit == 20_000 * DOLLAR
 
 
 @pytest.mark.parametrize(("typed", "code", "meter"), [("yes", 0, 10_001), ("no", 1, 10_000)])
@@ -170,10 +170,10 @@ async def test_a_terminal_is_asked_before_money_moves(
             os.close(slave)
         assert done.returncode == code, done.stdout + done.stderr
         assert "Change the meter? Type yes:" in done.stdout
-        assert bench.box.running().table.state.money.book.meters.current == meter * DOLLAR
+        assert bench.box.running_controller().table.state.money.book.meters.current == meter * DOLLAR
 
 
-async def test_what_is_not_allowed_or_not_meant_has_its_own_exit_code(
+async def test_refused_and_mistaken_commands_have_their_own_exit_codes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with console(tmp_path, capsys) as (_, at):

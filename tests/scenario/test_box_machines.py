@@ -40,7 +40,7 @@ async def test_a_technician_uses_a_machine_through_the_box_when_no_round_needs_i
         assert mode.startswith("PB-814 there is no mode")
 
 
-async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None:
+async def test_an_invalid_query_reaches_no_machine(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
         before = len(bench.records())
         for command in ("x", -1, 0, None, 1.5, True, [1], 10**30):
@@ -51,7 +51,7 @@ async def test_nonsense_in_a_question_reaches_no_machine(tmp_path: Path) -> None
         assert status_of(box).slots[0].state == "in_service"
 
 
-async def test_asking_alone_writes_nothing_and_tells_the_table_nothing(tmp_path: Path) -> None:
+async def test_a_query_writes_nothing_and_sends_the_table_no_event(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, _, talk):
         before = len(bench.records())
         for slot in ("shoe.1", "shuffler.1", "bet_sensor.1", "shaker.1"):
@@ -71,11 +71,11 @@ async def test_asking_alone_writes_nothing_and_tells_the_table_nothing(tmp_path:
         assert len(bench.records()) > before, "a technician has it read anew for the table"
 
 
-async def test_an_order_whose_giver_left_is_not_written_down_as_done(tmp_path: Path) -> None:
+async def test_an_order_whose_sender_disconnected_is_not_recorded_as_done(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, _box, talk):
         await talk.sign_on("T1")
         request = {"do": "device", "id": 99, "slot": "shuffler.1", "call": "self_test"}
-        talk.session.take(read_request(msgspec.json.encode(request)))
+        talk.session.handle(read_request(msgspec.json.encode(request)))
         while not bench.notes("service"):  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         await asyncio.sleep(0.005)
@@ -90,7 +90,7 @@ async def test_no_order_goes_out_that_is_not_on_disk_or_not_permitted_any_more(t
     async with running(tmp_path) as (bench, box, talk):
         await talk.sign_on("T1")
         request = {"do": "device", "id": 99, "slot": "shoe.1", "call": "self_test"}
-        talk.session.take(read_request(msgspec.json.encode(request)))
+        talk.session.handle(read_request(msgspec.json.encode(request)))
         await asyncio.sleep(0)
         assert box.controller is not None
         box.controller.table.state.round.state = mc.DEALING  # a round began before the order was on disk
@@ -111,6 +111,6 @@ async def test_frames_can_be_watched_and_no_card_is_in_them(tmp_path: Path) -> N
         frames = [line["frame"] for line in talk.lines if "frame" in line]
         assert {frame["slot"] for frame in frames} == {"shoe.1"}
         assert {frame["outgoing"] for frame in frames} == {True, False}
-        assert box.taps["shoe.1"].watchers
+        assert box.frame_monitors["shoe.1"].watchers
         talk.session.close()
-        assert not box.taps["shoe.1"].watchers
+        assert not box.frame_monitors["shoe.1"].watchers

@@ -10,24 +10,24 @@ import pytest
 from devices.button import messages as m
 from devices.position import seat_of
 from firmware_bridge.errors import BadFault, CommandFailed
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
-from tests.support.starts import ButtonStand, button_beliefs_hold, button_stand, lied
+from tests.support.starts import ButtonBench, check_reported_place, button_bench, expect_false_report
 
 R: Final = m.Reason
 
 
-async def rests(b: ButtonStand) -> m.Status:
+async def wait_until_still(b: ButtonBench) -> m.Status:
     """Wait until the button is still, and return its status."""
     await asyncio.sleep(2)
-    return await button_beliefs_hold(b)
+    return await check_reported_place(b)
 
 
 @over_the_ladder
 async def test_play_begins_with_the_button_in_front_of_the_dealer(seed: int, rung: str) -> None:
     """575.5(g)(3)."""
-    async with button_stand(seed, rung) as b:
-        status = await button_beliefs_hold(b)
+    async with button_bench(seed, rung) as b:
+        status = await check_reported_place(b)
         assert (status.place, status.reason) == (1, R.NONE)
         assert b.view.place == 1
         assert b.service.state == "in_service"
@@ -35,28 +35,28 @@ async def test_play_begins_with_the_button_in_front_of_the_dealer(seed: int, run
 
 @over_the_ladder
 async def test_the_button_is_followed_around_the_table(seed: int, rung: str) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         before = 1
         for place in (7, 6, 5, 4, 3, 2, 1):  # clockwise: to the dealer's left first, where seat 1 is
             b.inject(f"put_button:at={place}")
-            status = await rests(b)
+            status = await wait_until_still(b)
             assert status.place == b.view.place == place
-            moved = b.told(m.Moved)
+            moved = b.events_of(m.Moved)
             assert rung == "lossy" or moved[-2:] == [
                 m.Moved(before, None, R.MOVING),
                 m.Moved(before, place, R.NONE),
             ]
             before = place
-        assert (await ask(b, b.driver.where)).moves == 7
+        assert (await ask_until_answered(b, b.driver.where)).moves == 7
         assert [seat_of(place) for place in (7, 6, 5, 4, 3, 2, 1)] == [1, 2, 3, 4, 5, 6, None]
 
 
 @over_the_ladder
 async def test_a_button_between_two_places_lies_at_neither(seed: int, rung: str) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         for percent in range(0, 101, 5):
             b.inject(f"slide_button:toward=2,percent={percent}")
-            status = await rests(b)
+            status = await wait_until_still(b)
             if 30 <= percent <= 70:
                 assert (status.place, status.reason) == (None, R.BETWEEN_PLACES)
             else:
@@ -77,33 +77,33 @@ CONFUSED: Final = {
 
 @over_the_ladder
 @pytest.mark.parametrize("what", CONFUSED)
-async def test_what_is_not_clear_gives_no_place_and_says_why(seed: int, rung: str, what: str) -> None:
-    async with button_stand(seed, rung) as b:
+async def test_an_unclear_signal_gives_no_position_and_the_reason(seed: int, rung: str, what: str) -> None:
+    async with button_bench(seed, rung) as b:
         b.inject(what)
         await asyncio.sleep(2)
-        status = await ask(b, b.driver.where)
+        status = await ask_until_answered(b, b.driver.where)
         assert status.reason is b.view.reason is CONFUSED[what]
         assert status.place == b.view.place == (1 if CONFUSED[what] is R.NONE else None)
         assert b.service.state == "in_service", "where the button lies is people's to put right"
         b.inject("mend")
         b.inject("put_button:at=3")
-        assert (await rests(b)).place == 3
+        assert (await wait_until_still(b)).place == 3
 
 
 @over_the_ladder
 async def test_a_button_in_motion_has_no_place(seed: int, rung: str) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         for percent in range(10, 100, 10):
             b.inject(f"slide_button:toward=2,percent={percent}")
             assert b.machine.firmware.handle(m.GetStatus()) == m.Status(m.State.WATCHING, None, R.MOVING, 0)
             await asyncio.sleep(0.2)
         b.inject("put_button:at=2")
-        assert (await rests(b)).place == 2
-        assert rung == "lossy" or len(b.told(m.Moved)) == 2, "told when it left and when it lay, not in between"
+        assert (await wait_until_still(b)).place == 2
+        assert rung == "lossy" or len(b.events_of(m.Moved)) == 2, "told when it left and when it lay, not in between"
 
 
 async def test_the_levels_show_how_sure_the_place_is(seed: int) -> None:
-    async with button_stand(seed) as b:
+    async with button_bench(seed) as b:
         sure = await b.driver.sensors()
         assert sure.levels[0] >= sure.present
         assert all(level <= sure.absent for level in sure.levels[1:])
@@ -118,79 +118,79 @@ async def test_the_levels_show_how_sure_the_place_is(seed: int) -> None:
 @over_the_ladder
 @pytest.mark.parametrize("place", [1, 4])
 async def test_a_dead_sensor_is_a_fault_wherever_the_button_lies(seed: int, rung: str, place: int) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         b.inject(f"dead_sensor:place={place}")
-        status = await rests(b)
+        status = await wait_until_still(b)
         assert (status.state, status.place, status.reason) == (m.State.FAULTY, None, R.SENSOR_DEAD)
         assert b.service.state == "faulted"
         with pytest.raises(CommandFailed) as failed:
-            await carried_out(b, b.driver.self_test)
+            await run_command(b, b.driver.self_test)
         assert failed.value.reason == R.SELF_TEST_FAILED
-        assert {event.bad_places for event in b.told(m.SelfTested)} <= {1 << (place - 1)}
+        assert {event.bad_places for event in b.events_of(m.SelfTested)} <= {1 << (place - 1)}
         b.inject("mend")
         b.inject("reboot")
         await b.until_reported()
-        assert (await button_beliefs_hold(b)).state is m.State.FAULTY, "kept over a restart"
-        await carried_out(b, b.driver.self_test)
+        assert (await check_reported_place(b)).state is m.State.FAULTY, "kept over a restart"
+        await run_command(b, b.driver.self_test)
         assert b.view.state is m.State.WATCHING
         assert b.service.state == "faulted", "a person must still acknowledge"
         b.service.clear()
         b.service.acknowledge()
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
-        assert (await button_beliefs_hold(b)).place == 1
+        assert (await check_reported_place(b)).place == 1
 
 
 @over_the_ladder
 @pytest.mark.parametrize("fault", ["unplug:seconds=3", "power_cut:seconds=3", "reboot", "hang:seconds=6"])
 async def test_a_button_that_moved_while_nobody_listened_is_found_where_it_is(seed: int, rung: str, fault: str) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         b.inject(fault)
         b.inject("put_button:at=6")
         await b.until_reported()
-        await rests(b)
-        await ask(b, b.driver.report)
+        await wait_until_still(b)
+        await ask_until_answered(b, b.driver.report)
         assert b.view.place == 6
         assert b.service.state == "in_service"
 
 
-async def test_without_a_link_no_place_is_believed(seed: int) -> None:
-    async with button_stand(seed) as b:
+async def test_without_a_link_no_position_is_accepted(seed: int) -> None:
+    async with button_bench(seed) as b:
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
         assert b.view.place is None
         assert b.service.state == "absent"
 
 
-async def test_the_stated_limit_a_magnet_passes_for_a_button(seed: int) -> None:
-    async with button_stand(seed) as b:
+async def test_the_stated_limit_a_magnet_is_reported_as_the_button(seed: int) -> None:
+    async with button_bench(seed) as b:
         b.inject("take_buttons")
         b.inject("stray_field:place=4,level=880")
         await asyncio.sleep(2)
         assert (await b.driver.where()).place == 4
-        assert b.machine.mat.lies_at() is None
+        assert b.machine.mat.true_place() is None
 
 
 @over_the_ladder
 @pytest.mark.parametrize("how", ["eight", "unclear", "nowhere"])
 async def test_an_impossible_place_ends_the_session_and_is_not_taken(seed: int, rung: str, how: str) -> None:
-    async with button_stand(seed, rung) as b:
+    async with button_bench(seed, rung) as b:
         b.inject(f"lie:how={how}")
-        await lied(b)
-        assert not b.told(m.Moved)
+        await expect_false_report(b)
+        assert not b.events_of(m.Moved)
         assert b.view.place == 1, "as it was reported anew"
 
 
 @pytest.mark.parametrize("wrong", ["put_button:at=8", "put_button:at=0", "dead_sensor:place=9", "lie:how=x", "jam"])
-async def test_what_cannot_happen_is_said_and_changes_nothing(seed: int, wrong: str) -> None:
-    async with button_stand(seed) as b:
+async def test_an_impossible_action_is_refused_and_changes_nothing(seed: int, wrong: str) -> None:
+    async with button_bench(seed) as b:
         with pytest.raises(BadFault):
             b.inject(wrong)
-        assert (await rests(b)).place == 1
+        assert (await wait_until_still(b)).place == 1
 
 
-async def test_no_button_cannot_be_pushed(seed: int) -> None:
-    async with button_stand(seed) as b:
+async def test_a_missing_button_cannot_be_moved(seed: int) -> None:
+    async with button_bench(seed) as b:
         b.inject("take_buttons")
         with pytest.raises(BadFault):
             b.inject("slide_button")

@@ -11,12 +11,12 @@ from devices.kinds import SHUFFLER
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import ShufflerStand, Stand
-from simulators.machines.continuous import SimulatedContinuous
+from simulators.house.stand import ShufflerBench, DeviceBench
+from simulators.machines.continuous import SimulatedContinuousShuffler
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.world.shuffler import ShufflerMechanics
 from tests.support.entropy import seed_the_host
-from tests.support.tap import Heard, Tap
+from tests.support.tap import LoggedBytes, ByteLog
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -43,7 +43,7 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
     machine = SimulatedShuffler(seed=seed, **options)
     before = arrange(machine, order, swapped=swapped)
 
-    async def cycle(bench: ShufflerStand) -> list[int]:
+    async def cycle(bench: ShufflerBench) -> list[int]:
         try:
             await bench.driver.shuffle(bench.next_id())
             after = [card.face for card in machine.world.at(machine.mechanics.gate)]
@@ -57,20 +57,20 @@ async def session(seed: int, order: int, *faults: str, swapped: bool = False, **
             await bench.driver.clear_jam(bench.next_id())
         return after
 
-    received, after, completed = await overheard(machine, cycle, *faults)
+    received, after, completed = await record_bytes(machine, cycle, *faults)
     return received, before, after, completed
 
 
-async def overheard(
-    machine: SimulatedShuffler, play: Callable[[ShufflerStand], Awaitable[list[int]]], *faults: str
-) -> tuple[list[Heard], list[int], list[m.Completed]]:
+async def record_bytes(
+    machine: SimulatedShuffler, play: Callable[[ShufflerBench], Awaitable[list[int]]], *faults: str
+) -> tuple[list[LoggedBytes], list[int], list[m.Completed]]:
     """Run `play` on a recorded line; return the bytes, the result of `play`, and the completed cycles."""
-    host, received = MemoryHost(machine), list[Heard]()
+    host, received = MemoryHost(machine), list[LoggedBytes]()
 
     async def opened() -> Transport:
-        return Tap(await host.open(), received)
+        return ByteLog(await host.open(), received)
 
-    bench = Stand(machine, SHUFFLER, opened)
+    bench = DeviceBench(machine, SHUFFLER, opened)
     for fault in faults:
         bench.inject(fault)
     bench.supervisor.start()
@@ -80,12 +80,12 @@ async def overheard(
         await bench.driver.report()
     finally:
         await bench.close()
-    return received, faces, bench.told(m.Completed)
+    return received, faces, bench.events_of(m.Completed)
 
 
-async def ask_everything(bench: ShufflerStand) -> None:
+async def ask_everything(bench: ShufflerBench) -> None:
     driver = bench.driver
-    for question in (driver.status, driver.sensors, driver.transits, driver.trail, driver.findings):
+    for question in (driver.status, driver.sensors, driver.transits, driver.edge_log, driver.findings):
         await question()
 
 
@@ -128,10 +128,10 @@ async def in_use(seed: int, order: int, *, choices: int | None = None, broken: b
 
     `choices` reseeds its shuffling once the set was counted.
     """
-    machine = SimulatedContinuous(seed=seed)
+    machine = SimulatedContinuousShuffler(seed=seed)
     arrange(machine, order, swapped=False)
 
-    async def play(bench: ShufflerStand) -> list[int]:
+    async def play(bench: ShufflerBench) -> list[int]:
         driver, dealt = bench.driver, []
         await driver.count_all(bench.next_id())
         if choices is not None:
@@ -153,7 +153,7 @@ async def in_use(seed: int, order: int, *, choices: int | None = None, broken: b
             await driver.eject(bench.next_id())
         return dealt
 
-    received, dealt, _ = await overheard(machine, play)
+    received, dealt, _ = await record_bytes(machine, play)
     return received, dealt
 
 
@@ -168,7 +168,7 @@ async def test_no_byte_of_a_machine_without_cycles_depends_on_the_order_of_its_s
 
 
 @pytest.mark.parametrize("broken", [False, True], ids=["good", "jam"])
-async def test_no_byte_tells_where_discards_were_put_or_dealt_cards_came_from(seed: int, broken: bool) -> None:
+async def test_no_byte_reveals_where_discards_were_put_or_dealt_cards_came_from(seed: int, broken: bool) -> None:
     """The discards' order is visible at the table: their compartments and times must not be on the wire."""
     received, dealt = await in_use(seed, 1, choices=1, broken=broken)
     for choices in (2, 3, 4):

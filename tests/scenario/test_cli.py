@@ -14,9 +14,9 @@ import pytest
 
 from firmware_bridge.capture import read_capture
 from firmware_bridge.keys import load_key, new_key, save_approved, save_key
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from table_controller.cli import INTERRUPTED, USAGE
-from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
 
 
 def device(port: Path, *words: str, expect: int = 0) -> str:
@@ -80,7 +80,7 @@ def test_every_question_and_action_prints_something_readable(tmp_path: Path) -> 
         assert "left unverified" in device(port, "status")
 
 
-def test_an_identifying_machine_tells_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
+def test_an_identifying_machine_reports_what_is_wrong_with_a_rejected_deck(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "40", "--fault", "swapped_card", model="shuffler-identifying") as port:
         assert "they are not a complete deck" in device(port, "shuffle", expect=1)
         findings = device(port, "findings")
@@ -124,7 +124,7 @@ def test_keys_that_others_can_read_or_that_are_missing_are_refused(tmp_path: Pat
         assert "--key FILE" in device(port, "status", expect=2)
 
 
-def test_wrong_words_get_a_sentence_that_helps(tmp_path: Path) -> None:
+def test_wrong_arguments_get_a_sentence_that_helps(tmp_path: Path) -> None:
     folder = ("--folder", str(tmp_path))
     assert "did you mean 'jam'" in pitbox("sim", "inject", "shuffler.1", "jamm", expect=2)
     assert "segment is one of feed" in pitbox("sim", "up", "shuffler", "--fault", "jam:segment=x", *folder, expect=2)
@@ -140,7 +140,7 @@ def test_wrong_words_get_a_sentence_that_helps(tmp_path: Path) -> None:
 
 def _key(folder: Path) -> Path:
     save_key(folder / "a.key", new_key("SN1", "shuffler"))
-    save_approved(folder / "approved.toml", frozenset([approved("shuffler")]))
+    save_approved(folder / "approved.toml", frozenset([approved_firmware("shuffler")]))
     return folder / "a.key"
 
 
@@ -174,7 +174,7 @@ def test_trace_prints_frames_and_keeps_them(tmp_path: Path) -> None:
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         with background("device", "shuffler", "--port", str(port), "shuffle") as shuffle:
-            in_state(tmp_path, "shuffler.1", "feeding")
+            until_state(tmp_path, "shuffler.1", "feeding")
             shuffle.send_signal(signal.SIGINT)
             output, _ = shuffle.communicate(timeout=LIMIT)
         assert shuffle.returncode == 130
@@ -251,7 +251,7 @@ def test_every_game_is_shown_through_the_real_service(game: str) -> None:
 
 
 @pytest.mark.realtime
-def test_a_demo_that_is_told_to_end_leaves_nothing_behind() -> None:
+def test_a_demo_that_is_interrupted_leaves_nothing_behind() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as short:  # a socket's name has 107 bytes at most
         _interrupt_demo(Path(short))
 
@@ -278,7 +278,7 @@ def _command(process: Path) -> str:
 
 
 @pytest.mark.parametrize("wrong", [("--speed", "0"), ("--rounds", "0"), ("--record", "/nowhere/at/all.svg")])
-def test_a_demo_that_cannot_be_played_says_why(wrong: tuple[str, str]) -> None:
+def test_a_demo_that_cannot_run_gives_the_reason(wrong: tuple[str, str]) -> None:
     output = subprocess.run([*PITBOX, "demo", *wrong], capture_output=True, text=True, check=False, timeout=30)
     assert output.returncode == USAGE
     assert wrong[0] in output.stderr or wrong[1] in output.stderr
@@ -339,7 +339,7 @@ def test_a_machine_without_cycles_is_used_as_a_person_types_it(tmp_path: Path) -
         assert "309 cards came out of the compartments; 309 are behind the gate" in device(port, "clear")
 
 
-def test_numbers_of_cards_that_cannot_be_are_refused_before_anything_is_opened(tmp_path: Path) -> None:
+def test_impossible_numbers_of_cards_are_refused_before_a_port_is_opened(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     assert "from 1 to 400" in device(gone, "shuffle", "--expect", "401", expect=2)
     assert "--cards N belongs to the action deliver" in device(gone, "deliver", expect=2)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.driver import PATIENCE
-from devices.report import Misread
+from devices.driver import REPLY_TIMEOUT_S
+from devices.report import OutcomeLost
 from devices.shuffler import messages as m
-from firmware_bridge.commands import ACCEPT_PATIENCE, MAX_ASKS, SETTLE_QUIET, Outcome
+from firmware_bridge.commands import ACCEPT_TIMEOUT_S, MAX_ASKS, SETTLE_QUIET_S, Outcome
 from firmware_bridge.errors import (
     CommandFailed,
     CommandIdReused,
@@ -22,10 +22,10 @@ from firmware_bridge.errors import (
     ReplyTimeout,
 )
 from firmware_bridge.link import REPLY_RTOS
-from firmware_bridge.round_trip import MAX_RTO
-from tests.support.beliefs import ask, behind_gate, beliefs_hold, carried_out
-from tests.support.bench import Bench, bench, over_the_ladder
-from tests.support.memory import Watch
+from firmware_bridge.round_trip import MAX_RTO_S
+from tests.support.beliefs import ask_until_answered, behind_gate, check_reported_cards, run_command
+from tests.support.bench import ShufflerTestBench, shuffler_bench, over_the_ladder
+from tests.support.memory import CommandWatch
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
+def call(b: ShufflerTestBench, method: str, command: int) -> Awaitable[Any]:
     """Call a method of the driver by name, with its arguments."""
     if method in ("status", "sensors", "transits", "trail", "findings", "report", "look"):
         return getattr(b.driver, method)()  # type: ignore[no-any-return]
@@ -80,16 +80,16 @@ def call(b: Bench, method: str, command: int) -> Awaitable[Any]:
 async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
     seed: int, rung: str, method: str
 ) -> None:
-    async with bench(seed, rung) as b:
+    async with shuffler_bench(seed, rung) as b:
         b.inject(f"withhold:message={QUESTIONS[method]}")
         link = b.supervisor.link
         assert link is not None
-        limit = max(PATIENCE, ACCEPT_PATIENCE) + REPLY_RTOS * link.rto
+        limit = max(REPLY_TIMEOUT_S, ACCEPT_TIMEOUT_S) + REPLY_RTOS * link.rto_s
         asked_at = now()
         with pytest.raises(ReplyTimeout):
             await call(b, method, 77)
         assert now() - asked_at <= limit + 0.05
-        assert await ask(b, lambda: call(b, method, 77)) is not None
+        assert await ask_until_answered(b, lambda: call(b, method, 77)) is not None
         assert b.supervisor.link is link, "one lost reply does not end the link"
         assert b.service.state == "in_service"
 
@@ -97,49 +97,49 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
 # --- actuations --------------------------------------------------------------------------------------------
 
 
-async def get_ready_for(b: Bench, method: str) -> asyncio.Task[Any] | None:
+async def get_ready_for(b: ShufflerTestBench, method: str) -> asyncio.Task[Any] | None:
     """Bring the machine into a state for the actuation; return the cycle that runs meanwhile, if any."""
     if method == "eject":
-        await carried_out(b, b.driver.shuffle)
+        await run_command(b, b.driver.shuffle)
     elif method == "clear_jam":
         b.inject("jam:segment=lift,card=9")
         with pytest.raises(CommandFailed):
-            await carried_out(b, b.driver.shuffle)
+            await run_command(b, b.driver.shuffle)
         b.inject("clear_path")
     elif method == "stop":
-        cycle = asyncio.create_task(carried_out(b, b.driver.shuffle))
+        cycle = asyncio.create_task(run_command(b, b.driver.shuffle))
         await asyncio.sleep(3)
         return cycle
     elif method == "deliver":
-        await carried_out(b, b.driver.count_all)
+        await run_command(b, b.driver.count_all)
     return None
 
 
-def times_done(b: Bench, method: str) -> list[int]:
+def times_done(b: ShufflerTestBench, method: str) -> list[int]:
     """Return how often the machine did the command: by the simulated mechanics, its events, or both."""
     mechanics, world = b.machine.mechanics, b.machine.world
     return {
-        "shuffle": [behind_gate(b) / 53, len(b.told(m.Completed))],
+        "shuffle": [behind_gate(b) / 53, len(b.events_of(m.Completed))],
         "eject": [world.count(mechanics.place("presented")) / 53],
-        "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.told(m.Stopped))],
-        "self_test": [len(b.told(m.SelfTested))],
-        "jog": [len(b.told(m.Jogged))],
+        "stop": [mechanics.currents() == [0, 0, 0, 0], len(b.events_of(m.Stopped))],
+        "self_test": [len(b.events_of(m.SelfTested))],
+        "jog": [len(b.events_of(m.Jogged))],
         "set_mode": [b.machine.firmware.mode is m.Mode.SORT],
-        "clear_jam": [behind_gate(b) / 8, len(b.told(m.Cleared))],
-        "take_in": [mechanics.inside() / 312, len(b.told(m.TakenIn))],
-        "deliver": [world.count(mechanics.place("chute")) / 7, len(b.told(m.Delivered))],
-        "count_all": [mechanics.inside() / 312, len(b.told(m.Counted))],
+        "clear_jam": [behind_gate(b) / 8, len(b.events_of(m.Cleared))],
+        "take_in": [mechanics.inside() / 312, len(b.events_of(m.TakenIn))],
+        "deliver": [world.count(mechanics.place("chute")) / 7, len(b.events_of(m.Delivered))],
+        "count_all": [mechanics.inside() / 312, len(b.events_of(m.Counted))],
     }[method]  # type: ignore[return-value]
 
 
 @over_the_ladder
 @pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
-    async with bench(seed, rung, continuous=method in CONTINUING) as b:
+    async with shuffler_bench(seed, rung, continuous=method in CONTINUING) as b:
         meanwhile = await get_ready_for(b, method)
-        watch = Watch(b)
+        watch = CommandWatch(b)
         b.inject(f"withhold:message={ACTUATIONS[method]}")
-        settled = await carried_out(b, lambda command: call(b, method, command))
+        settled = await run_command(b, lambda command: call(b, method, command))
         command = settled.command
         assert settled.outcome is Outcome.DONE
         assert watch.begun == [command]
@@ -149,16 +149,16 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: i
         if meanwhile is not None:
             with pytest.raises(CommandFailed):
                 await meanwhile
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
-        assert rung == "lossy" or not b.told(Misread)
-        await beliefs_hold(b)
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert rung == "lossy" or not b.events_of(OutcomeLost)
+        await check_reported_cards(b)
 
 
 @over_the_ladder
 async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(seed: int, rung: str) -> None:
-    async with bench(seed, rung) as b:
+    async with shuffler_bench(seed, rung) as b:
         assert b.driver.reported is not None
-        boot, watch, command = b.driver.reported.report.boot_id, Watch(b), b.next_id()
+        boot, watch, command = b.driver.reported.report.boot_id, CommandWatch(b), b.next_id()
         b.inject("withhold:message=Reset")
         with pytest.raises(OutcomeUnknown):
             await b.driver.reset(command)
@@ -166,39 +166,39 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
         reported = b.driver.reported or await b.until_reported()
         assert reported.report.boot_id != boot
         assert b.service.state == "unverified", "a report alone does not settle what is unknown"
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert watch.begun == [command]
         assert watch.repeated == []
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
 
 @over_the_ladder
 async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str) -> None:
-    async with bench(seed, rung) as b:
-        command = (await carried_out(b, b.driver.shuffle)).command
-        truth, watch = b.machine.truth(), Watch(b)
+    async with shuffler_bench(seed, rung) as b:
+        command = (await run_command(b, b.driver.shuffle)).command
+        truth, watch = b.machine.true_counts(), CommandWatch(b)
         assert (await b.driver.shuffle(command)).outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([], [command])
-        assert b.machine.truth() == truth
-        assert (await ask(b, b.driver.status)).cycles == 1
+        assert b.machine.true_counts() == truth
+        assert (await ask_until_answered(b, b.driver.status)).cycles == 1
 
 
 @over_the_ladder
 async def test_an_id_that_comes_back_with_another_message_is_refused_and_moves_nothing(seed: int, rung: str) -> None:
-    async with bench(seed, rung) as b:
-        command = (await carried_out(b, b.driver.shuffle)).command
+    async with shuffler_bench(seed, rung) as b:
+        command = (await run_command(b, b.driver.shuffle)).command
         with pytest.raises(CommandRefused) as refused:
             await b.driver.eject(command)
         assert refused.value.reason == CommandIdReused.number
         assert behind_gate(b) == 53
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
 
 
 @pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS])
-async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
-    async with bench(seed, continuous=method in CONTINUING) as b:
-        watch = Watch(b)
+async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
+    async with shuffler_bench(seed, continuous=method in CONTINUING) as b:
+        watch = CommandWatch(b)
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
         with pytest.raises(LinkError) as refused:
@@ -212,33 +212,33 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(se
 
 @over_the_ladder
 @pytest.mark.parametrize("method", ["shuffle", "eject", "self_test", "clear_jam", *CONTINUING])
-async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int, rung: str, method: str) -> None:
-    async with bench(seed, rung, continuous=method in CONTINUING) as b:
+async def test_a_stalled_machine_is_declared_lost_after_the_documented_time(seed: int, rung: str, method: str) -> None:
+    async with shuffler_bench(seed, rung, continuous=method in CONTINUING) as b:
         await get_ready_for(b, method)
         command = b.next_id()
         waiting = asyncio.ensure_future(call(b, method, command))
         await asyncio.sleep(0.3)
         b.inject("stall")
-        stalled_at, truth = now(), b.machine.truth()
+        stalled_at, truth = now(), b.machine.true_counts()
         with pytest.raises(OutcomeUnknown) as unknown:
             await waiting
         assert unknown.value.command == command
-        took, quiet = now() - stalled_at, SETTLE_QUIET * MAX_ASKS
-        slowness = MAX_ASKS * (ACCEPT_PATIENCE + REPLY_RTOS * MAX_RTO) if rung == "lossy" else 10
+        took, quiet = now() - stalled_at, SETTLE_QUIET_S * MAX_ASKS
+        slowness = MAX_ASKS * (ACCEPT_TIMEOUT_S + REPLY_RTOS * MAX_RTO_S) if rung == "lossy" else 10
         assert took <= quiet + slowness, "the line's own slowness is all that may come on top"
         assert took >= quiet - 1 or rung == "lossy", "only a line that loses the questions too ends it sooner"
-        assert b.told(Misread)[-1] == Misread(command)
-        assert not b.service.serves
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
-        assert b.machine.truth() == truth, "a stalled machine moves nothing"
-        await beliefs_hold(b)
-        await ask(b, b.driver.report)
+        assert b.events_of(OutcomeLost)[-1] == OutcomeLost(command)
+        assert not b.service.is_in_service
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
+        assert b.machine.true_counts() == truth, "a stalled machine moves nothing"
+        await check_reported_cards(b)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == ("faulted" if method == "clear_jam" else "unverified")
 
 
 @over_the_ladder
-async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_known(seed: int, rung: str) -> None:
-    async with bench(seed, rung) as b:
+async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(seed: int, rung: str) -> None:
+    async with shuffler_bench(seed, rung) as b:
         command = b.next_id()
         cycle = asyncio.create_task(b.driver.shuffle(command))
         await asyncio.sleep(2)
@@ -248,72 +248,72 @@ async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_k
         assert b.service.state == "unverified"
         assert b.view.unsettled == {command}
         await b.until(lambda event: isinstance(event, m.Completed))
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert b.service.state == "unverified"
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
-        await beliefs_hold(b)
+        await check_reported_cards(b)
 
 
 # --- refusals ----------------------------------------------------------------------------------------------
 
 
-async def _busy(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _busy(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
     cycle.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.sleep(2)
     return b.driver.eject
 
 
-async def _nothing_loaded(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _nothing_loaded(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
     return b.driver.shuffle
 
 
-async def _door_open(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _door_open(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     b.inject("door")
     return b.driver.shuffle
 
 
-async def _needs_clearing(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _needs_clearing(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     b.inject("jam:segment=shelf")
     with pytest.raises(CommandFailed):
-        await carried_out(b, b.driver.shuffle)
+        await run_command(b, b.driver.shuffle)
     return b.driver.self_test
 
 
-async def _nothing_to_eject(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _nothing_to_eject(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     return b.driver.eject
 
 
-async def _gate_occupied(b: Bench) -> Callable[[int], Awaitable[Any]]:
-    await carried_out(b, b.driver.shuffle)
+async def _gate_occupied(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
+    await run_command(b, b.driver.shuffle)
     b.machine.world.make(3, "red", b.machine.mechanics.intake)
     return b.driver.shuffle
 
 
-async def _path_blocked(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _path_blocked(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     b.inject("jam:segment=shelf")
     with pytest.raises(CommandFailed):
-        await carried_out(b, b.driver.shuffle)
+        await run_command(b, b.driver.shuffle)
     return b.driver.clear_jam
 
 
-async def _too_few_cards(b: Bench) -> Callable[[int], Awaitable[Any]]:
+async def _too_few_cards(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
     for card in b.machine.world.at(b.machine.mechanics.intake)[10:]:
         b.machine.world.move(card, "pocket")
-    await carried_out(b, b.driver.count_all)
+    await run_command(b, b.driver.count_all)
     return lambda command: b.driver.deliver(command, 11)
 
 
-async def _chute_occupied(b: Bench) -> Callable[[int], Awaitable[Any]]:
-    await carried_out(b, b.driver.count_all)
-    await carried_out(b, lambda command: b.driver.deliver(command, 1))
+async def _chute_occupied(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
+    await run_command(b, b.driver.count_all)
+    await run_command(b, lambda command: b.driver.deliver(command, 1))
     return b.driver.count_all
 
 
-async def _not_counted(b: Bench) -> Callable[[int], Awaitable[Any]]:
-    await carried_out(b, b.driver.take_in)
+async def _not_counted(b: ShufflerTestBench) -> Callable[[int], Awaitable[Any]]:
+    await run_command(b, b.driver.take_in)
     return lambda command: b.driver.deliver(command, 1)
 
 
@@ -337,15 +337,15 @@ REFUSALS: Final = WITHOUT_CYCLES | {
 @over_the_ladder
 @pytest.mark.parametrize("reason", REFUSALS)
 async def test_a_refusal_names_its_reason_and_moves_nothing(seed: int, rung: str, reason: m.Reason) -> None:
-    async with bench(seed, rung, continuous=reason in WITHOUT_CYCLES) as b:
+    async with shuffler_bench(seed, rung, continuous=reason in WITHOUT_CYCLES) as b:
         refused = await REFUSALS[reason](b)
         before = behind_gate(b)
         with pytest.raises(CommandRefused) as refusal:
-            await carried_out(b, refused)
+            await run_command(b, refused)
         assert refusal.value.reason == reason
         assert refusal.value.code == f"PB-{int(reason)}"
         assert behind_gate(b) == before
-        known = (await ask(b, b.driver.report)).report.commands[-1]
+        known = (await ask_until_answered(b, b.driver.report)).report.commands[-1]
         assert (known.outcome, known.reason) == (Outcome.REFUSED, reason)
 
 

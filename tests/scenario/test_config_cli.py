@@ -15,7 +15,7 @@ from table_controller.config import load_config
 from table_controller.config_example import example
 from table_controller.config_schema import schema
 from table_controller.journal.versions import digests_of
-from tests.support.configs import certificate, lay_out
+from tests.support.configs import certificate, write_config
 from tests.support.processes import pitbox
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 TEXT = example("face_up_pai_gow").replace("#[data]\n", '[data]\nfolder = "data"\n')
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
+def run_config(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
     assert main(["config", *words]) == expect
     printed = capsys.readouterr()
     assert not printed.err
     return printed.out
 
 
-def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = lay_out(tmp_path, TEXT)
-    shown = said(capsys, "check", str(file))
+def test_a_good_file_is_summarized(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = write_config(tmp_path, TEXT)
+    shown = run_config(capsys, "check", str(file))
     for expected in (
         "Table 7 (site/table-7)", "chapter 688a", "dealing automated_shoe", "wagers progressive", "bet_sensor.6",
         "broker  none", "copy    none", "http://127.0.0.1:8080/", f"{file} can be used",
@@ -44,27 +44,27 @@ def test_a_good_file_is_told_with_what_it_means(capsys: pytest.CaptureFixture[st
 
 
 def test_every_problem_is_printed_with_its_code(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = lay_out(tmp_path, TEXT)
+    file = write_config(tmp_path, TEXT)
     (tmp_path / "keys/shoe.1.key").chmod(0o644)
     (tmp_path / "keys/keypad.1.key").unlink()
     (tmp_path / "approved.toml").write_text("firmware = 7\n")
     text = TEXT.replace("adjacent_boxes = 1", "adjacent_boxes = 7").replace("#[panel]", "[panel]\nprot = 1")
     file.write_text(text)
-    lines = said(capsys, "check", str(file), expect=USAGE).splitlines()
+    lines = run_config(capsys, "check", str(file), expect=USAGE).splitlines()
     assert [line[:6] for line in lines[:-1]] == ["PB-617", "PB-612", "PB-612", "PB-614", "PB-619"]
     assert lines[-1] == "5 problems: a box does not start with this file"
 
 
 @pytest.mark.realtime
-def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_ports_and_files_that_the_configuration_names_are_checked_on_this_computer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for name in ("a", "b"):
         certificate(tmp_path, name)
     text = TEXT.replace("#[panel]\n", '[panel]\nlisten = "0.0.0.0"\ncert = "a.pem"\nkey = "b.key"\n')
     text = text.replace("#[mqtt]\n", '[mqtt]\nhost = "broker"\nca = "approved.toml"\n')
     text = text.replace("#[control]\n", '[control]\ngroup = "no-such-group"\n')
     text = text.replace("#[people]\n", '[people]\nfile = "table.toml"\n')
-    file = lay_out(tmp_path, text)
-    shown = said(capsys, "check", str(file), expect=USAGE)
+    file = write_config(tmp_path, text)
+    shown = run_config(capsys, "check", str(file), expect=USAGE)
     for expected in (
         "panel.cert and panel.key are not a usable pair", "approved.toml holds no certificate",
         'control.group = "no-such-group": this system has no such group', "table.toml: not a people file",
@@ -74,14 +74,14 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
     good = good.replace("no-such-group", "root").replace('file = "table.toml"', 'file = "people.json"')
     good = good.replace("#[journal]\n", '[journal]\ncopy = "copy"\n')
     for role in ("dealer", "floorperson", "technician"):
-        people.add(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
+        people.add_credential(tmp_path / "people.json", role, role, "739164", cost=people.Cost(n=2, r=1, p=1))
     file.write_text(good)
-    assert f"journal.copy: {tmp_path / 'copy'} is missing now" in said(capsys, "check", str(file))
+    assert f"journal.copy: {tmp_path / 'copy'} is missing now" in run_config(capsys, "check", str(file))
     (tmp_path / "copy").mkdir()
-    assert "pitbox journal begin-copy" in said(capsys, "check", str(file))
+    assert "pitbox journal begin-copy" in run_config(capsys, "check", str(file))
     assert main(["journal", "begin-copy", str(tmp_path / "copy")]) == OK
     capsys.readouterr()
-    shown = said(capsys, "check", str(file))
+    shown = run_config(capsys, "check", str(file))
     assert "journal.copy" not in shown
     assert "people.file" not in shown
     assert "broker:8883 as pitbox/site/table-7 with TLS" in shown
@@ -89,10 +89,10 @@ def test_what_the_file_names_is_tried_on_this_computer(capsys: pytest.CaptureFix
 
 
 def test_the_printed_example_passes_the_check(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    text = said(capsys, "example", "--game", "over_under")
-    assert load_config(lay_out(tmp_path, text)).game == "over_under"
-    assert tomllib.loads(said(capsys, "example"))["table"]["game"] == "face_up_pai_gow"
-    assert json.loads(said(capsys, "schema")) == json.loads(json.dumps(schema()))
+    text = run_config(capsys, "example", "--game", "over_under")
+    assert load_config(write_config(tmp_path, text)).game == "over_under"
+    assert tomllib.loads(run_config(capsys, "example"))["table"]["game"] == "face_up_pai_gow"
+    assert json.loads(run_config(capsys, "schema")) == json.loads(json.dumps(schema()))
 
 
 @pytest.mark.realtime
@@ -103,25 +103,25 @@ def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_the_edition_has_the_digest_that_the_journal_names(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = lay_out(tmp_path, TEXT)
+    file = write_config(tmp_path, TEXT)
     config = load_config(file)
     named = digests_of(config.edition, config.submission, config.kinds)["edition"]
-    assert f"digest {named} in the journal, {config.edition.digest} in the manifest" in said(capsys, "check", str(file))
+    assert f"digest {named} in the journal, {config.edition.digest} in the manifest" in run_config(capsys, "check", str(file))
 
 
 def test_a_token_for_metrics_is_private_one_line_and_long_enough(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    file = lay_out(tmp_path, TEXT.replace("#[panel]\n", '[panel]\nmetrics_token_file = "metrics.token"\n'))
+    file = write_config(tmp_path, TEXT.replace("#[panel]\n", '[panel]\nmetrics_token_file = "metrics.token"\n'))
     token = tmp_path / "metrics.token"
-    assert "panel.metrics_token_file" in said(capsys, "check", str(file), expect=USAGE)
+    assert "panel.metrics_token_file" in run_config(capsys, "check", str(file), expect=USAGE)
     token.write_text("0123456789abcdef\n")
     token.chmod(0o640)
-    assert "chmod 600" in said(capsys, "check", str(file), expect=USAGE)
+    assert "chmod 600" in run_config(capsys, "check", str(file), expect=USAGE)
     token.chmod(0o600)
-    said(capsys, "check", str(file))
+    run_config(capsys, "check", str(file))
     config = load_config(file)
     assert config.panel.metrics_token == "0123456789abcdef"
     assert "0123456789abcdef" not in repr(config)
     token.write_text("short\n")
-    assert "at least 16 characters" in said(capsys, "check", str(file), expect=USAGE)
+    assert "at least 16 characters" in run_config(capsys, "check", str(file), expect=USAGE)

@@ -17,7 +17,7 @@ import pytest
 
 from firmware_bridge.keys import DeviceKey, load_key, save_key
 from table_controller.conformance.requirements import requirements_of
-from tests.support.processes import LIMIT, PITBOX, background, in_state, pitbox, simulator
+from tests.support.processes import LIMIT, PITBOX, background, until_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,13 +29,13 @@ def conform(port: Path, *words: str, expect: int = 0) -> str:
     return pitbox("conform", "--port", str(port), *words, expect=expect)
 
 
-def told(folder: Path) -> dict[str, Any]:
+def read_report(folder: Path) -> dict[str, Any]:
     parsed: dict[str, Any] = json.loads((folder / "conformance.json").read_text("utf-8"))
     return parsed
 
 
 def verdicts(folder: Path) -> dict[str, str]:
-    return {line["id"]: line["verdict"] for line in told(folder)["requirements"]}
+    return {line["id"]: line["verdict"] for line in read_report(folder)["requirements"]}
 
 
 def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
@@ -50,8 +50,8 @@ def test_some_requirements_on_a_good_machine(tmp_path: Path) -> None:
         assert "left unverified" in output
         assert "holds a report already" in conform(port, "--no-hands", *words, expect=2)
     assert set(verdicts(out).values()) == {"pass"}
-    assert told(out)["device"]["serial"] == "SIM-0000-1"
-    assert told(out)["only"] == ["HS-01", "FR-04", "CM-16", "SH-41"]
+    assert read_report(out)["device"]["serial"] == "SIM-0000-1"
+    assert read_report(out)["only"] == ["HS-01", "FR-04", "CM-16", "SH-41"]
     assert load_key(tmp_path / "shuffler.1.key").key.hex() not in (out / "conformance.json").read_text("utf-8")
     assert "SIM-0000-1" in (out / "conformance.html").read_text("utf-8")
 
@@ -64,7 +64,7 @@ def test_a_mutant_on_a_pty_is_found_and_the_evidence_is_in_the_report(tmp_path: 
     assert "expected no answer to a frame whose CRC does not fit" in output
     assert "? SH-40  not checked" in output
     assert verdicts(out) == {"FR-04": "fail", "SH-40": "not checked"}
-    (line, _) = told(out)["requirements"]
+    (line, _) = read_report(out)["requirements"]
     assert any("-> 42 bytes that are not a frame" in frame for frame in line["transcript"])
     assert any("<- HANDSHAKE DeviceHello" in frame for frame in line["transcript"])
 
@@ -78,38 +78,38 @@ def test_a_machine_without_a_switch_is_asked_about_its_memory_too(tmp_path: Path
     assert verdicts(out) == {"CM-12": "fail"}
 
 
-def test_what_no_hands_leave_out_was_not_asked_for(tmp_path: Path) -> None:
+def test_requirements_that_no_hands_leaves_out_are_not_requested(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         output = conform(port, "--no-hands", "--only", "SH-40", "--out", str(tmp_path / "report"))
         assert "not fully checked: 0 of " in output
         assert "1 not checked because it needs an operator (SH-40)" in output
 
 
-def test_whoever_asks_only_for_what_does_not_apply_has_had_nothing_checked(tmp_path: Path) -> None:
+def test_selecting_only_requirements_that_do_not_apply_checks_nothing(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path) as port:
         output = conform(port, "--no-hands", "--only", "SH-80", "--out", str(out), expect=1)
     assert "- SH-80  not applicable" in output
     assert "1 not applicable because its hello does not list the capability identifies (SH-80)" in output
-    assert told(out)["verdict"] == "not fully checked"
+    assert read_report(out)["verdict"] == "not fully checked"
 
 
 def test_the_line_below_the_verdict_is_the_same_on_the_screen_and_in_both_files(tmp_path: Path) -> None:
     out = tmp_path / "report"
     with simulator(tmp_path) as port:
         output = conform(port, "--no-hands", "--only", "PL-12", "--only", "SH-80", "--only", "SH-40", "--out", str(out))
-    summary = told(out)["summary"]
+    summary = read_report(out)["summary"]
     assert summary in output.replace("\n", " ")
     assert summary.partition(": ")[2] in (out / "conformance.html").read_text("utf-8")
-    assert told(out)["listed"] == len(requirements_of("shuffler"))
-    assert {left["what"]: left["count"] for left in told(out)["left_out"]} == {
+    assert read_report(out)["listed"] == len(requirements_of("shuffler"))
+    assert {left["what"]: left["count"] for left in read_report(out)["left_out"]} == {
         "not checked": 1,
         "not applicable": 1,
-        "not requested": told(out)["listed"] - 3,
+        "not requested": read_report(out)["listed"] - 3,
     }
 
 
-def test_what_cannot_be_used_gets_a_sentence_that_helps(tmp_path: Path) -> None:
+def test_unusable_arguments_get_a_sentence_that_helps(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "report"))
     assert "--port" in pitbox("conform", expect=2)
     assert "PB-111" in conform(tmp_path / "gone", "--key", "x", *out, expect=3)
@@ -168,7 +168,7 @@ def test_a_device_that_is_lost_in_the_middle_leaves_a_report(tmp_path: Path) -> 
     assert "the device was lost at" in output
     assert verdicts(out)["HS-08"] == "pass"
     assert verdicts(out)["SH-63"] == "not checked"
-    assert "PB-113" in told(out)["lost"]
+    assert "PB-113" in read_report(out)["lost"]
 
 
 def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
@@ -176,14 +176,14 @@ def test_ctrl_c_stops_the_machine_and_leaves_a_report(tmp_path: Path) -> None:
     with simulator(tmp_path) as port:
         words = ("--no-hands", "--only", "SH-10", "--only", "SH-25", "--out", str(out))
         with background("conform", "--port", str(port), *words) as run:
-            in_state(tmp_path, "shuffler.1", "feeding")
+            until_state(tmp_path, "shuffler.1", "feeding")
             run.send_signal(signal.SIGINT)
             output, _ = run.communicate(timeout=LIMIT)
         assert run.returncode == 130
         assert "Traceback" not in output
         assert "halted" in pitbox("device", "shuffler", "--port", str(port), "status")
     assert verdicts(out) == {"SH-10": "not checked", "SH-25": "not checked"}
-    assert told(out)["lost"] == "interrupted"
+    assert read_report(out)["lost"] == "interrupted"
 
 
 class _Terminal:
@@ -239,7 +239,7 @@ def test_a_person_is_asked_at_the_terminal_and_a_bar_shows_how_far_it_is(tmp_pat
             code = person.close()
     assert code == 1
     assert verdicts(out) == {"SH-40": "pass", "SH-41": "not checked"}
-    assert told(out)["hands"] == "a person"
+    assert read_report(out)["hands"] == "a person"
 
 
 @pytest.mark.proof
@@ -253,8 +253,8 @@ def test_the_whole_kit_on_a_pty(tmp_path: Path, model: str) -> None:
             capture_output=True, text=True, timeout=400, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert told(out)["counts"]["pass"] + told(out)["counts"]["not applicable"] == told(out)["listed"]
-    assert told(out)["verdict"] == "conforms in all that applies"
+    assert read_report(out)["counts"]["pass"] + read_report(out)["counts"]["not applicable"] == read_report(out)["listed"]
+    assert read_report(out)["verdict"] == "conforms in all that applies"
 
 
 # One of each other kind, and how fast its simulator runs: the age of a press is measured by the kit's own clock.
@@ -288,4 +288,4 @@ def test_the_whole_kit_on_a_pty_for_every_other_kind(tmp_path: Path) -> None:
     assert {model: run.returncode for model, run in runs.items()} == dict.fromkeys(OTHERS, 0), wrong
     expected = dict.fromkeys(OTHERS, "conforms")
     expected |= dict.fromkeys(("shoe", "shoe-manual"), "conforms in all that applies")  # each is spared the other's
-    assert {model: told(tmp_path / model / "report")["verdict"] for model in OTHERS} == expected
+    assert {model: read_report(tmp_path / model / "report")["verdict"] for model in OTHERS} == expected

@@ -15,32 +15,32 @@ from firmware_bridge.keys import DeviceKey
 from simulators.models import MODELS
 from simulators.mutants import all_mutants
 from simulators.mutants.workshop import wrap
-from table_controller.conformance.hands import Nobody
+from table_controller.conformance.hands import NoOperator
 from table_controller.conformance.requirements import (
-    Failed,
+    RequirementFailed,
     NotChecked,
     Requirement,
-    Verdict,
+    RequirementVerdict,
     kind_chapter,
     kinds_with_requirements,
     protocol_chapters,
     requirements_of,
 )
 from table_controller.conformance.runner import Runner
-from tests.support.conformance import MachineHands, asked_of, examine, failures, on_bench, with_verdict
+from tests.support.conformance import MachineOperator, asked_of, examine, failures, on_bench, with_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simulators.machine import Machine
-    from simulators.mutants.workshop import Mutant
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.hands import Step
+    from simulators.machine import SimulatedMachine
+    from simulators.mutants.workshop import DeviceMutant
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.hands import ManualStep
 
 MUTANTS = {mutant.name: mutant for mutant in all_mutants()}
 
 
-def _model(mutant: Mutant) -> str:
+def _model(mutant: DeviceMutant) -> str:
     """Return the model of a mutant; a protocol mutant fits any model."""
     return mutant.model or mutant.kind.replace("_", "-") or "shuffler"
 
@@ -58,14 +58,14 @@ GOOD: Final = [
 @pytest.mark.parametrize("line", ["", "split", "slow:baud=115200"])
 async def test_a_good_machine_passes_everything(seed: int, model: str, line: str) -> None:
     run = await examine(model, seed=seed, faults=[line] if line else [])
-    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines}, failures(run)
-    assert not run.lost
+    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results}, failures(run)
+    assert not run.ended_early
 
 
 @pytest.mark.parametrize("model", ["shuffler-batch", "shuffler-batch-identifying", "shuffler-continuous"])
 async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model: str) -> None:
     run = await examine(model, seed=seed)
-    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines}, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results}, failures(run)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ async def test_a_good_machine_with_six_decks_passes_everything(seed: int, model:
         ("shoe-manual", {"SO-01", "SO-60"}, {"SO-14"}),
     ],
 )
-async def test_a_model_is_asked_what_it_can_do(model: str, asked: set[str], not_asked: set[str]) -> None:
+async def test_a_model_is_checked_for_what_it_can_do(model: str, asked: set[str], not_asked: set[str]) -> None:
     async with on_bench(model) as (_, machine):
         ids = {requirement.id for requirement in asked_of(machine)}
     assert asked <= ids
@@ -91,7 +91,7 @@ async def test_every_model_is_asked_every_requirement_of_the_protocol(seed: int,
     async with on_bench(model, seed=seed) as (bench, machine):
         run = Runner(bench, [one for one in requirements_of(machine.kind) if one.id in every])
         await run.run()
-    assert with_verdict(run.lines, Verdict.PASS) == every, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) == every, failures(run)
 
 
 # Six mutants that fit every kind, and defects that the kit once missed.
@@ -121,29 +121,29 @@ BLIND_SPOTS: Final = {
 async def test_a_broken_device_is_found_in_every_model(seed: int, model: str, name: str) -> None:
     breaks = (BROKEN | BLIND_SPOTS)[name]
     run = await examine(model, seed=seed, mutant=name, only=[breaks])
-    assert breaks in with_verdict(run.lines, Verdict.FAIL), failures(run)
+    assert breaks in with_verdict(run.results, RequirementVerdict.FAIL), failures(run)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["button", "rng"])
 @pytest.mark.parametrize("name", BLIND_SPOTS)
-async def test_what_the_kit_was_blind_to_fails_its_own_requirement_alone(seed: int, kind: str, name: str) -> None:
+async def test_a_defect_that_the_kit_once_missed_fails_only_its_own_requirement(seed: int, kind: str, name: str) -> None:
     run = await examine(kind, seed=seed, mutant=name)
     also = {"restart-finishes-commands": {"CM-18"}}.get(name, set())
-    assert with_verdict(run.lines, Verdict.FAIL) == {BLIND_SPOTS[name]} | also, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.FAIL) == {BLIND_SPOTS[name]} | also, failures(run)
 
 
 async def test_power_that_goes_just_after_a_self_test_ended_is_cut_again(seed: int) -> None:
     """That self-test is rightly DONE, though its Settled was never received."""
     cuts: list[str] = []
 
-    class Unlucky(MachineHands):
+    class Unlucky(MachineOperator):
         """The first cut comes when a self-test has just ended and its Settled is on its way."""
 
-        async def now(self, step: Step) -> None:
+        async def now(self, step: ManualStep) -> None:
             cuts.append(step.sentence)
             if len(cuts) > 1:
-                await self.do(step)
+                await self.perform(step)
                 return
 
             def settle(real: Callable[..., None], *given: object) -> None:
@@ -155,7 +155,7 @@ async def test_power_that_goes_just_after_a_self_test_ended_is_cut_again(seed: i
             wrap(self._machine.board, "settle", settle)
 
     run = await examine("button", seed=seed, only=["CM-18"], hands=Unlucky)
-    assert with_verdict(run.lines, Verdict.PASS) >= {"CM-18"}, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) >= {"CM-18"}, failures(run)
     assert len(cuts) == 3
 
 
@@ -166,10 +166,10 @@ async def test_what_a_model_cannot_do_has_a_line_of_its_own_and_its_reason(seed:
     async with on_bench("shuffler-continuous", seed=seed) as (bench, machine):
         run = Runner(bench, requirements_of(machine.kind))
         await run.run()
-    whys = {line.id: line.why for line in run.lines if line.verdict is Verdict.NOT_APPLICABLE}
+    whys = {line.id: line.why for line in run.results if line.verdict is RequirementVerdict.NOT_APPLICABLE}
     assert whys["SH-80"] == "its hello does not list the capability identifies"
     assert whys["SH-11"] == "its hello lists the capability continuous"
-    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines} - whys.keys(), failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results} - whys.keys(), failures(run)
 
 
 async def test_what_does_not_apply_is_not_called_unchecked_when_the_device_is_lost(seed: int) -> None:
@@ -180,16 +180,16 @@ async def test_what_does_not_apply_is_not_called_unchecked_when_the_device_is_lo
             before=lambda requirement: _at("HS-03", "unplug:seconds=0")(requirement, machine),
         )
         await run.run()
-    assert next(line.verdict for line in run.lines if line.id == "SH-88") is Verdict.NOT_APPLICABLE
-    assert next(line.verdict for line in run.lines if line.id == "SH-11") is Verdict.NOT_CHECKED
+    assert next(line.verdict for line in run.results if line.id == "SH-88") is RequirementVerdict.NOT_APPLICABLE
+    assert next(line.verdict for line in run.results if line.id == "SH-11") is RequirementVerdict.NOT_CHECKED
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
     mutant = MUTANTS[name]
     run = await examine(_model(mutant), mutant=name, only=[mutant.breaks])
-    assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), failures(run)
-    (line,) = (line for line in run.lines if line.id == mutant.breaks)
+    assert mutant.breaks in with_verdict(run.results, RequirementVerdict.FAIL), failures(run)
+    (line,) = (line for line in run.results if line.id == mutant.breaks)
     assert line.expected
     assert line.seen
     assert line.transcript, "no evidence of what passed on the line"
@@ -197,10 +197,10 @@ async def test_a_mutant_fails_the_requirement_that_it_breaks(name: str) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", MUTANTS)
-async def test_a_mutant_fails_exactly_what_it_says(seed: int, name: str) -> None:
+async def test_a_mutant_fails_exactly_the_requirements_it_lists(seed: int, name: str) -> None:
     mutant = MUTANTS[name]
     run = await examine(_model(mutant), seed=seed, mutant=name)
-    assert with_verdict(run.lines, Verdict.FAIL) == {mutant.breaks, *mutant.also}, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.FAIL) == {mutant.breaks, *mutant.also}, failures(run)
 
 
 @pytest.mark.parametrize("kind", kinds_with_requirements())
@@ -224,7 +224,7 @@ async def test_a_mistake_in_the_protocol_is_found_in_every_kind(seed: int, kind:
     assert len(mistakes) > 50
     for mutant in mistakes:
         run = await examine(kind.replace("_", "-"), seed=seed, mutant=mutant.name, only=[mutant.breaks])
-        assert mutant.breaks in with_verdict(run.lines, Verdict.FAIL), f"{mutant.name}: {failures(run)}"
+        assert mutant.breaks in with_verdict(run.results, RequirementVerdict.FAIL), f"{mutant.name}: {failures(run)}"
 
 
 # --- what is written about requirements -----------------------------------------------------------------------------
@@ -243,44 +243,44 @@ def test_requirements_need_only_what_is_checked_before_them(kind: str) -> None:
 
 
 async def test_without_hands_nothing_that_needs_them_passes_or_moves(seed: int) -> None:
-    run = await examine(seed=seed, hands=lambda _: Nobody())
-    assert not with_verdict(run.lines, Verdict.FAIL), failures(run)
-    left_out = with_verdict(run.lines, Verdict.NOT_CHECKED)
-    assert {line.id for line in run.lines if line.hands} <= left_out
-    checked = with_verdict(run.lines, Verdict.PASS)
+    run = await examine(seed=seed, hands=lambda _: NoOperator())
+    assert not with_verdict(run.results, RequirementVerdict.FAIL), failures(run)
+    left_out = with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
+    assert {line.id for line in run.results if line.hands} <= left_out
+    checked = with_verdict(run.results, RequirementVerdict.PASS)
     assert {"HS-10", "CM-08", "SH-11", "SH-24"} <= checked
-    assert checked | left_out == {line.id for line in run.lines}
+    assert checked | left_out == {line.id for line in run.results}
 
 
 @pytest.mark.parametrize("kind", kinds_with_requirements())
 async def test_every_kind_can_be_checked_without_hands(seed: int, kind: str) -> None:
-    run = await examine(kind.replace("_", "-"), seed=seed, hands=lambda _: Nobody())
-    passed, left_out = with_verdict(run.lines, Verdict.PASS), with_verdict(run.lines, Verdict.NOT_CHECKED)
-    assert {line.id for line in run.lines if line.hands} <= left_out
-    assert passed | left_out == {line.id for line in run.lines}, failures(run)
+    run = await examine(kind.replace("_", "-"), seed=seed, hands=lambda _: NoOperator())
+    passed, left_out = with_verdict(run.results, RequirementVerdict.PASS), with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
+    assert {line.id for line in run.results if line.hands} <= left_out
+    assert passed | left_out == {line.id for line in run.results}, failures(run)
     own = {requirement.id for requirement in kind_chapter(kind)[1].requirements}
     assert passed & own, "nothing of its own can be checked without hands"
 
 
 async def test_hands_that_cannot_do_it_leave_it_unchecked(seed: int) -> None:
-    class Clumsy(MachineHands):
-        async def do(self, step: Step) -> None:
+    class Clumsy(MachineOperator):
+        async def do(self, step: ManualStep) -> None:
             raise NotChecked(f"could not be done by hand: {step.sentence}")
 
         now = do
 
     run = await examine(seed=seed, only=["SH-40", "SH-50"], hands=Clumsy)
-    assert with_verdict(run.lines, Verdict.NOT_CHECKED) == {"SH-40", "SH-50"}
-    assert "open the door" in next(line.why for line in run.lines if line.id == "SH-40")
+    assert with_verdict(run.results, RequirementVerdict.NOT_CHECKED) == {"SH-40", "SH-50"}
+    assert "open the door" in next(line.why for line in run.results if line.id == "SH-40")
 
 
 # --- devices that are lost, hang, restart ---------------------------------------------------------------------------
 
 
-def _at(name: str, fault: str) -> Callable[[Requirement, Machine], None]:
+def _at(name: str, fault: str) -> Callable[[Requirement, SimulatedMachine], None]:
     """Let something happen when one requirement's turn comes."""
 
-    def during(requirement: Requirement, machine: Machine) -> None:
+    def during(requirement: Requirement, machine: SimulatedMachine) -> None:
         if requirement.id == name:
             machine.inject(fault)
 
@@ -289,27 +289,27 @@ def _at(name: str, fault: str) -> Callable[[Requirement, Machine], None]:
 
 async def test_a_device_that_is_unplugged_leaves_the_rest_unchecked(seed: int) -> None:
     run = await examine(seed=seed, during=_at("LK-03", "unplug:seconds=0"))
-    ids = [line.id for line in run.lines]
+    ids = [line.id for line in run.results]
     before, after = ids[: ids.index("LK-03")], ids[ids.index("LK-03") :]
-    assert with_verdict(run.lines, Verdict.PASS) == set(before)
-    assert with_verdict(run.lines, Verdict.NOT_CHECKED) == set(after)
-    assert "LK-03" in run.lost
-    assert "PB-113" in run.lost
+    assert with_verdict(run.results, RequirementVerdict.PASS) == set(before)
+    assert with_verdict(run.results, RequirementVerdict.NOT_CHECKED) == set(after)
+    assert "LK-03" in run.ended_early
+    assert "PB-113" in run.ended_early
 
 
 async def test_a_device_that_hangs_fails_where_it_hung_and_leaves_the_rest_unchecked(seed: int) -> None:
     run = await examine(seed=seed, during=_at("SE-02", "hang:seconds=0"))
-    assert with_verdict(run.lines, Verdict.FAIL) == {"SE-02"}
-    assert "PB-114" in run.lost
-    assert {"SE-03", "LK-01", "SH-63"} <= with_verdict(run.lines, Verdict.NOT_CHECKED)
+    assert with_verdict(run.results, RequirementVerdict.FAIL) == {"SE-02"}
+    assert "PB-114" in run.ended_early
+    assert {"SE-03", "LK-01", "SH-63"} <= with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
 
 
 @pytest.mark.parametrize("name", ["HS-05", "LK-09", "RT-07", "CM-11", "SH-11", "SH-42"])
 async def test_a_device_that_restarts_in_the_middle_is_checked_to_the_end(seed: int, name: str) -> None:
     run = await examine(seed=seed, during=_at(name, "reboot"))
-    assert not run.lost
-    assert with_verdict(run.lines, Verdict.FAIL) <= {name}
-    assert "SH-63" in with_verdict(run.lines, Verdict.PASS)
+    assert not run.ended_early
+    assert with_verdict(run.results, RequirementVerdict.FAIL) <= {name}
+    assert "SH-63" in with_verdict(run.results, RequirementVerdict.PASS)
 
 
 @pytest.mark.parametrize(
@@ -332,9 +332,9 @@ async def test_a_device_that_restarts_in_the_middle_is_checked_to_the_end(seed: 
 )
 async def test_a_power_cut_in_the_middle_spoils_no_other_check(seed: int, model: str, name: str) -> None:
     run = await examine(model, seed=seed, during=_at(name, "power_cut:seconds=2"))
-    assert not run.lost
-    assert with_verdict(run.lines, Verdict.FAIL) <= {name}, failures(run)
-    assert run.lines[-1].verdict is Verdict.PASS
+    assert not run.ended_early
+    assert with_verdict(run.results, RequirementVerdict.FAIL) <= {name}, failures(run)
+    assert run.results[-1].verdict is RequirementVerdict.PASS
 
 
 async def test_an_interrupted_run_has_a_verdict_for_every_requirement(seed: int) -> None:
@@ -345,10 +345,10 @@ async def test_an_interrupted_run_has_a_verdict_for_every_requirement(seed: int)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    assert len(run.lines) == len(asked_of(machine))
-    assert run.lost == "interrupted"
-    assert run.lines[-1].verdict is Verdict.NOT_CHECKED
-    assert run.lines[-1].why == "interrupted"
+    assert len(run.results) == len(asked_of(machine))
+    assert run.ended_early == "interrupted"
+    assert run.results[-1].verdict is RequirementVerdict.NOT_CHECKED
+    assert run.results[-1].why == "interrupted"
 
 
 # --- checks that misbehave ------------------------------------------------------------------------------------------
@@ -358,26 +358,26 @@ async def _verdicts(*checks: Requirement) -> list[tuple[str, str]]:
     async with on_bench() as (bench, _):
         run = Runner(bench, list(checks))
         await run.run()
-    return [(line.verdict, line.why or line.expected) for line in run.lines]
+    return [(line.verdict, line.why or line.expected) for line in run.results]
 
 
 def _requirement(name: str, check: object, **more: object) -> Requirement:
     return replace(requirements_of("shuffler")[0], id=name, check=check, needs=(), **more)  # type: ignore[arg-type]
 
 
-async def _good(_: Bench) -> None:
+async def _good(_: ConformanceBench) -> None:
     return
 
 
-async def _bad(_: Bench) -> None:
-    raise Failed("something", "something else")
+async def _bad(_: ConformanceBench) -> None:
+    raise RequirementFailed("something", "something else")
 
 
-async def _unable(_: Bench) -> None:
+async def _unable(_: ConformanceBench) -> None:
     raise NotChecked("no cards")
 
 
-async def _endless(_: Bench) -> None:
+async def _endless(_: ConformanceBench) -> None:
     await asyncio.Event().wait()
 
 
@@ -410,21 +410,21 @@ async def test_what_needs_a_failed_requirement_is_skipped_and_what_needs_an_unch
 
 
 async def test_a_defect_of_the_kit_is_raised_and_the_rest_is_not_checked() -> None:
-    async def broken(_: Bench) -> None:
+    async def broken(_: ConformanceBench) -> None:
         raise ZeroDivisionError
 
     async with on_bench() as (bench, _):
         run = Runner(bench, [_requirement("XX-01", broken), _requirement("XX-02", _good)])
         with pytest.raises(ZeroDivisionError):
             await run.run()
-    assert [line.verdict for line in run.lines] == [Verdict.NOT_CHECKED, Verdict.NOT_CHECKED]
-    assert "the kit itself failed" in run.lost
+    assert [line.verdict for line in run.results] == [RequirementVerdict.NOT_CHECKED, RequirementVerdict.NOT_CHECKED]
+    assert "the kit itself failed" in run.ended_early
 
 
 # --- who answers ----------------------------------------------------------------------------------------------------
 
 
-async def test_another_device_than_the_key_files_is_told_before_anything_is_checked(seed: int) -> None:
+async def test_a_device_that_does_not_match_the_key_file_is_reported_before_any_check(seed: int) -> None:
     with pytest.raises(UnknownSerial, match="key file is for SN-1"):
         await examine(seed=seed, key_for=lambda key: DeviceKey("SN-1", key.kind, key.key))
     with pytest.raises(WrongKind, match="a shuffler"):
@@ -437,9 +437,9 @@ async def test_another_device_than_the_key_files_is_told_before_anything_is_chec
 
 async def test_a_wrong_key_fails_the_proof_and_skips_what_needs_a_session(seed: int) -> None:
     run = await examine(seed=seed, faults=["wrong_key"])
-    assert with_verdict(run.lines, Verdict.FAIL) == {"HS-03"}
-    assert "PB-311" in next(line.seen for line in run.lines if line.id == "HS-03")
-    assert {"HS-04", "LK-01", "SH-01"} <= with_verdict(run.lines, Verdict.SKIPPED)
+    assert with_verdict(run.results, RequirementVerdict.FAIL) == {"HS-03"}
+    assert "PB-311" in next(line.seen for line in run.results if line.id == "HS-03")
+    assert {"HS-04", "LK-01", "SH-01"} <= with_verdict(run.results, RequirementVerdict.SKIPPED)
 
 
 async def test_no_key_and_no_card_is_in_the_evidence(seed: int) -> None:
@@ -458,7 +458,7 @@ async def test_a_device_that_names_cards_out_of_turn_is_found_and_its_cards_are_
         wrap(machine.board, "_handle", lambda *_: m.Findings(1, bytes([11, 12]), b""))
         run = Runner(bench, asked_of(machine, ["PL-12", "SH-01"]))
         await run.run()
-    assert {"PL-12", "SH-01"} <= with_verdict(run.lines, Verdict.FAIL) | with_verdict(run.lines, Verdict.NOT_CHECKED)
+    assert {"PL-12", "SH-01"} <= with_verdict(run.results, RequirementVerdict.FAIL) | with_verdict(run.results, RequirementVerdict.NOT_CHECKED)
     text = failures(run)
     assert "Findings (names cards)" in text
     assert "0b0c" not in text

@@ -16,10 +16,10 @@ import pytest
 
 from firmware_bridge.errors import DataFolderUnusable, NoBox
 from table_controller.controller import control as module
-from table_controller.controller.client import BoxClient, Refused
-from table_controller.controller.control import Control
+from table_controller.controller.client import BoxClient, RefusedByBox
+from table_controller.controller.control import ControlSocket
 from table_controller.controller.protocol import MAX_LINE
-from tests.support.boxes import PIN, Bench
+from tests.support.boxes import PIN, BoxTestBench
 from tests.support.tools import need
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ pytestmark = pytest.mark.realtime
 
 
 @asynccontextmanager
-async def served(folder: Path) -> AsyncIterator[Control]:
-    bench = Bench(folder)
+async def served(folder: Path) -> AsyncIterator[ControlSocket]:
+    bench = BoxTestBench(folder)
     await bench.start(0.1)
-    control = Control(bench.box, folder / "control.sock")
+    control = ControlSocket(bench.box, folder / "control.sock")
     await control.start()
     try:
         yield control
@@ -106,7 +106,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_the_table_goes_on(
             await reading.close()
 
 
-async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_path: Path) -> None:
+async def test_a_flood_of_requests_lets_the_table_run_after_each(tmp_path: Path) -> None:
     async with served(tmp_path) as control:
         loop, turns, answers = asyncio.get_running_loop(), 0, 200
 
@@ -122,20 +122,20 @@ async def test_a_flood_of_requests_lets_the_table_have_its_turn_after_each(tmp_p
         assert turns >= answers
 
 
-async def test_however_much_is_asked_the_loop_comes_round_after_each_request(
+async def test_the_event_loop_runs_after_each_request_under_any_load(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with served(tmp_path) as control:
         most = came = 0
 
-        def look(client: module.Client, request: bytes) -> None:
+        def look(client: module.ClientConnection, request: bytes) -> None:
             nonlocal most, came
             came += 1
             most = max(most, came)
             original(client, request)
 
-        original = module.Client._handle_line
-        monkeypatch.setattr(module.Client, "_handle_line", look)
+        original = module.ClientConnection._handle_line
+        monkeypatch.setattr(module.ClientConnection, "_handle_line", look)
         floods = [asyncio.create_task(_exchange(control.path, b'{"do": "sign_off", "credential": "x"}\n' * 300))
                   for _ in range(4)]  # fmt: skip
         while not all(flood.done() for flood in floods):
@@ -150,7 +150,7 @@ async def test_a_file_in_the_sockets_place_is_left_as_it_is(tmp_path: Path) -> N
         path = tmp_path / "precious"
         path.write_text("meters")
         with pytest.raises(DataFolderUnusable, match="is not a socket"):
-            await Control(control.box, path).start()
+            await ControlSocket(control.box, path).start()
         assert path.read_text() == "meters"
 
 
@@ -160,7 +160,7 @@ async def test_no_more_clients_than_a_table_can_have(tmp_path: Path, monkeypatch
         clients = [await BoxClient.connect(control.path) for _ in range(2)]
         for client in clients:
             await client.request("follow")
-        with pytest.raises(Refused, match="takes no more") as refused:
+        with pytest.raises(RefusedByBox, match="takes no more") as refused:
             await BoxClient.connect(control.path)
         assert refused.value.code == "PB-813"
         await clients[0].close()
@@ -178,8 +178,8 @@ async def test_clients_that_do_nothing_keep_nobody_out(tmp_path: Path, monkeypat
         await useful.request("sign_on", credential="D1", pin=PIN)
         idle = [await BoxClient.connect(control.path) for _ in range(2)]
         third = await BoxClient.connect(control.path)
-        await asyncio.wait_for(idle[0].gone.wait(), 10)
-        assert not idle[1].gone.is_set(), "the oldest goes first"
+        await asyncio.wait_for(idle[0].ended.wait(), 10)
+        assert not idle[1].ended.is_set(), "the oldest goes first"
         assert await useful.request("status")
         assert await third.request("status")
         assert len(control.clients) <= 3
@@ -187,7 +187,7 @@ async def test_clients_that_do_nothing_keep_nobody_out(tmp_path: Path, monkeypat
             await client.close()
 
 
-async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_ends(tmp_path: Path) -> None:
+async def test_a_follower_receives_steps_and_device_events_until_the_box_ends(tmp_path: Path) -> None:
     pushed: list[dict[str, Any]] = []
     async with served(tmp_path) as control:
         client = await BoxClient.connect(control.path, pushed.append)
@@ -202,7 +202,7 @@ async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_e
         (received,) = [push["told"] for push in pushed if "told" in push]
         assert (received["slot"], received["event"]) == ("shoe.1", "Reported")
     async with asyncio.timeout(10):
-        await client.gone.wait()
+        await client.ended.wait()
     with pytest.raises(NoBox):
         await client.request("status")
     await client.close()
@@ -210,7 +210,7 @@ async def test_whoever_follows_sees_steps_and_what_machines_tell_until_the_box_e
         await BoxClient.connect(control.path)
 
 
-async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> None:
+async def test_another_user_of_the_computer_is_refused(tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root may become another user to be refused (run this as root)")
     async with served(tmp_path) as control:
         control.path.chmod(0o777)
@@ -231,14 +231,14 @@ async def test_another_user_of_the_computer_is_told_to_go(tmp_path: Path) -> Non
         assert "group" in error["act"]
 
 
-async def test_a_socket_that_cannot_be_made_is_said_plainly(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+async def test_a_socket_that_cannot_be_created_is_a_clear_error(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
     await bench.start(0.1)
     try:
         with pytest.raises(DataFolderUnusable, match="at most 107 bytes"):
-            await Control(bench.box, tmp_path / ("x" * 120)).start()
+            await ControlSocket(bench.box, tmp_path / ("x" * 120)).start()
         with pytest.raises(DataFolderUnusable, match="No such file"):
-            await Control(bench.box, tmp_path / "no" / "s").start()
+            await ControlSocket(bench.box, tmp_path / "no" / "s").start()
     finally:
         await bench.box.stop()
         bench.close()

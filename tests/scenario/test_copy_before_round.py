@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import pytest
 
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.controller.box import Box
 from table_controller.controller.status import status_of
 from table_controller.journal import records as rec
@@ -17,7 +17,7 @@ from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Ack
 from table_controller.table import events as ev
 from table_controller.table.decisions import Finding
-from tests.support.boxes import Bench, Talk
+from tests.support.boxes import BoxTestBench, DirectClient
 from tests.support.power_cuts import steps
 
 if TYPE_CHECKING:
@@ -46,46 +46,46 @@ class ScriptedCopier:
 
 
 @asynccontextmanager
-async def with_copy(folder: Path) -> AsyncIterator[tuple[Bench, Box, ScriptedCopier, Talk]]:
-    bench = Bench(folder)
+async def with_copy(folder: Path) -> AsyncIterator[tuple[BoxTestBench, Box, ScriptedCopier, DirectClient]]:
+    bench = BoxTestBench(folder)
     copier = ScriptedCopier()
     box = bench.box = Box(bench.plan, bench.clock, threads=False)
     await box.begin(bench._open, lambda _store: cast("Copier", copier))
     await asyncio.sleep(2.0)
     try:
-        yield bench, box, copier, await Talk(box).sign_on("D1", "F1", "T1", "A1")
+        yield bench, box, copier, await DirectClient(box).sign_on("D1", "F1", "T1", "A1")
     finally:
         await box.stop()
         bench.close()
 
 
-def against(box: Box) -> set[str]:
-    return {reason.key for reason in box.running().table.permit("open_bets")}
+def reasons_against_opening(box: Box) -> set[str]:
+    return {reason.key for reason in box.running_controller().table.permit("open_bets")}
 
 
 async def test_rounds_wait_for_the_copy_and_open_once_it_is_reached(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (_, box, copier, _talk):
-        assert "copy_not_reached" in against(box)
+        assert "copy_not_reached" in reasons_against_opening(box)
         copier.become(box, ABSENT)
-        assert "copy_not_reached" in against(box)
+        assert "copy_not_reached" in reasons_against_opening(box)
         copier.become(box, REACHED)
-        assert "copy_not_reached" not in against(box)
+        assert "copy_not_reached" not in reasons_against_opening(box)
         copier.become(box, ABSENT)
-        assert "copy_not_reached" not in against(box), "later the game goes on, and the box says how far it is behind"
+        assert "copy_not_reached" not in reasons_against_opening(box), "later the game goes on, and the box says how far it is behind"
 
 
 async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal_names_them(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (bench, box, copier, talk):
         copier.become(box, ABSENT)
-        text = await talk.say("OpenRound", by="D1")
+        text = await talk.submit("OpenRound", by="D1")
         assert "copy_not_reached" in str(text)
         for by, second in (("F1", "A1"), ("T1", "F1"), ("D1", "T1")):
-            answer = await talk.say("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
+            answer = await talk.submit("CopyAbsenceConfirmed", document="memo 3", by=by, second=second)
             assert "confirm_copy_absent needs two people: a floorperson" in str(answer), answer
-        assert "name the document" in str(await talk.say("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
-        assert "copy_not_reached" in against(box)
-        await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
-        assert "copy_not_reached" not in against(box)
+        assert "name the document" in str(await talk.submit("CopyAbsenceConfirmed", document=" ", by="F1", second="T1"))
+        assert "copy_not_reached" in reasons_against_opening(box)
+        await talk.submit("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        assert "copy_not_reached" not in reasons_against_opening(box)
         (event,) = [
             step.event
             for step in steps(bench.records())
@@ -98,11 +98,11 @@ async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal
 async def test_every_start_asks_anew(tmp_path: Path) -> None:
     async with with_copy(tmp_path) as (bench, box, copier, talk):
         copier.become(box, ABSENT)
-        await talk.say("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
+        await talk.submit("CopyAbsenceConfirmed", document="memo 3", by="F1", second="T1")
         await box.stop()
         again = bench.box = Box(bench.plan, bench.clock, threads=False)
         await again.begin(bench._open, lambda _store: cast("Copier", ScriptedCopier()))
-        assert "copy_not_reached" in against(again)
+        assert "copy_not_reached" in reasons_against_opening(again)
         await again.stop()
 
 
@@ -117,12 +117,12 @@ async def test_a_box_whose_copy_was_taken_over_halts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("configured", [True, False])
 async def test_a_box_without_a_copy_is_not_asked(tmp_path: Path, configured: bool) -> None:
-    bench = Bench(tmp_path, "saigon_5_card" if configured else "face_up_pai_gow")
+    bench = BoxTestBench(tmp_path, "saigon_5_card" if configured else "face_up_pai_gow")
     copier = ScriptedCopier()
     copier.state = CopyState(configured)
     box = bench.box = Box(bench.plan, bench.clock, threads=False)
     await box.begin(bench._open, lambda _store: cast("Copier", copier))
-    assert "copy_not_reached" not in against(box), "no copy, or no meter that two boxes could pay"
+    assert "copy_not_reached" not in reasons_against_opening(box), "no copy, or no meter that two boxes could pay"
     await box.stop()
     bench.close()
 
@@ -134,18 +134,18 @@ async def test_a_copy_that_one_person_took_out_of_the_configuration_is_missed_un
         copier.become(box, REACHED)
         await box.stop()
         without = await bench.start()  # [journal] copy is gone from table.toml
-        assert "copy_not_reached" in against(without)
-        talk = await Talk(without).sign_on("F1", "T1")
-        await talk.say("CopyAbsenceConfirmed", document="memo 4", by="F1", second="T1")
-        assert "copy_not_reached" not in against(without)
+        assert "copy_not_reached" in reasons_against_opening(without)
+        talk = await DirectClient(without).sign_on("F1", "T1")
+        await talk.submit("CopyAbsenceConfirmed", document="memo 4", by="F1", second="T1")
+        assert "copy_not_reached" not in reasons_against_opening(without)
         await without.stop()
         answered = await bench.start()
-        assert "copy_not_reached" not in against(answered), "two people answered for a table without a copy"
+        assert "copy_not_reached" not in reasons_against_opening(answered), "two people answered for a table without a copy"
         await answered.stop()
 
 
 async def test_damage_in_the_copy_is_a_finding_once_and_the_table_goes_on(seed: int) -> None:
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         damaged = CopyState(True, Ack(1, b""), damage="record 7 of the second copy is not what was copied: rot")

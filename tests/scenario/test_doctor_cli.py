@@ -54,7 +54,7 @@ def test_rogue_firmware_is_named(tmp_path: Path) -> None:
     assert "firmware" not in rows
 
 
-def test_beside_a_running_box_it_is_the_box_that_is_asked(tmp_path: Path) -> None:
+def test_while_a_box_runs_doctor_queries_the_box(tmp_path: Path) -> None:
     with table(tmp_path) as config, background("run", "--config", str(config)) as box:
         wait_for(tmp_path / "data" / "control.sock", box)
         rows = lines(config)

@@ -11,7 +11,7 @@ from devices.bet_sensor import messages as bet_sensor
 from firmware_bridge.errors import DiskFailed, DiskFull, DiskReadOnly
 from simulators.house.dealer import DEALER
 from simulators.house.disk import DiskWriter
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.journal import records as rec
 from table_controller.journal.chain import Record
 from table_controller.table import core, restart
@@ -30,22 +30,22 @@ YEAR_NS: Final = 365 * 86400 * 1_000_000_000
 SLOW: Final = 5.0
 
 
-async def opened(seed: int) -> House:
+async def opened(seed: int) -> CasinoTable:
     """Return a table that waits for its first round."""
-    house = House(GAME, seed=seed)
+    house = CasinoTable(GAME, seed=seed)
     await house.open("blue", "red")
     return house
 
 
-def slow_disk(house: House) -> None:
+def slow_disk(house: CasinoTable) -> None:
     house.writer._latency = lambda: SLOW  # type: ignore[method-assign]
 
 
-def sensor(house: House, seat: int) -> Any:
+def sensor(house: CasinoTable, seat: int) -> Any:
     return house.machines[f"bet_sensor.{seat}"]
 
 
-async def bet_at_four_before_a_slow_disk(house: House) -> None:
+async def bet_at_four_before_a_slow_disk(house: CasinoTable) -> None:
     """Place a bet at seat 4 and call no more bets; later records take long to reach the disk."""
     house.controller.submit(ev.OpenRound(DEALER))
     await house.wait(1.0)
@@ -55,13 +55,13 @@ async def bet_at_four_before_a_slow_disk(house: House) -> None:
     house.controller.submit(ev.NoMoreBets(DEALER))
 
 
-def against_opening(house: House) -> set[str]:
+def against_opening(house: CasinoTable) -> set[str]:
     table = house.controller.table
     deck = table.context.next_deck()
     return {reason.key for reason in table.permit("open_bets", deck=deck.name if deck else None)}
 
 
-async def test_what_permits_waits_for_the_disk_and_what_makes_safe_does_not(seed: int) -> None:
+async def test_permitting_commands_wait_for_the_disk_and_fail_safe_commands_do_not(seed: int) -> None:
     house = await opened(seed)
     try:
         slow_disk(house)
@@ -105,7 +105,7 @@ async def test_a_command_that_is_not_permitted_any_more_when_it_is_on_disk_is_re
         await house.wait(1.0)
         house.controller.submit(ev.NoMoreBets(DEALER))
         await house.wait(2 * SLOW + 1)
-        ends = [e for e, _ in house.log if isinstance(e, ev.CommandEnded) and e.command in issued]
+        ends = [e for e, _ in house.step_log if isinstance(e, ev.CommandEnded) and e.command in issued]
         assert [(end.command, end.outcome) for end in ends] == [(id_, "revoked") for id_ in issued]
         assert not any(sensor(house, seat).firmware.memory.open for seat in range(1, 7))
     finally:
@@ -116,7 +116,7 @@ async def test_the_journal_holds_every_step_in_the_order_of_the_steps(seed: int)
     house = await opened(seed)
     try:
         await house.round((1, 4))
-        reported = [(event, decisions) for event, decisions in house.log]
+        reported = [(event, decisions) for event, decisions in house.step_log]
         assert [(step.event, step.decisions) for step in steps(house.disk.records)] == reported
         times = [(r.wall_ns, r.mono_ns) for r in house.disk.records if r.kind == rec.STEP]
         assert times == sorted(times)
@@ -155,7 +155,7 @@ async def test_a_failing_journal_locks_everything_until_the_restart_and_loses_no
         await house.power_up()
         hold = next(iter(house.controller.table.state.holds.values()))
         assert (hold.trigger, hold.this_round) == ("box_restarted", True)
-        await house.rest()
+        await house.until_quiescent()
         assert house.controller.table.state.round.state == mc.IDLE
         assert [(d.round, d.seat) for d in decided(house.disk.records) if isinstance(d, BetAccepted)] == [
             (1, 1), (1, 4), (2, 2), (2, 6),
@@ -182,25 +182,25 @@ async def test_a_lock_whose_record_was_lost_still_counts_and_its_number_is_never
         sent = [d.id for d in decided(house.disk.records) if isinstance(d, Command)]
         assert lost.lock_id not in sent
         assert house.controller.table.state.next_id > 2 << 32
-        await house.rest()
+        await house.until_quiescent()
         (bet,) = [d for d in decided(house.disk.records) if isinstance(d, BetAccepted)]
         assert (bet.round, bet.seat) == (1, 4)
     finally:
         await house.close()
 
 
-async def restarted(house: House) -> None:
+async def restarted(house: CasinoTable) -> None:
     house.disk.cut()
     await house.power_up()
-    await house.rest()
+    await house.until_quiescent()
 
 
 @clauses("688a.3(c)(2)")
 @pytest.mark.parametrize("right", [True, False])
-async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_says_otherwise(seed: int, right: bool) -> None:
+async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_proves_otherwise(seed: int, right: bool) -> None:
     house = await opened(seed)
     try:
-        house.clock.right = right
+        house.clock.is_synchronized = right
         await restarted(house)
         due = [step.event for step in steps(house.disk.records) if isinstance(step.event, ev.Due)]
         assert ("deck_expired" in against_opening(house)) is not right
@@ -209,20 +209,20 @@ async def test_over_a_power_off_a_deck_is_expired_unless_a_trusted_clock_says_ot
         await house.close()
 
 
-async def test_a_clock_that_went_back_by_a_year_is_said_and_locks_until_a_floorperson_knows(seed: int) -> None:
+async def test_a_clock_that_went_back_by_a_year_locks_the_table_until_a_floorperson_acknowledges(seed: int) -> None:
     house = await opened(seed)
     try:
         house.clock.ahead_ns = -YEAR_NS
         house.disk.cut()
-        house.people.take = lambda decision: None  # type: ignore[method-assign] # nobody is there
+        house.people.see_decision = lambda decision: None  # type: ignore[method-assign] # nobody is there
         await house.power_up()
         assert [hold.trigger for hold in house.controller.table.state.holds.values()] == ["clock_back"]
         assert {"any_irregularity", "deck_expired"} <= against_opening(house)
         box = [r for r in house.disk.records if r.kind == rec.BOX][-1]
         assert rec.decode_box(box.body).back
-        del house.people.take
-        house.people.look_again()
-        await house.rest()
+        del house.people.see_decision
+        house.people.look_at_screen()
+        await house.until_quiescent()
         assert "deck_expired" in against_opening(house), "an acknowledgement makes no deck younger"
         assert "any_irregularity" not in against_opening(house)
     finally:
@@ -236,13 +236,13 @@ async def test_a_step_of_the_clock_is_written_down_and_ages_take_the_larger(seed
         await house.wait(61.0)
         assert "deck_expired" in against_opening(house)
         (step,) = [r for r in house.disk.records if r.kind == rec.CLOCK]
-        assert step.body == rec.encode_body(rec.ClockStep(9 * 3600 * 1_000_000_000))
+        assert step.body == rec.encode_body(rec.ClockRecord(9 * 3600 * 1_000_000_000))
     finally:
         await house.close()
 
 
 @pytest.mark.parametrize("trouble", ["damaged", "newer", "full"])
-async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touches_nothing(
+async def test_a_box_whose_journal_cannot_be_opened_locks_every_device_that_answers_and_moves_nothing(
     seed: int, trouble: str
 ) -> None:
     house = await opened(seed)
@@ -261,13 +261,13 @@ async def test_a_box_whose_journal_cannot_be_taken_locks_what_answers_and_touche
         await house.power_up()
         box = house.box
         assert box.controller is None
-        assert box.locked is not None
+        assert box.safe_mode is not None
         await house.wait(5.0)
-        assert sorted(box.locked.stopped) == sorted(
+        assert sorted(box.safe_mode.stopped_slots) == sorted(
             name for name in house.machines if name != "meter_sign.1"
         )  # shows, moves not
         assert not any(sensor(house, seat).firmware.memory.open for seat in range(1, 7))
-        assert box.locked.cause.code in ("PB-712", "PB-713", "PB-716")
+        assert box.safe_mode.cause.code in ("PB-712", "PB-713", "PB-716")
         assert [record for record in house.disk.records if record.body != b"{}"] == [
             record for record in whole if trouble != "damaged" or record.seq != whole[-3].seq
         ], "nothing may be written"
@@ -299,7 +299,7 @@ async def test_a_start_that_forgets_a_claimed_hit_is_caught_by_the_comparison(
     """The check can fail: a core that starts without its unpaid hits."""
 
     def forgetful(c: Context, event: ev.BoxStarted) -> None:
-        restart.started(c, event)
+        restart.on_box_started(c, event)
         money = c.state.money
         money.hits = {id_: hit for id_, hit in money.hits.items() if hit.state not in mc.HIT_OPEN}
 

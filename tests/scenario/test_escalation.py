@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import layout, table_toml
+from simulators.table import table_slots, table_toml
 from table_controller.config import load_config
 from table_controller.controller.from_config import plan_of
 from table_controller.controller.status import status_of
-from tests.support.boxes import Bench, Talk
-from tests.support.configs import lay_out
+from tests.support.boxes import BoxTestBench, DirectClient
+from tests.support.configs import write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,9 +23,9 @@ GAME = "face_up_pai_gow"
 
 def configured(folder: Path, seconds: int | None) -> float:
     """Return the escalation time of a table with this text in its table.toml."""
-    text = table_toml(GAME, {slot: f"/dev/{slot}" for slot in layout(GAME)})
+    text = table_toml(GAME, {slot: f"/dev/{slot}" for slot in table_slots(GAME)})
     people = "" if seconds is None else f"\n[people]\nescalate_after_s = {seconds}\n"
-    return plan_of(load_config(lay_out(folder, text + people))).escalate_after
+    return plan_of(load_config(write_config(folder, text + people))).escalate_after_s
 
 
 @pytest.mark.parametrize(("written", "after"), [(None, 300.0), (10, 10.0), (61, 61.0)])
@@ -33,15 +33,15 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
     tmp_path: Path, written: int | None, after: float
 ) -> None:
     (tmp_path / "table").mkdir()
-    bench = Bench(tmp_path)
-    bench.plan = replace(bench.plan, escalate_after=configured(tmp_path / "table", written))
+    bench = BoxTestBench(tmp_path)
+    bench.plan = replace(bench.plan, escalate_after_s=configured(tmp_path / "table", written))
     box = await bench.start()
     try:
-        talk = await Talk(box).sign_on("D1")
-        answer = await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+        talk = await DirectClient(box).sign_on("D1")
+        answer = await talk.submit("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
         (hold,) = (each["hold"] for each in answer["decisions"] if each["type"] == "Found")
         assert box.escalation is not None
-        result = box.escalation.since[hold]
+        result = box.escalation.first_seen[hold]
 
         async def at(seconds: float) -> list[int | None]:
             await asyncio.sleep(result + seconds - asyncio.get_running_loop().time())
@@ -64,17 +64,17 @@ async def test_a_fault_that_nobody_acknowledges_is_escalated_at_the_configured_t
 
 
 async def test_a_restart_counts_anew_from_the_start(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
-        talk = await Talk(box).sign_on("D1")
-        await talk.say("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
-        await asyncio.sleep(bench.plan.escalate_after - 1.0)
+        talk = await DirectClient(box).sign_on("D1")
+        await talk.submit("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
+        await asyncio.sleep(bench.plan.escalate_after_s - 1.0)
         assert not bench.notes("escalated")
         await box.stop()
         await asyncio.sleep(1000.0)
         assert not bench.notes("escalated"), "a box that is off escalates nothing"
-        box = await bench.start(settle=bench.plan.escalate_after - 1.0)
+        box = await bench.start(settle=bench.plan.escalate_after_s - 1.0)
         assert not bench.notes("escalated"), "how long nobody came while it was off says nothing"
         await asyncio.sleep(2.0)
         assert len(bench.notes("escalated")) == 1

@@ -13,12 +13,12 @@ from table_controller.controller.status import status_of
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.uplink.beside import source_of
-from table_controller.uplink.retained import Retained
+from table_controller.uplink.retained import RetainedTopics
 from table_controller.uplink.settings import MqttSettings
 from table_controller.uplink.topics import Topics
-from tests.support.asgi import Browser
-from tests.support.boxes import PIN, Bench, Talk
-from tests.support.panels import here
+from tests.support.asgi import AsgiBrowser
+from tests.support.boxes import PIN, BoxTestBench, DirectClient
+from tests.support.panels import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,28 +30,28 @@ BAD_DECK = "deck blue failed its inspection"
 MANY = 500
 
 
-async def _bad_deck(talk: Talk, box: Box) -> None:
+async def _bad_deck(talk: DirectClient, box: Box) -> None:
     """Report by the dealer that a deck is not whole."""
-    await talk.say("DeckReceived", deck="blue")
+    await talk.submit("DeckReceived", deck="blue")
     assert box.controller is not None
     (question,) = [p for p in box.controller.table.state.prompts.values() if p.kind == "opening/composition"]
-    answer = await talk.say("Answer", prompt=question.id, choice="not_whole")
+    answer = await talk.submit("Answer", prompt=question.id, choice="not_whole")
     assert any(decision["type"] == "Finding" for decision in answer["decisions"]), answer
 
 
-async def _refused(talk: Talk, times: int) -> None:
+async def _refused(talk: DirectClient, times: int) -> None:
     for _ in range(times):
-        answer = await talk.say("NoMoreBets")
+        answer = await talk.submit("NoMoreBets")
         assert answer["decisions"][0]["type"] == "Refused", answer
 
 
 async def _floor_page(box: Box) -> list[dict[str, Any]]:
     """Return the findings on the floorperson's page."""
-    panel = Panel(box, box.check_person, name="bench", in_thread=here)
+    panel = Panel(box, box.check_person, name="bench", in_thread=run_inline)
     try:
         archive: Any = panel.live.archive
         await archive._loading
-        floor = Browser(app_of(panel))
+        floor = AsgiBrowser(app_of(panel))
         assert (await floor.sign_on("F1", PIN)).status == 200
         seen = await floor.stream("/api/stream", lambda events: any(e.get("event") == "state" for e in events))
         finding: list[dict[str, Any]] = seen[-1]["data"]["findings"]
@@ -63,17 +63,17 @@ async def _floor_page(box: Box) -> list[dict[str, Any]]:
 async def _published(box: Box) -> list[dict[str, Any]]:
     """Return the findings in the retained state message."""
     settings = MqttSettings(host="127.0.0.1", port=1883, prefix="pitbox/t", client_id="t")
-    retained = Retained(settings, Topics("pitbox/t"), source_of(box), 1.0)
+    retained = RetainedTopics(settings, Topics("pitbox/t"), source_of(box), 1.0)
     state = msgspec.to_builtins(retained._described())
     finding: list[dict[str, Any]] = state["findings"]
     return finding
 
 
 @asynccontextmanager
-async def started(bench: Bench) -> AsyncIterator[tuple[Box, Talk]]:
+async def started(bench: BoxTestBench) -> AsyncIterator[tuple[Box, DirectClient]]:
     box = await bench.start()
     try:
-        yield box, Talk(box)
+        yield box, DirectClient(box)
     finally:
         await box.stop()
 
@@ -95,7 +95,7 @@ async def _must_be_first(box: Box) -> None:
 
 
 async def test_a_bad_deck_stays_first_however_many_requests_are_refused_after_it(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     try:
         async with started(bench) as (box, talk):
             await talk.sign_on("D1")
@@ -109,10 +109,10 @@ async def test_a_bad_deck_stays_first_however_many_requests_are_refused_after_it
 
 
 async def test_a_bad_deck_is_still_shown_after_a_power_cut(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     try:
         box = await bench.start()
-        talk = await Talk(box).sign_on("D1")
+        talk = await DirectClient(box).sign_on("D1")
         await _bad_deck(talk, box)
         await _refused(talk, 60)
         box.lose_power()

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.table import machines as mc
 
 if TYPE_CHECKING:
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import DurableStep
 
 
 async def test_followers_see_every_step_in_the_order_of_the_journal_and_a_failing_one_stops_nothing(seed: int) -> None:
     reported: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["message"]))
-    house = House("dj_wild", seed=seed)
-    seen: list[Step] = []
+    house = CasinoTable("dj_wild", seed=seed)
+    seen: list[DurableStep] = []
 
     def fail(_: Any) -> None:
         raise RuntimeError("a panel's mistake")
@@ -26,7 +26,7 @@ async def test_followers_see_every_step_in_the_order_of_the_journal_and_a_failin
         await house.open("blue")
         await house.round((1,))
         assert house.controller.table.state.round.state == mc.IDLE
-        assert [(step.event, step.decisions) for step in seen] == house.log[-len(seen) :]
+        assert [(step.event, step.decisions) for step in seen] == house.step_log[-len(seen) :]
         on_disk = {r.seq: r for r in house.disk.records}
         assert all(on_disk[step.seq].wall_ns == step.wall_ns for step in seen)
         assert all(on_disk[step.seq].head == step.head for step in seen)

@@ -14,16 +14,16 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandRefused, PitboxError
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.twins.card_mover import STRAINED
-from table_controller.controller.frame_ring import SECONDS, FrameRing
-from table_controller.controller.freezer import Freezer
+from table_controller.controller.frame_ring import WINDOW_S, FrameRing
+from table_controller.controller.freezer import FaultRecorder
 from table_controller.diagnosis import store as st
 from table_controller.diagnosis.causes import diagnose
-from table_controller.diagnosis.dossier import Dossier, encode
-from table_controller.diagnosis.findings import Span, Why
+from table_controller.diagnosis.dossier import FaultReport, encode
+from table_controller.diagnosis.findings import CardRange, CauseKind
 from tests.support.bench import LADDER, over_the_ladder
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 
 @asynccontextmanager
-async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIterator[tuple[Any, Freezer]]:
+async def watched(machine: Any, keep: st.FaultReportStore | None = None) -> AsyncIterator[tuple[Any, FaultRecorder]]:
     """Connect a machine with a fault recorder on its driver."""
     ring = FrameRing(asyncio.get_running_loop().time)
     kind = SHOE if machine.kind == "shoe" else SHUFFLER
-    freezers: list[Freezer] = []
+    freezers: list[FaultRecorder] = []
 
     def original(event: Any) -> None:
-        freezers[0].take(event)
+        freezers[0].handle_device_event(event)
 
-    bench: Any = Stand(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
-    freezer = Freezer(machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
+    bench: Any = DeviceBench(machine, kind, MemoryHost(machine).open, capture=ring, on_event=original)
+    freezer = FaultRecorder(machine.slot, kind, bench.driver, ring, keep, facts=lambda: {"expected": 53}, wall_ns=lambda: 5)
     freezers.append(freezer)
     bench.supervisor.start()
     await bench.until_reported()
@@ -53,16 +53,16 @@ async def watched(machine: Any, keep: st.DossierStore | None = None) -> AsyncIte
         await bench.close()
 
 
-async def fails(bench: Any, freezer: Freezer, method: str = "shuffle") -> Dossier:
+async def fails(bench: Any, freezer: FaultRecorder, method: str = "shuffle") -> FaultReport:
     """Make a command fail; return its fault report."""
     with pytest.raises(PitboxError):
         await getattr(bench.driver, method)(bench.next_id())
     await freezer.close()
-    return freezer.dossiers[-1]
+    return freezer.reports[-1]
 
 
 @over_the_ladder
-async def test_a_jam_is_frozen_with_its_evidence(seed: int, rung: str) -> None:
+async def test_a_jam_is_recorded_with_its_evidence(seed: int, rung: str) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         for fault in LADDER[rung]:
             bench.inject(fault)
@@ -77,14 +77,14 @@ async def test_a_jam_is_frozen_with_its_evidence(seed: int, rung: str) -> None:
         assert [edge.before_us for edge in dossier.edges] == sorted((e.before_us for e in dossier.edges), reverse=True)
         assert dossier.machine.serial == bench.machine.key.serial
         assert dossier.frames
-        assert all(0 <= frame.before_ms <= SECONDS * 1000 for frame in dossier.frames)
+        assert all(0 <= frame.before_ms <= WINDOW_S * 1000 for frame in dossier.frames)
         diagnosis = diagnose(dossier)
-        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), Why.STUCK_CARD)
+        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), CauseKind.STUCK_CARD)
         assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
 
 
 async def test_the_next_fault_has_a_number_of_its_own_and_the_first_stays(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+    async with watched(SimulatedShuffler(seed=seed), st.FaultReportStore(tmp_path)) as (bench, freezer):
         bench.inject("jam:segment=lift,card=9")
         await fails(bench, freezer)
         first = st.file_of(tmp_path, 1).read_bytes()
@@ -98,11 +98,11 @@ async def test_the_next_fault_has_a_number_of_its_own_and_the_first_stays(seed: 
         assert st.numbers(tmp_path) == [1, 2]
         assert st.file_of(tmp_path, 1).read_bytes() == first
         assert st.read(tmp_path, 2).halt.what == "short_card"
-        assert [end.said for end in st.read(tmp_path, 2).ends] == ["Jam", "Cleared"]
+        assert [end.message for end in st.read(tmp_path, 2).ends] == ["Jam", "Cleared"]
 
 
-async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_asked(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+async def test_the_evidence_at_hand_is_on_disk_before_the_machine_is_queried(seed: int, tmp_path: Path) -> None:
+    async with watched(SimulatedShuffler(seed=seed), st.FaultReportStore(tmp_path)) as (bench, freezer):
         bench.inject("jam:segment=lift,card=9")
         command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
         await bench.until(lambda event: isinstance(event, m.Jam))
@@ -116,8 +116,8 @@ async def test_what_is_known_in_the_instant_is_on_disk_before_the_machine_is_ask
         assert st.read(tmp_path, 1).complete
 
 
-async def test_a_machine_that_vanishes_after_its_fault_leaves_a_dossier_all_the_same(seed: int, tmp_path: Path) -> None:
-    async with watched(SimulatedShuffler(seed=seed), st.DossierStore(tmp_path)) as (bench, freezer):
+async def test_a_machine_that_disconnects_after_its_fault_still_has_a_fault_report(seed: int, tmp_path: Path) -> None:
+    async with watched(SimulatedShuffler(seed=seed), st.FaultReportStore(tmp_path)) as (bench, freezer):
         bench.inject("jam:segment=lift,card=9")
         command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
         await bench.until(lambda event: isinstance(event, m.Jam))
@@ -127,7 +127,7 @@ async def test_a_machine_that_vanishes_after_its_fault_leaves_a_dossier_all_the_
         dossier = st.read(tmp_path, 1)
         assert (dossier.complete, dossier.edges, dossier.times) == (True, (), ())
         diagnosis = diagnose(dossier)
-        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), Why.STUCK_CARD)
+        assert (diagnosis.where.segments, diagnosis.causes[0].why) == (("lift",), CauseKind.STUCK_CARD)
 
 
 async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: int) -> None:
@@ -140,14 +140,14 @@ async def test_a_short_stack_and_the_counts_that_follow_it_are_one_fault(seed: i
         with pytest.raises(PitboxError):
             await bench.driver.dispense(bench.next_id(), 4)
         await freezer.close()
-        (dossier,) = freezer.dossiers
-        assert [halt.said for halt in dossier.halts] == ["ShortStack", "Unbalanced"]
+        (dossier,) = freezer.reports
+        assert [halt.message for halt in dossier.halts] == ["ShortStack", "Unbalanced"]
         diagnosis = diagnose(dossier)
-        assert (diagnosis.causes[0].why, diagnosis.where.hidden) == (Why.SLIPPED_CARD, "behind the well")
+        assert (diagnosis.causes[0].why, diagnosis.where.hidden) == (CauseKind.SLIPPED_CARD, "behind the well")
         assert bench.machine.mechanics.left() in (diagnosis.cards.inside or ())
 
 
-async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_connects(seed: int) -> None:
+async def test_power_lost_in_mid_cycle_is_one_fault_report_however_often_the_machine_connects(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         command = asyncio.ensure_future(bench.driver.shuffle(bench.next_id()))
         await bench.until(lambda event: isinstance(event, m.Progress) and event.entered >= 9)
@@ -158,11 +158,11 @@ async def test_power_lost_in_mid_cycle_is_one_dossier_however_often_the_machine_
             bench.inject("unplug:seconds=1")
             await bench.until_reported()
         await freezer.close()
-        assert [dossier.halt.what for dossier in freezer.dossiers] == ["power_lost"]
-        assert diagnose(freezer.dossiers[0]).causes[0].why is Why.INTERRUPTED
+        assert [dossier.halt.what for dossier in freezer.reports] == ["power_lost"]
+        assert diagnose(freezer.reports[0]).causes[0].why is CauseKind.INTERRUPTED
 
 
-async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> None:
+async def test_its_own_history_covers_the_time_before_the_motion(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         await bench.driver.shuffle(bench.next_id())
         await bench.driver.eject(bench.next_id())
@@ -173,13 +173,13 @@ async def test_its_own_history_is_of_the_time_before_the_motion(seed: int) -> No
         before = {times.segment: times.cards for times in dossier.history}
         now = {times.segment: times.cards for times in dossier.times}
         assert (before["feed"], now["feed"]) == (53, 106)
-        assert [end.said for end in dossier.ends] == ["Completed"]
+        assert [end.message for end in dossier.ends] == ["Completed"]
 
 
 # --- what never is in a dossier --------------------------------------------------------------------------------------
 
 
-async def test_decks_that_differ_in_their_order_alone_leave_the_same_dossier(seed: int) -> None:
+async def test_decks_that_differ_only_in_their_order_leave_the_same_fault_report(seed: int) -> None:
     """No byte of it depends on the order of the cards, so it cannot reveal the order."""
     kept = []
     for order in (1, 2):
@@ -212,22 +212,22 @@ async def test_frames_that_name_cards_are_blanked(seed: int) -> None:
 async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         await bench.driver.status()
-        await asyncio.sleep(SECONDS + 1)
+        await asyncio.sleep(WINDOW_S + 1)
         await bench.driver.sensors()
-        assert all(frame.before_ms <= SECONDS * 1000 for frame in freezer.ring.frames())
+        assert all(frame.before_ms <= WINDOW_S * 1000 for frame in freezer.ring.frames())
         assert freezer.ring.frames()
 
 
 # --- a path that is dark before anything moves ------------------------------------------------------------------------
 
 
-async def refuses(bench: Any, freezer: Freezer, method: str, *args: int) -> tuple[Dossier, ...]:
+async def refuses(bench: Any, freezer: FaultRecorder, method: str, *args: int) -> tuple[FaultReport, ...]:
     """Make a command fail because the path is dark; return every fault report."""
     with pytest.raises(CommandRefused) as refusal:
         await getattr(bench.driver, method)(bench.next_id(), *args)
     assert refusal.value.reason == m.Reason.PATH_BLOCKED
     await freezer.close()
-    return tuple(freezer.dossiers)
+    return tuple(freezer.reports)
 
 
 def leave_a_card(bench: Any, at: Any, on: Any, place: str) -> None:
@@ -238,7 +238,7 @@ def leave_a_card(bench: Any, at: Any, on: Any, place: str) -> None:
 
 
 @pytest.mark.parametrize("sensor", ["feed", "draw", "exit"])
-async def test_a_shoe_that_refuses_for_dust_is_frozen_once_and_again_after_it_has_moved(seed: int, sensor: str) -> None:
+async def test_a_shoe_that_refuses_for_dust_is_recorded_once_and_again_after_it_has_moved(seed: int, sensor: str) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject(f"dust:sensor={sensor},percent=70")
@@ -248,30 +248,30 @@ async def test_a_shoe_that_refuses_for_dust_is_frozen_once_and_again_after_it_ha
         assert dossier.times, "it was asked after it, as after any halt"
         diagnosis = diagnose(dossier)
         assert (diagnosis.where.sensors, diagnosis.where.segments) == ((sensor,), ()), "no card makes it so"
-        assert (diagnosis.cards.path, diagnosis.cards.inside) == (Span(0, 0), Span(53, 53))
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.DUST, sensor, False)
+        assert (diagnosis.cards.path, diagnosis.cards.inside) == (CardRange(0, 0), CardRange(53, 53))
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.DUST, sensor, False)
         assert "below the threshold" in diagnosis.causes[0].evidence[-1]
-        assert [cause.why for cause in diagnosis.causes[1:]] == [Why.FOREIGN_OBJECT, Why.LEFT_CARD]
+        assert [cause.why for cause in diagnosis.causes[1:]] == [CauseKind.FOREIGN_OBJECT, CauseKind.LEFT_CARD]
         assert len(await refuses(bench, freezer, "dispense", 7)) == 1, "the same, however often it is asked"
         bench.inject("mend")
         await bench.driver.dispense(bench.next_id(), 7)
         bench.inject("take")
         bench.inject(f"dust:sensor={sensor},percent=70")
         *_, newest = await refuses(bench, freezer, "dispense", 7)
-        assert (newest.halt.what, newest.ends[-1].said) == ("path_blocked", "Dispensed")
-        assert diagnose(newest).cards.inside == Span(46, 46)
+        assert (newest.halt.what, newest.ends[-1].message) == ("path_blocked", "Dispensed")
+        assert diagnose(newest).cards.inside == CardRange(46, 46)
 
 
-async def test_a_shuffler_that_will_not_clear_itself_for_dust_is_frozen(seed: int) -> None:
+async def test_a_shuffler_that_refuses_to_clear_for_dust_is_recorded(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         bench.inject("dust:sensor=lift,percent=70")
         (dossier,) = await refuses(bench, freezer, "clear_jam")
         assert (dossier.halt.what, dossier.halt.refused, dossier.halt.leg) == ("path_blocked", "ClearJam", None)
         diagnosis = diagnose(dossier)
-        assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (Why.DUST, ("lift",), False)
+        assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (CauseKind.DUST, ("lift",), False)
 
 
-async def test_a_card_left_on_the_path_is_for_the_people_of_the_table(seed: int) -> None:
+async def test_a_card_left_on_the_path_is_cleared_by_table_staff(seed: int) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         mechanics = bench.machine.mechanics
@@ -281,69 +281,69 @@ async def test_a_card_left_on_the_path_is_for_the_people_of_the_table(seed: int)
         assert diagnosis.where.segments == ("draw", "exit"), "on either side of the sensor"
         assert 1 in diagnosis.cards.path
         assert mechanics.left() + 1 in (diagnosis.cards.inside or ())
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.LEFT_CARD, "draw", True)
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.LEFT_CARD, "draw", True)
         assert not diagnosis.causes[0].sure, "thick dust looks the same"
 
 
-async def test_two_dark_sensors_are_something_that_lies_there(seed: int) -> None:
+async def test_two_dark_sensors_indicate_an_object_in_the_path(seed: int) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         for sensor in ("draw", "exit"):
             bench.inject(f"dust:sensor={sensor},percent=70")
         diagnosis = diagnose((await refuses(bench, freezer, "dispense", 7))[0])
         assert (diagnosis.causes[0].why, diagnosis.where.sensors, diagnosis.staff) == (
-            Why.FOREIGN_OBJECT,
+            CauseKind.FOREIGN_OBJECT,
             ("draw", "exit"),
             False,
         )
 
 
-async def test_a_manual_shoe_whose_exit_is_dark_is_frozen_too(seed: int) -> None:
+async def test_a_manual_shoe_whose_exit_is_dark_is_recorded_too(seed: int) -> None:
     async with watched(SimulatedManualShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject("dust:sensor=exit,percent=70")
         diagnosis = diagnose((await refuses(bench, freezer, "start_round"))[0])
-        assert (diagnosis.causes[0].why, diagnosis.where.sensors) == (Why.DUST, ("exit",))
+        assert (diagnosis.causes[0].why, diagnosis.where.sensors) == (CauseKind.DUST, ("exit",))
         assert 53 in (diagnosis.cards.inside or ())
 
 
-async def test_what_is_refused_after_a_halt_or_moves_no_card_freezes_nothing_new(seed: int) -> None:
+async def test_a_refusal_after_a_halt_or_of_a_command_that_moves_no_card_adds_no_fault_report(seed: int) -> None:
     async with watched(SimulatedShuffler(seed=seed)) as (bench, freezer):
         bench.inject("dust:sensor=lift,percent=70")
         with pytest.raises(CommandRefused):
             await bench.driver.jog(bench.next_id(), m.Motor.TRANSPORT)
         await freezer.close()
-        assert not freezer.dossiers
+        assert not freezer.reports
         await fails(bench, freezer)
         assert [each.halt.what for each in await refuses(bench, freezer, "clear_jam")] == ["jam"]
 
 
-async def test_a_machine_that_does_not_say_what_is_dark_leaves_the_cause_open(seed: int) -> None:
+async def test_a_machine_that_does_not_report_dark_sensors_leaves_the_cause_open(seed: int) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         bench.inject("dust:sensor=draw,percent=70")
         (dossier,) = await refuses(bench, freezer, "dispense", 7)
         mute = diagnose(msgspec.structs.replace(dossier, levels=()))
-        assert (mute.causes[0].why, mute.staff) == (Why.UNKNOWN, False)
-        assert mute.cards.path == Span(0, 1)
+        assert (mute.causes[0].why, mute.staff) == (CauseKind.UNKNOWN, False)
+        assert mute.cards.path == CardRange(0, 1)
         assert 53 in (mute.cards.inside or ())
         clear = tuple(msgspec.structs.replace(level, blocked=False) for level in dossier.levels)
         gone = diagnose(msgspec.structs.replace(dossier, levels=clear))
-        assert (gone.causes[0].why, gone.staff) == (Why.INTERRUPTED, True)
+        assert (gone.causes[0].why, gone.staff) == (CauseKind.INTERRUPTED, True)
 
 
 # --- a motor that does not turn ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("motor", list(m.Motor))
-async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_makes_sure(motor: m.Motor) -> None:
+async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_confirms_it(motor: m.Motor) -> None:
     # Always the same seed: one measurement in a few hundred is as low as that of a turning motor.
     async with watched(SimulatedShuffler(seed=1)) as (bench, freezer):
         name = motor.name.lower()
         bench.inject(f"seized:motor={name}")
         diagnosis = diagnose(await fails(bench, freezer))
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.SEIZED_MOTOR, name, False)
-        assert (diagnosis.causes[0].sure, diagnosis.causes[1].why) == (False, Why.STUCK_CARD)
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.SEIZED_MOTOR, name, False)
+        assert (diagnosis.causes[0].sure, diagnosis.causes[1].why) == (False, CauseKind.STUCK_CARD)
         assert bench.machine.mechanics.inside() in (diagnosis.cards.inside or ())
         bench.machine.world.move_all(bench.machine.mechanics.intake, "pocket")
         bench.inject("mend")
@@ -353,17 +353,17 @@ async def test_a_seized_motor_is_named_at_its_first_card_and_a_jog_makes_sure(mo
         with pytest.raises(PitboxError):
             await bench.driver.jog(bench.next_id(), motor)
         await freezer.close()
-        jogged = diagnose(freezer.dossiers[-1])
-        assert (freezer.dossiers[-1].halt.said, freezer.dossiers[-1].halt.bad_motors) == ("Jogged", (name,))
-        assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (Why.SEIZED_MOTOR, name, True)
+        jogged = diagnose(freezer.reports[-1])
+        assert (freezer.reports[-1].halt.message, freezer.reports[-1].halt.bad_motors) == ("Jogged", (name,))
+        assert (jogged.causes[0].why, jogged.causes[0].at, jogged.causes[0].sure) == (CauseKind.SEIZED_MOTOR, name, True)
         with pytest.raises(PitboxError):
             await bench.driver.self_test(bench.next_id())
         await freezer.close()
-        tested = diagnose(freezer.dossiers[-1])
-        assert (tested.causes[0].why, tested.causes[0].at, tested.staff) == (Why.SEIZED_MOTOR, name, False)
+        tested = diagnose(freezer.reports[-1])
+        assert (tested.causes[0].why, tested.causes[0].at, tested.staff) == (CauseKind.SEIZED_MOTOR, name, False)
 
 
-async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_again(seed: int) -> None:
+async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stalls_again(seed: int) -> None:
     async with watched(SimulatedShoe(seed=seed)) as (bench, freezer):
         await bench.driver.load(bench.next_id())
         command = asyncio.ensure_future(bench.driver.dispense(bench.next_id(), 7))
@@ -371,11 +371,11 @@ async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stands_still_a
         bench.inject("seized:motor=draw")
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
-        diagnosis = diagnose(freezer.dossiers[-1])
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (Why.STUCK_CARD, False), (
+        diagnosis = diagnose(freezer.reports[-1])
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (CauseKind.STUCK_CARD, False), (
             "nothing tells it from a card"
         )
         bench.inject("clear_path")
         diagnosis = diagnose(await fails(bench, freezer, "clear_jam"))
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (Why.SEIZED_MOTOR, "draw", False)
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.SEIZED_MOTOR, "draw", False)
         assert "the motion before also ended in a jam" in diagnosis.causes[0].evidence

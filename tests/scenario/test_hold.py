@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from simulators.house.dealer import DEALER
-from simulators.house.table import House
-from table_controller.controller.hold import LONGEST, Hold
+from simulators.house.table import CasinoTable
+from table_controller.controller.hold import LONGEST_S, ConfirmationBatch
 from table_controller.journal import records as rec
 from table_controller.table import events as ev
 
@@ -23,7 +23,7 @@ SEATS: Final = range(1, 7)
 class Watched:
     """A table with open bets; `groups` holds the events of each commit."""
 
-    def __init__(self, house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, house: CasinoTable, monkeypatch: pytest.MonkeyPatch) -> None:
         self.house = house
         self.groups: list[list[ev.Event]] = []
         disk = house.disk
@@ -33,11 +33,11 @@ class Watched:
             self.groups.append([rec.decode_step(each.body).event for each in records if each.kind == rec.STEP])
             write(owner, records, snapshot)
 
-        monkeypatch.setattr(disk, "write", watch)
+        monkeypatch.setattr(disk, "write_export", watch)
 
     @classmethod
     async def opened(cls, seed: int, monkeypatch: pytest.MonkeyPatch) -> Watched:
-        house = House(GAME, seed=seed)
+        house = CasinoTable(GAME, seed=seed)
         await house.open("blue", "red")
         house.controller.submit(ev.OpenRound(DEALER))
         await house.wait(1.0)
@@ -72,22 +72,22 @@ async def test_a_sensor_that_does_not_answer_keeps_nobody_waiting(seed: int, mon
         began = loop.time()
         table.house.controller.submit(ev.NoMoreBets(DEALER))
         while not table.groups:  # noqa: ASYNC110 - virtual time
-            await asyncio.sleep(LONGEST / 10)
-        assert loop.time() - began <= 1.2 * LONGEST
+            await asyncio.sleep(LONGEST_S / 10)
+        assert loop.time() - began <= 1.2 * LONGEST_S
         taken = [event.seat for event in table.groups[0] if isinstance(event, ev.SeatLatched)]
         assert sorted(taken) == [seat for seat in SEATS if seat != 3]
     finally:
         await table.house.close()
 
 
-async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_before(
+async def test_events_during_the_batch_are_applied_at_once_and_recorded_after_earlier_ones(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await Watched.opened(seed, monkeypatch)
     try:
         controller = table.house.controller
         seen: list[str] = []
-        original = controller.table.take
+        original = controller.table.apply
 
         def watch(event: ev.Event) -> Any:
             seen.append(type(event).__name__)
@@ -96,8 +96,8 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
         monkeypatch.setattr(controller.table, "take", watch)
         table.sensor(3).inject("withhold:message=Lock")
         controller.submit(ev.NoMoreBets(DEALER))
-        while len(controller.hold._kept) < 5:  # noqa: ASYNC110 - virtual time
-            await asyncio.sleep(LONGEST / 100)
+        while len(controller.confirmation_batch._kept) < 5:  # noqa: ASYNC110 - virtual time
+            await asyncio.sleep(LONGEST_S / 100)
         assert seen == ["NoMoreBets"], "a confirmation was taken while another was on its way"
         controller.submit(ev.NoMoreBets(DEALER))  # sent again: refused
         assert seen[-1] == "NoMoreBets"
@@ -106,7 +106,7 @@ async def test_what_comes_meanwhile_is_taken_at_once_and_stays_behind_what_came_
         await table.house.close()
 
 
-async def test_locks_are_on_the_wire_before_what_else_follows_is_looked_for(
+async def test_locks_are_on_the_wire_before_other_consequences_are_computed(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = await Watched.opened(seed, monkeypatch)
@@ -121,7 +121,7 @@ async def test_locks_are_on_the_wire_before_what_else_follows_is_looked_for(
             assert written == [f"bet_sensor.{seat}" for seat in SEATS]
             return go_on(event)
 
-        go_on = controller.table.go_on
+        go_on = controller.table.advance
         monkeypatch.setattr(controller.table, "go_on", watch)
         controller.submit(ev.NoMoreBets(DEALER))
         assert controller.halted is None
@@ -130,11 +130,11 @@ async def test_locks_are_on_the_wire_before_what_else_follows_is_looked_for(
         await table.house.close()
 
 
-async def test_power_that_goes_meanwhile_leaves_nothing_behind(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_power_cut_during_the_batch_leaves_nothing_behind(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = await Watched.opened(seed, monkeypatch)
     try:
         table.house.controller.submit(ev.NoMoreBets(DEALER))
-        table.house.controller.dead()
+        table.house.controller.abandon()
         await table.house.wait(1.0)
         assert table.latched() == list(SEATS), "the locks were on the wire already"
         assert table.groups == [], "what was not on disk when power went does not come there later"
@@ -142,14 +142,14 @@ async def test_power_that_goes_meanwhile_leaves_nothing_behind(seed: int, monkey
         await table.house.close()
 
 
-async def test_without_a_fail_safe_command_nothing_is_held(seed: int) -> None:
-    house = House(GAME, seed=seed)
+async def test_without_a_fail_safe_command_nothing_is_batched(seed: int) -> None:
+    house = CasinoTable(GAME, seed=seed)
     try:
-        hold = Hold(house.writer)
+        hold = ConfirmationBatch(house.writer)
         done: list[int] = []
-        assert not hold.later(lambda: done.append(1)), "whoever asks does it now"
+        assert not hold.defer(lambda: done.append(1)), "whoever asks does it now"
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        hold.answered(answer, lambda: done.append(2))
+        hold.on_answer(answer, lambda: done.append(2))
         assert done == [2]
     finally:
         await house.close()

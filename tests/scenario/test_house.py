@@ -6,28 +6,28 @@ import asyncio
 
 import pytest
 
-from simulators.house.attempts import LANDINGS
+from simulators.house.attempts import CHIP_DELAYS_S
 from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.incidents import FACES, INCIDENTS, REPLAYS, Replay
-from simulators.house.table import CHOICES, House
+from simulators.house.incidents import FACES, INCIDENTS, REPLAYS, IncidentResult
+from simulators.house.table import CHOICES, CasinoTable
 from table_controller.cli import USAGE, main
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, Prompt
+from table_controller.table.decisions import HoldOpened, Prompt
 
 
 @pytest.mark.parametrize("game", list(CHOICES))
 async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: str) -> None:
-    house = House(game, seed=seed)
+    house = CasinoTable(game, seed=seed)
     try:
         await house.open("blue", "red")
-        bets = (1, 4) if house.controller.table.context.progressive else ()
+        bets = (1, 4) if house.controller.table.context.has_progressive else ()
         for number in (1, 2, 3):
             await house.round(bets)
             assert house.controller.table.state.round.number == number
             assert house.controller.table.state.round.state == mc.IDLE
         assert [whole for _, _, whole in house.dealt_rounds] == [True, True, True]
-        irregularities = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        irregularities = [d for _, decisions in house.step_log for d in decisions if isinstance(d, HoldOpened)]
         assert irregularities == []
         assert house.notes == []
     finally:
@@ -39,7 +39,7 @@ async def test_rounds_of_every_game_go_through_the_whole_stack(seed: int, game: 
 async def test_after_a_round_void_over_open_dice_the_next_roll_needs_no_floorperson(
     seed: int, game: str, phase: str
 ) -> None:
-    house = House(game, seed=seed)
+    house = CasinoTable(game, seed=seed)
     try:
         await house.open("blue", "red")
         state = house.controller.table.state
@@ -47,36 +47,36 @@ async def test_after_a_round_void_over_open_dice_the_next_roll_needs_no_floorper
         house.people.choices = {"choose": "void"}
         playing = asyncio.get_running_loop().create_task(house.round(()))
         await house.until(open_dice)
-        house.controller.submit(ev.Declared("other", DEALER))
+        house.controller.submit(ev.IrregularityReported("other", DEALER))
         await playing
-        await house.rest()
+        await house.until_quiescent()
         await house.round(())
         assert (state.round.number, state.round.state, house.people.returned) == (2, mc.IDLE, [1])
-        irregularities = [d for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        irregularities = [d for _, decisions in house.step_log for d in decisions if isinstance(d, HoldOpened)]
         assert irregularities[0].trigger == "other"
         assert [d for d in irregularities if d.slot == "shaker.1"] == [], (
             "no roll is refused, and nobody has to let play go on"
         )
-        assert "cover_shaker" in [prompt.kind for prompt in house.people.asked]
+        assert "cover_shaker" in [prompt.kind for prompt in house.people.prompts_seen]
     finally:
         await house.close()
 
 
 async def test_a_whole_shoe_is_dealt_collected_and_followed_by_the_other_batch(seed: int) -> None:
-    house = House("over_under", seed=seed)
+    house = CasinoTable("over_under", seed=seed)
     try:
         await house.open("blue", "red")
         while len({deck for _, deck, _ in house.dealt_rounds}) < 2:
             await house.round()
             assert len(house.dealt_rounds) < 60, "the shoe does not come to an end"
         assert all(whole for _, _, whole in house.dealt_rounds)
-        assert [d for _, decisions in house.log for d in decisions if isinstance(d, Found)] == []
+        assert [d for _, decisions in house.step_log for d in decisions if isinstance(d, HoldOpened)] == []
     finally:
         await house.close()
 
 
 async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_comes_out(seed: int) -> None:
-    house = House("saigon_5_card", seed=seed)
+    house = CasinoTable("saigon_5_card", seed=seed)
     try:
         await house.open("blue", "red")
         state = house.controller.table.state
@@ -90,12 +90,12 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
         await house.wait(2.0)
         house.controller.submit(ev.Ordered("remove_deck", FLOOR, deck=stored.name))
         await house.until(lambda: state.decks[stored.name].state == mc.REMOVED)
-        assert house.inside("shuffler.1", stored.name)
+        assert house.count_inside("shuffler.1", stored.name)
         await house.wait(25.0)
-        await house.rest()
-        irregularities = [d.trigger for _, decisions in house.log for d in decisions if isinstance(d, Found)]
+        await house.until_quiescent()
+        irregularities = [d.trigger for _, decisions in house.step_log for d in decisions if isinstance(d, HoldOpened)]
         assert irregularities == ["removal_ordered", "unknown_cards"]
-        assert not house.inside("shuffler.1", stored.name)
+        assert not house.count_inside("shuffler.1", stored.name)
         assert state.slots["shuffler.1"].state == "in_service"
         assert not state.holds
     finally:
@@ -105,10 +105,10 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
 # --- incidents --------------------------------------------------------------------------------------------------------
 
 
-_REPLAYED: dict[tuple[str, int], Replay] = {}
+_REPLAYED: dict[tuple[str, int], IncidentResult] = {}
 
 
-async def replayed(name: str, seed: int) -> Replay:
+async def replayed(name: str, seed: int) -> IncidentResult:
     """Replay an incident once and cache the result."""
     if (name, seed) not in _REPLAYED:
         _REPLAYED[name, seed] = await REPLAYS[name][1](seed)
@@ -123,10 +123,10 @@ async def test_no_hand_is_dealt_from_bad_cards_after_the_first_check_that_can_se
     assert outcome.listed == outcome.truth, "the rounds listed are not those dealt since the last good check"
     assert set(outcome.before) <= {number for _, rounds in outcome.listed for number in rounds}
     assert outcome.clauses
-    assert outcome.good
+    assert outcome.is_good
 
 
-async def test_what_stays_inside_is_told_in_cards_and_every_round_since_the_last_count_is_listed(seed: int) -> None:
+async def test_cards_left_inside_are_reported_by_number_and_every_round_since_the_last_count_is_listed(seed: int) -> None:
     outcome = await replayed("cards_left_inside", seed)
     decks = dict(outcome.listed)
     assert list(decks) == ["blue"]
@@ -140,7 +140,7 @@ async def test_a_card_that_migrates_is_caught_in_both_sets_and_the_findings_are_
     assert outcome.linked == tuple(sorted(dict(outcome.listed)))
 
 
-async def test_staff_who_ignore_a_light_can_send_what_they_like(seed: int) -> None:
+async def test_no_bypass_attempt_succeeds_while_staff_ignore_a_light(seed: int) -> None:
     outcome = await replayed("ignored_light", seed)
     assert outcome.attempts > 100
     assert outcome.passed == 0
@@ -159,21 +159,21 @@ async def test_a_face_that_no_count_can_see_is_found_when_faces_are_looked_at(se
 
 async def test_chips_collected_are_bets_accepted_whenever_they_land(seed: int) -> None:
     outcome = await replayed("late_bet", seed)
-    assert outcome.good
-    assert outcome.attempts == len(LANDINGS)
+    assert outcome.is_good
+    assert outcome.attempts == len(CHIP_DELAYS_S)
     assert outcome.rounds == 1
 
 
-async def test_a_device_that_is_not_what_it_says_never_serves(seed: int) -> None:
+async def test_a_device_that_is_not_what_it_claims_never_serves(seed: int) -> None:
     outcome = await replayed("rogue_shuffler", seed)
-    assert outcome.good
-    assert outcome.told == "wrong key: never in service (PB-311); wrong firmware: never in service (PB-313)"
+    assert outcome.is_good
+    assert outcome.special_result == "wrong key: never in service (PB-311); wrong firmware: never in service (PB-313)"
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_prints_theirs_and_ours(
+def test_the_command_prints_the_published_incident_and_our_outcome(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
@@ -191,8 +191,8 @@ def test_the_command_prints_theirs_and_ours(
 def test_the_command_fails_when_a_replay_does_not_go_as_it_must(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def badly(_seed: int) -> Replay:
-        return Replay("sort_mode", "as theirs went", "16", 3, after=(3,), noticed=True)
+    async def badly(_seed: int) -> IncidentResult:
+        return IncidentResult("sort_mode", "as theirs went", "16", 3, after=(3,), noticed=True)
 
     monkeypatch.setitem(REPLAYS, "sort_mode", ("as theirs went", badly))
     assert main(["sim", "incidents", "sort_mode"]) == 1

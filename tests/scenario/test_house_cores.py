@@ -14,11 +14,11 @@ from typing import Any, NoReturn
 import pytest
 
 from simulators.house import soak
-from simulators.house.checkers import Broken
-from simulators.house.cores import Sitting, play_all
-from simulators.house.soak import GAMES, Day
-from simulators.house.storm import draw
-from simulators.house.table import House
+from simulators.house.checkers import InvariantBroken
+from simulators.house.cores import TableRun, play_all
+from simulators.house.soak import GAMES, SoakFigures
+from simulators.house.storm import draw_schedule
+from simulators.house.table import CasinoTable
 from table_controller.cli import INTERRUPTED, USAGE
 from tests.support.processes import LIMIT, pitbox
 
@@ -31,7 +31,7 @@ _BEGIN = (
 )
 
 
-def told(sittings: list[Sitting], jobs: int) -> tuple[dict[str, Any], int, list[int]]:
+def play_tables(sittings: list[TableRun], jobs: int) -> tuple[dict[str, Any], int, list[int]]:
     """Play; return all figures that do not depend on the computer, and the rounds and tables reported as done."""
     rounds, received = [0], list[int]()
 
@@ -41,53 +41,53 @@ def told(sittings: list[Sitting], jobs: int) -> tuple[dict[str, Any], int, list[
     played = play_all(sittings, jobs, another, received.append)
     assert played.failure is None
     assert played.cores == min(jobs, len(sittings))
-    assert played.seconds > 0
-    assert played.day.seconds > 0
-    day = {name: getattr(played.day, name) for name in Day.__struct_fields__ if name != "seconds"}
+    assert played.wall_s > 0
+    assert played.figures.cpu_s > 0
+    day = {name: getattr(played.figures, name) for name in SoakFigures.__struct_fields__ if name != "seconds"}
     return day, rounds[0], received
 
 
 def test_the_same_seeds_play_the_same_tables_however_many_at_once() -> None:
-    sittings = [Sitting(game, seed, 2, draw(game, seed, 2, "storm")) for seed, game in enumerate(GAMES, 40)]
-    alone = told(sittings, 1)
-    assert alone == told(sittings, 2)
+    sittings = [TableRun(game, seed, 2, draw_schedule(game, seed, 2, "storm")) for seed, game in enumerate(GAMES, 40)]
+    alone = play_tables(sittings, 1)
+    assert alone == play_tables(sittings, 2)
     assert alone[1] == 2 * len(GAMES)
     assert alone[2] == list(range(len(GAMES)))
 
 
-class Breaks(House):
+class Breaks(CasinoTable):
     """A table whose first round breaks an invariant."""
 
     async def round(self, bets: tuple[int, ...] = (), **_: Any) -> NoReturn:
-        raise Broken("planted", f"with {len(bets)} bets")
+        raise InvariantBroken("planted", f"with {len(bets)} bets")
 
 
-def test_the_first_that_fails_in_their_order_is_told_whoever_fails_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_failure_in_seed_order_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     real = soak.run_table
 
     def planted(game: str, seed: int, rounds: int, mishaps: Any, on_round: Any) -> Any:
-        return real(game, seed, rounds, mishaps, on_round, Breaks if seed >= 2 else House)
+        return real(game, seed, rounds, mishaps, on_round, Breaks if seed >= 2 else CasinoTable)
 
     monkeypatch.setattr(soak, "run_table", planted)
     # The second fails at once, and so do all after it; the first is still played.
-    sittings = [Sitting("over_under", seed, rounds, []) for seed, rounds in ((1, 4), (2, 1), (3, 1), (4, 1), (5, 1))]
+    sittings = [TableRun("over_under", seed, rounds, []) for seed, rounds in ((1, 4), (2, 1), (3, 1), (4, 1), (5, 1))]
     for jobs in (1, 2, 3):
         received: list[int] = []
         played = play_all(sittings, jobs, on_table=received.append)
         assert played.failure is not None
-        assert (played.failure.seed, played.failure.promise) == (2, "planted")
-        assert played.day.rounds == 4
+        assert (played.failure.seed, played.failure.invariant) == (2, "planted")
+        assert played.figures.rounds == 4
         assert received == [0]
 
 
-def test_what_is_raised_in_a_process_is_raised_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_in_a_worker_is_raised_in_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
     def raises(*_: Any) -> NoReturn:
         raise ValueError("not a promise, a mistake")
 
     def dies(*_: Any) -> None:
         os._exit(3)
 
-    sittings = [Sitting("over_under", seed, 1, []) for seed in (1, 2)]
+    sittings = [TableRun("over_under", seed, 1, []) for seed in (1, 2)]
     monkeypatch.setattr(soak, "run_table", raises)
     with pytest.raises(RuntimeError, match=r"seed [12]: (.|\n)*ValueError: not a promise"):
         play_all(sittings, 2)
@@ -160,6 +160,6 @@ def test_a_fast_demo_plays_every_game_unless_one_is_named() -> None:
     assert not any(f"rounds/s of processor time  {game}" in one for game in GAMES)
 
 
-def test_no_job_is_too_few() -> None:
+def test_zero_jobs_are_refused() -> None:
     assert "--jobs takes a number from 1" in pitbox("sim", "soak", "--jobs", "0", expect=USAGE)
     assert "--jobs takes a number from 1" in pitbox("demo", "--fast", "--jobs", "0", expect=USAGE)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.table import House
-from simulators.table import progressive
+from simulators.house.table import CasinoTable
+from simulators.table import progressive_choices
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetReturned, BetSettled, Found, Prompt, Refused, WagersReturned
+from table_controller.table.decisions import BetReturned, BetSettled, HoldOpened, Prompt, RequestRefused, WagersReturned
 from tests.support.clauses import clauses
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
 
 
-def decided(house: House) -> list[Decision]:
+def decided(house: CasinoTable) -> list[Decision]:
     """Return every decision of the box."""
-    return [decision for _, decisions in house.log for decision in decisions]
+    return [decision for _, decisions in house.step_log for decision in decisions]
 
 
-def found(house: House) -> list[str]:
+def irregularities(house: CasinoTable) -> list[str]:
     """Return the irregularities that the box has found, in order."""
-    return [decision.trigger for decision in decided(house) if isinstance(decision, Found)]
+    return [decision.trigger for decision in decided(house) if isinstance(decision, HoldOpened)]
 
 
-async def begun(house: House, until: str, bets: tuple[int, ...] = ()) -> None:
+async def begun(house: CasinoTable, until: str, bets: tuple[int, ...] = ()) -> None:
     """Play until a round is in a phase."""
     await house.open("blue", "red")
     house.controller.submit(ev.OpenRound(DEALER))
@@ -44,9 +44,9 @@ async def begun(house: House, until: str, bets: tuple[int, ...] = ()) -> None:
 
 
 @asynccontextmanager
-async def at_table(game: str, seed: int) -> AsyncIterator[House]:
+async def at_table(game: str, seed: int) -> AsyncIterator[CasinoTable]:
     """Yield a table and close it at the end of the test."""
-    house = House(game, seed=seed, choices=progressive(game, 0))
+    house = CasinoTable(game, seed=seed, choices=progressive_choices(game, 0))
     try:
         yield house
     finally:
@@ -62,16 +62,16 @@ _FACE_UP = {
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, marks=clauses(clause)) for game, clause in _FACE_UP.items()])
-async def test_several_cards_face_up_end_the_round_whatever_is_reported_after(seed: int, game: str) -> None:
+async def test_several_cards_face_up_end_the_round_regardless_of_later_reports(seed: int, game: str) -> None:
     async with at_table(game, seed) as house:
         await begun(house, mc.DEALING)
-        house.controller.submit(ev.Declared("face_up_card_more", DEALER, seat=1))
-        house.controller.submit(ev.Declared("face_up_card_first", DEALER, seat=1))  # "it was only one"
-        await house.rest()
+        house.controller.submit(ev.IrregularityReported("face_up_card_more", DEALER, seat=1))
+        house.controller.submit(ev.IrregularityReported("face_up_card_first", DEALER, seat=1))  # "it was only one"
+        await house.until_quiescent()
         voids = [one for one in decided(house) if isinstance(one, WagersReturned)]
         assert [one.clauses for one in voids] == [(_FACE_UP[game],)]
-        assert "face_up_card_first" not in found(house)
-        assert any(isinstance(one, Refused) for one in decided(house))
+        assert "face_up_card_first" not in irregularities(house)
+        assert any(isinstance(one, RequestRefused) for one in decided(house))
         await house.round()
         assert house.controller.table.state.round.state == mc.IDLE
         assert house.controller.table.state.round.number == 2
@@ -90,9 +90,9 @@ async def test_two_cards_face_up_in_one_stack_of_a_real_shoe_end_the_round(seed:
         house.people._put_in_shoe = turned  # type: ignore[method-assign]
         await house.open("blue", "red")
         house.people._put_in_shoe = put_in  # type: ignore[method-assign]
-        before = len(found(house))  # seen when the shoe was loaded: no matter of a deal
+        before = len(irregularities(house))  # seen when the shoe was loaded: no matter of a deal
         await house.round()
-        assert found(house)[before : before + 2] == ["face_up_card_first", "face_up_card_more"]
+        assert irregularities(house)[before : before + 2] == ["face_up_card_first", "face_up_card_more"]
         assert [one.clauses for one in decided(house) if isinstance(one, WagersReturned)] == [("575.13(f)/2",)]
 
 
@@ -104,13 +104,13 @@ async def test_a_card_exposed_after_the_last_raise_takes_no_won_wager_away(seed:
     async with at_table("dj_wild", seed) as house:
 
         def expose(_event: ev.Event, decisions: list[Decision]) -> None:
-            if any(isinstance(one, Prompt) and one.kind == "reveal" for one in decisions) and not found(house):
-                house.controller.submit(ev.Declared("dealer_card_exposed", DEALER))
+            if any(isinstance(one, Prompt) and one.kind == "reveal" for one in decisions) and not irregularities(house):
+                house.controller.submit(ev.IrregularityReported("dealer_card_exposed", DEALER))
 
         house.watchers.append(expose)
         await house.open("blue", "red")
         await house.round((1, 4))
-        assert found(house) == ["dealer_card_exposed"]
+        assert irregularities(house) == ["dealer_card_exposed"]
         assert not [one for one in decided(house) if isinstance(one, WagersReturned | BetReturned)]
         assert {one.seat for one in decided(house) if isinstance(one, BetSettled)} == {1, 4}
 
@@ -119,19 +119,19 @@ async def test_a_card_exposed_after_the_last_raise_takes_no_won_wager_away(seed:
 async def test_complete_hands_are_settled_in_a_void_round_until_a_wrong_count_ends_it(seed: int) -> None:
     async with at_table("dj_wild", seed) as house:
         await begun(house, mc.DEALING, (1, 4))
-        house.people.ignoring = True  # nobody does anything about irregularities yet
+        house.people.is_ignoring = True  # nobody does anything about irregularities yet
         await house.until(lambda: 1 not in house.controller.table.state.round.to_deal)
         await house.until(lambda: house.controller.table.state.round.in_slot != 1)
-        house.controller.submit(ev.Declared("player_card_exposed", DEALER, seat=1))
+        house.controller.submit(ev.IrregularityReported("player_card_exposed", DEALER, seat=1))
         await house.until(lambda: house.controller.table.state.round.state == mc.VOID)
-        house.people.heed()
+        house.people.stop_ignoring()
         await house.until(lambda: any(isinstance(one, BetSettled) for one in decided(house)))
         asked = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "hand_complete"]
         assert asked == list(house.seats), "the floorperson confirms every hand"
-        house.controller.submit(ev.Declared("wrong_card_count", FLOOR, seat=1))
-        await house.rest()
+        house.controller.submit(ev.IrregularityReported("wrong_card_count", FLOOR, seat=1))
+        await house.until_quiescent()
         # The shoe that the void round stopped reports it, and no wager is taken away.
-        assert sorted(found(house)) == ["player_card_exposed", "shoe_fault", "wrong_card_count"]
+        assert sorted(irregularities(house)) == ["player_card_exposed", "shoe_fault", "wrong_card_count"]
         assert {one.seat for one in decided(house) if isinstance(one, BetReturned)} == {1, 4}
         assert house.controller.table.state.round.state == mc.IDLE
         await house.round((1, 4))
@@ -154,12 +154,12 @@ async def test_a_seat_that_was_settled_against_a_wrong_hand_is_settled_twice(see
         def notice(_event: ev.Event, _decisions: list[Decision]) -> None:
             state = house.controller.table.state
             if len(state.round.settled) == 2 and not state.round.reopened and not state.holds:
-                house.controller.submit(ev.Declared("dealer_hand_misset", DEALER))
+                house.controller.submit(ev.IrregularityReported("dealer_hand_misset", DEALER))
 
         house.watchers.append(notice)
         await house.open("blue", "red")
         await house.round()
-        assert found(house) == ["dealer_hand_misset"]
+        assert irregularities(house) == ["dealer_hand_misset"]
         settled = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "settled"]
         assert settled == [6, 4, 2, 6, 4, 2, 1], "seats 6 and 4 were settled, and are settled anew"
         reopened = [one for one in decided(house) if isinstance(one, Prompt) and one.kind == "seat_reopened"]
@@ -179,14 +179,14 @@ async def test_a_wrong_hand_found_after_the_last_seat_was_settled_opens_every_se
 
         def notice(_event: ev.Event, decisions: list[Decision]) -> None:
             asked = any(isinstance(one, Prompt) and one.kind == "collected" for one in decisions)
-            if asked and not found(house):
-                house.controller.submit(ev.Declared("dealer_hand_misset", DEALER))
+            if asked and not irregularities(house):
+                house.controller.submit(ev.IrregularityReported("dealer_hand_misset", DEALER))
                 house.controller.submit(ev.OpenRound(DEALER))  # "the next round, quickly"
 
         house.watchers.append(notice)
         await house.open("blue", "red")
         await house.round()
-        assert found(house) == ["dealer_hand_misset"]
+        assert irregularities(house) == ["dealer_hand_misset"]
         settled = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "settled"]
         assert settled == [6, 4, 2, 1, 6, 4, 2, 1]
         reopened = [one for one in decided(house) if isinstance(one, Prompt) and one.kind == "seat_reopened"]
@@ -207,15 +207,15 @@ async def test_a_void_when_all_is_settled_gives_every_seat_and_every_bet_back(
 
         def notice(_event: ev.Event, decisions: list[Decision]) -> None:
             asked = any(isinstance(one, Prompt) and one.kind == "collected" for one in decisions)
-            if asked and not found(house):
-                house.controller.submit(ev.Declared(trigger, FLOOR))
+            if asked and not irregularities(house):
+                house.controller.submit(ev.IrregularityReported(trigger, FLOOR))
 
         house.watchers.append(notice)
         before = dict(house.controller.table.state.money.book.held)
         await house.open("blue", "red")
         bets = (1, 4) if "bet_sensor.1" in house.machines else ()
         await house.round(bets)
-        assert found(house)[0] == trigger
+        assert irregularities(house)[0] == trigger
         reversed_ = [one.seat for one in decided(house) if isinstance(one, Prompt) and one.kind == "wagers_reversed"]
         assert reversed_ == [1, 2, 4, 6]
         assert {one.seat for one in decided(house) if isinstance(one, BetReturned)} == set(bets)
@@ -239,11 +239,11 @@ async def test_a_void_when_all_is_settled_gives_every_seat_and_every_bet_back(
 async def test_a_dealer_who_counts_another_stub_than_the_shoe_does_not_go_on_alone(seed: int, game: str) -> None:
     async with at_table(game, seed) as house:
         await house.open("blue", "red")
-        house.people.slips["stub"] = 1
+        house.people.miscounts["stub"] = 1
         await house.round()
         counts = [
             one.role for one in decided(house) if isinstance(one, Prompt) and one.kind in ("stub", "stub_recount")
         ]
         assert counts == ["dealer", "floorperson"], "the dealer is asked once, then the floorperson"
-        assert found(house) == []
+        assert irregularities(house) == []
         assert house.controller.table.state.round.state == mc.IDLE

@@ -10,9 +10,9 @@ import pytest
 
 from devices.service import ABSENT, IN_SERVICE
 from firmware_bridge.errors import LinkUnsteady, PortBusy, PortMissing
-from firmware_bridge.falls import FIRST_TRIAL, LONGEST_TRIAL, LOUD, WINDOW
+from firmware_bridge.falls import FIRST_TRIAL_S, LONGEST_TRIAL_S, REPORTED_DROPS, DROP_WINDOW_S
 from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.journal.records import NOTE, STEP, VERSION, Note, decode_step
 from table_controller.journal.recovery import Recovered, recover
 from table_controller.table import events as ev
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 BUDGET = 1000
 
 
-def since_snapshot(house: House) -> list[Record]:
+def since_snapshot(house: CasinoTable) -> list[Record]:
     """Return what a start would replay: every record after the newest snapshot's state."""
     newest = house.disk.snapshots[-1].seq if house.disk.snapshots else 0
     return [record for record in house.disk.records if record.seq > newest]
 
 
-def recovered(house: House) -> tuple[Recovered, Table]:
+def recovered(house: CasinoTable) -> tuple[Recovered, Table]:
     """Recover from the disk by the shipped function, into a fresh table, as a start does first."""
-    slots = {place.name: place.kind for place in house.plan.places}
+    slots = {place.name: place.kind for place in house.plan.slots}
     table = Table(house.edition, house.submission, slots)  # type: ignore[arg-type]
     store = house.disk.open(version=VERSION, digests=house.box.digests)
     recovery = recover(store, table, house.box.digests)
@@ -42,7 +42,7 @@ def recovered(house: House) -> tuple[Recovered, Table]:
     return recovery, table
 
 
-async def idle(house: House, hours: int, *, refused: int = 0, flaps: str = "") -> None:
+async def idle(house: CasinoTable, hours: int, *, refused: int = 0, flaps: str = "") -> None:
     """Let hours pass: `refused` requests of the dealer a minute, and a link that drops once a minute."""
     for _ in range(hours * 60):
         for _ in range(refused):
@@ -52,11 +52,11 @@ async def idle(house: House, hours: int, *, refused: int = 0, flaps: str = "") -
         await house.wait(60.0)
 
 
-def _busy(house: House) -> bool:
+def _busy(house: CasinoTable) -> bool:
     return house.controller.table.state.round.state != mc.IDLE
 
 
-async def killed_and_compared(house: House) -> None:
+async def killed_and_compared(house: CasinoTable) -> None:
     """Kill the box, recover, compare state and length of the replay, and let the shipped box start."""
     await house.until(lambda: house.writer.waiting == 0)
     before = house.controller.table.snapshot()
@@ -71,7 +71,7 @@ async def killed_and_compared(house: House) -> None:
 
 @pytest.mark.parametrize("place", ["between rounds", "in a round", "with a hold open"])
 async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int, place: str) -> None:
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         await house.round((1, 4))
@@ -80,7 +80,7 @@ async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int
             await house.wait(1.0)
             assert house.controller.table.state.round.state == mc.BETTING
         if place == "with a hold open":
-            house.people.ignoring = True  # nobody answers the questions
+            house.people.is_ignoring = True  # nobody answers the questions
             house.controller.submit(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
             assert house.controller.table.state.holds
         await idle(house, 5, refused=12, flaps="bet_sensor.3")
@@ -89,13 +89,13 @@ async def test_a_table_that_idles_for_hours_replays_at_most_its_budget(seed: int
         await house.close()
 
 
-def changes(house: House, slot: str) -> list[str]:
+def changes(house: CasinoTable, slot: str) -> list[str]:
     """Return every recorded change of one slot's link and report."""
     steps = [decode_step(record.body).event for record in house.disk.records if record.kind == STEP]
     return [event.trigger for event in steps if isinstance(event, ev.SlotChanged) and event.slot == slot]
 
 
-def notes(house: House) -> list[str]:
+def notes(house: CasinoTable) -> list[str]:
     """Return the recorded notes about links."""
     results = [msgspec.json.decode(record.body, type=Note) for record in house.disk.records if record.kind == NOTE]
     return [note.text for note in results if note.kind == "link"]
@@ -103,20 +103,20 @@ def notes(house: House) -> list[str]:
 
 async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: int) -> None:
     slot = "bet_sensor.3"
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         before = len(changes(house, slot))
         await idle(house, 12, flaps=slot)
         recorded = changes(house, slot)[before:]
-        assert recorded.count("vanish") <= 2 * LOUD, f"720 falls, and {recorded.count('vanish')} were recorded"
-        assert recorded[: 3 * LOUD] == ["vanish", "appear", "verify"] * LOUD, "the first falls are recorded each"
+        assert recorded.count("vanish") <= 2 * REPORTED_DROPS, f"720 falls, and {recorded.count('vanish')} were recorded"
+        assert recorded[: 3 * REPORTED_DROPS] == ["vanish", "appear", "verify"] * REPORTED_DROPS, "the first falls are recorded each"
         assert recorded[-1] == "vanish", "what matters is recorded: it is gone"
         assert house.controller.table.state.slots[slot].state == ABSENT
         assert isinstance(house.slots[slot].cause, LinkUnsteady)
         assert 2 <= len(notes(house)) <= 12, "loud at first, then each time the count has doubled"
         await killed_and_compared(house)
-        await house.wait(2 * WINDOW)
+        await house.wait(2 * DROP_WINDOW_S)
         assert house.controller.table.state.slots[slot].state == IN_SERVICE
     finally:
         await house.close()
@@ -124,15 +124,15 @@ async def test_a_link_that_flaps_all_day_is_loud_first_and_then_counted(seed: in
 
 async def test_a_link_that_holds_again_serves_and_the_unrecorded_falls_are_counted_in_a_note(seed: int) -> None:
     slot = "bet_sensor.3"
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         await idle(house, 1, flaps=slot)
-        counted = house.slots[slot].supervisor.falls.counted
+        counted = house.slots[slot].supervisor.drops.unreported
         assert counted > 30
-        await house.wait(LONGEST_TRIAL + 10.0)
+        await house.wait(LONGEST_TRIAL_S + 10.0)
         assert house.controller.table.state.slots[slot].state == IN_SERVICE, "no person need do anything"
-        await house.wait(WINDOW)
+        await house.wait(DROP_WINDOW_S)
         assert f"{counted} losses were counted and not recorded" in notes(house)[-1]
         await house.round((1, 3))
         assert house.controller.table.state.round.number == 1
@@ -145,39 +145,39 @@ async def test_a_link_that_holds_again_serves_and_the_unrecorded_falls_are_count
 
 async def test_while_rounds_are_played_a_link_on_trial_holds_nobody_up_for_long(seed: int) -> None:
     slot = "bet_sensor.3"
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         await idle(house, 1, flaps=slot)
-        falls = house.slots[slot].supervisor.falls
-        assert house.slots[slot].longest_trial() == LONGEST_TRIAL
-        await house.wait(LONGEST_TRIAL + 10.0)
+        falls = house.slots[slot].supervisor.drops
+        assert house.slots[slot].longest_trial_s() == LONGEST_TRIAL_S
+        await house.wait(LONGEST_TRIAL_S + 10.0)
         await house.round((1, 4))
-        assert falls.trial() > FIRST_TRIAL
-        assert house.slots[slot].longest_trial() == FIRST_TRIAL
+        assert falls.trial_s() > FIRST_TRIAL_S
+        assert house.slots[slot].longest_trial_s() == FIRST_TRIAL_S
         house.machines[slot].inject("unplug:seconds=1")
-        await house.wait(FIRST_TRIAL / 2)
+        await house.wait(FIRST_TRIAL_S / 2)
         assert house.controller.table.state.slots[slot].state == ABSENT
-        await house.wait(FIRST_TRIAL + 5.0)
+        await house.wait(FIRST_TRIAL_S + 5.0)
         assert house.controller.table.state.slots[slot].state == IN_SERVICE
     finally:
         await house.close()
 
 
 async def test_a_machine_that_may_still_move_cards_is_met_at_once_however_its_link_flaps(seed: int) -> None:
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue")
         await idle(house, 1, flaps="shuffler.1")
-        await house.wait(LONGEST_TRIAL + 10.0)
-        shuffling = asyncio.create_task(house.bring("red"))
+        await house.wait(LONGEST_TRIAL_S + 10.0)
+        shuffling = asyncio.create_task(house.bring_deck("red"))
         table = house.controller.table
         await house.until(lambda: any(issued.act == "shuffle" for issued in table.state.commands.values()))
-        assert house.slots["shuffler.1"].supervisor.falls.is_flapping
+        assert house.slots["shuffler.1"].supervisor.drops.is_flapping
         house.machines["shuffler.1"].inject("unplug:seconds=1")
         await house.wait(0.5)
         assert table.state.slots["shuffler.1"].state == ABSENT
-        await house.wait(FIRST_TRIAL / 2)
+        await house.wait(FIRST_TRIAL_S / 2)
         assert table.state.slots["shuffler.1"].state != ABSENT, "it was asked at once how its shuffle ended"
         await shuffling
     finally:
@@ -186,7 +186,7 @@ async def test_a_machine_that_may_still_move_cards_is_met_at_once_however_its_li
 
 async def test_a_link_that_cannot_be_made_for_ever_other_causes_is_recorded_once(seed: int) -> None:
     """An absent device whose port alternates between missing and busy once wrote a record at each change."""
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         driver, before = house.slots["bet_sensor.3"].driver, len(changes(house, "bet_sensor.3"))

@@ -23,7 +23,7 @@ CASES = (Case("shuffler", "jam", "lift", 1), Case("shuffler", "dust", "stack", 2
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    kept = files.DossierStore(tmp_path)
+    kept = files.FaultReportStore(tmp_path)
     for case in CASES:
         dossier = happen(case).dossier
         assert dossier is not None
@@ -57,7 +57,7 @@ def test_the_rule_comes_first_then_place_cards_causes_and_steps(
     assert "table staff may clear it" in output
 
 
-def test_what_the_sensors_cannot_tell_is_drawn_and_said_as_a_range(
+def test_a_place_that_the_sensors_cannot_resolve_is_drawn_and_printed_as_a_range(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = jam(capsys, folder, "2")
@@ -78,10 +78,10 @@ def test_without_a_number_the_newest_and_the_list_names_all(folder: Path, capsys
     assert "PB-630" in jam(capsys, folder, "2", code=USAGE)
 
 
-def test_ticked_steps_show(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = files.DossierStore(folder)
+def test_completed_steps_are_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = files.FaultReportStore(folder)
     began = st.begin(1, "shuffler.1", "T1", service=False, expected=53, has_door=True)
-    for event in (began, st.Ticked(1, st.Step.CLEAR, "T1", st.Emptied())):
+    for event in (began, st.StepCompleted(1, st.ReturnStep.CLEAR, "T1", st.Emptied())):
         kept.note(1, event)
     output = jam(capsys, folder, "1")
     assert "☑ clear" in output
@@ -104,6 +104,6 @@ def test_a_step_needs_somebody_and_a_box(folder: Path, capsys: pytest.CaptureFix
     assert "PB-811" in output
 
 
-def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_folder_is_reported_as_empty(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no fault report" in jam(capsys, tmp_path, "--list")
     assert "PB-630" in jam(capsys, tmp_path, code=USAGE)

@@ -7,14 +7,14 @@ import pytest
 from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, NotCapable
-from tests.support.beliefs import beliefs_hold
-from tests.support.bench import bench
-from tests.support.memory import Watch
-from tests.support.shoes import manual_shoe, shoe
+from tests.support.beliefs import check_reported_cards
+from tests.support.bench import shuffler_bench
+from tests.support.memory import CommandWatch
+from tests.support.shoes import manual_shoe_bench, shoe_bench
 
 
-async def test_every_motor_is_turned_both_ways_and_the_picture_says_so(seed: int) -> None:
-    async with bench(seed) as b:
+async def test_every_motor_is_turned_in_both_directions_and_the_telemetry_shows_it(seed: int) -> None:
+    async with shuffler_bench(seed) as b:
         b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
         for motor in m.Motor:
             for reverse in (False, True):
@@ -29,11 +29,11 @@ async def test_every_motor_is_turned_both_ways_and_the_picture_says_so(seed: int
 
 @pytest.mark.parametrize("motor", list(m.Motor))
 async def test_a_held_motor_stalls_fails_the_self_test_and_jams_what_it_moves(seed: int, motor: m.Motor) -> None:
-    async with bench(seed) as b:
+    async with shuffler_bench(seed) as b:
         b.inject(f"seized:motor={motor.name.lower()}")
         with pytest.raises(CommandFailed):
             await b.driver.shuffle(b.next_id())
-        assert b.told(m.Jam)[-1].currents[motor] == max(b.told(m.Jam)[-1].currents)
+        assert b.events_of(m.Jam)[-1].currents[motor] == max(b.events_of(m.Jam)[-1].currents)
         b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
         b.inject("mend")
         b.inject("clear_path")
@@ -42,33 +42,33 @@ async def test_a_held_motor_stalls_fails_the_self_test_and_jams_what_it_moves(se
         with pytest.raises(CommandFailed) as stalled:
             await b.driver.jog(b.next_id(), motor)
         assert stalled.value.reason == m.Reason.MOTOR_STALLED
-        events = b.told(m.Jogged)[-1]
+        events = b.events_of(m.Jogged)[-1]
         assert (events.motor, events.turned, b.view.jogged[-1]) == (motor, False, events)
         assert events.current > 1000
         assert b.service.state == "faulted"
         with pytest.raises(CommandFailed):
             await b.driver.self_test(b.next_id())
-        assert b.told(m.SelfTested)[-1].bad_motors == 1 << motor
+        assert b.events_of(m.SelfTested)[-1].bad_motors == 1 << motor
         b.inject("mend")
         await b.driver.jog(b.next_id(), motor)
         await b.driver.self_test(b.next_id())
-        assert b.told(m.SelfTested)[-1].bad_motors == 0
+        assert b.events_of(m.SelfTested)[-1].bad_motors == 0
         assert b.service.state == "faulted", "what was mended is not back in service by itself"
-        await beliefs_hold(b)
+        await check_reported_cards(b)
 
 
 async def test_an_older_firmware_is_not_asked_and_its_session_goes_on(seed: int) -> None:
-    async with bench(seed, jogs=False) as b:
-        watch = Watch(b)
+    async with shuffler_bench(seed, jogs=False) as b:
+        watch = CommandWatch(b)
         with pytest.raises(NotCapable, match="does not name the capability 'jogs'"):
             await b.driver.jog(b.next_id(), m.Motor.TRANSPORT)
         assert watch.begun == []
         await b.driver.self_test(b.next_id())
-        assert b.told(m.SelfTested)[-1].bad_motors == 0
+        assert b.events_of(m.SelfTested)[-1].bad_motors == 0
 
 
-async def test_a_shoe_turns_each_motor_and_tells_which_one_is_held(seed: int) -> None:
-    async with shoe(seed, loaded=False) as b:
+async def test_a_shoe_turns_each_motor_and_reports_which_one_is_held(seed: int) -> None:
+    async with shoe_bench(seed, loaded=False) as b:
         b.machine.world.move_all(b.machine.mechanics.intake, "pocket")
         b.inject("seized:motor=draw")
         for motor in sh.Motor:
@@ -83,7 +83,7 @@ async def test_a_shoe_turns_each_motor_and_tells_which_one_is_held(seed: int) ->
 
 
 async def test_a_manual_shoe_has_no_motor_to_turn(seed: int) -> None:
-    async with manual_shoe(seed) as b:
+    async with manual_shoe_bench(seed) as b:
         with pytest.raises(NotCapable):
             await b.driver.jog(b.next_id(), sh.Motor.DRAW)
         with pytest.raises(BadFault):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import JournalGone
-from table_controller.controller.serve import ANCHOR_EVERY, _keep_anchor
+from table_controller.controller.serve import ANCHOR_EVERY_S, _keep_anchor
 from table_controller.journal import anchor
 from table_controller.journal.records import VERSION
 from table_controller.journal.segment import file_name
 from table_controller.journal.store import Store
-from tests.support.boxes import Bench
+from tests.support.boxes import BoxTestBench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,15 +40,15 @@ def deed(name: str, newest: Path) -> None:
 
 @pytest.mark.parametrize("name", ["deleted", "log deleted", "replaced"])
 async def test_a_journal_that_vanishes_under_a_running_box_halts_it(tmp_path: Path, name: str) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     store = Store.open(tmp_path / "journal", version=VERSION, digests=box.digests)
-    anchor.lay(tmp_path, store.journal, _last(store))
+    anchor.create_anchor(tmp_path, store.journal, _last(store))
     watching = asyncio.create_task(_keep_anchor(box, store, tmp_path))
-    await asyncio.sleep(2 * ANCHOR_EVERY + 1)
+    await asyncio.sleep(2 * ANCHOR_EVERY_S + 1)
     assert cause_of(box) == ""
     deed(name, tmp_path / "journal" / file_name(1))
-    await asyncio.sleep(ANCHOR_EVERY)
+    await asyncio.sleep(ANCHOR_EVERY_S)
     assert cause_of(box) == JournalGone("").code
     assert watching.done()
     await box.stop()

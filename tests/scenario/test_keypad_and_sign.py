@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from simulators.house.dealer import DEALER
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.controller.keypad import Keypad
-from table_controller.controller.sign import amounts
+from table_controller.controller.sign import sign_amounts
 from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -25,7 +25,7 @@ PAD, SIGN = "keypad.1", "meter_sign.1"
 _ENTERED = ("seats", "stub", "chips", "start_game")
 
 
-class Joined(House):
+class Joined(CasinoTable):
     """A table with a keypad and a sign; the dealer's entries come by its keys."""
 
     def __init__(self, seed: int) -> None:
@@ -40,7 +40,7 @@ class Joined(House):
 
     def dealer_leaves(self) -> None:
         assert self.box.presence is not None
-        self.box.presence.signed_off(DEALER)
+        self.box.presence.sign_off(DEALER)
 
     def press(self, *keys: str) -> None:
         for key in keys:
@@ -81,13 +81,13 @@ def _glass(house: Joined) -> tuple[int, int, int]:
 
 async def test_a_whole_round_is_entered_at_the_keypad_and_the_sign_shows_the_meter(seed: int) -> None:
     async with _open(seed) as house:
-        before = amounts(house.controller).value
+        before = sign_amounts(house.controller).value
         await house.round((1, 4))
         assert house.controller.table.state.round.state == mc.IDLE
         assert {"seats", "stub", "chips"} <= set(house.by_keys)
-        entries = [event for event, _ in house.log if isinstance(event, ev.Answer)]
+        entries = [event for event, _ in house.step_log if isinstance(event, ev.Answer)]
         assert all(event.who.role in ("dealer", "floorperson") for event in entries)
-        shown = amounts(house.controller).value
+        shown = sign_amounts(house.controller).value
         assert shown == house.controller.table.state.money.book.meters.current // CENT == before + 56
         assert _glass(house) == (shown, 0, 0)
 
@@ -101,7 +101,7 @@ async def test_the_lock_out_key_closes_the_bets_also_when_nobody_is_signed_on(se
         house.press("lock_out")
         await house.wait(1.0)
         assert house.controller.table.state.round.state != mc.BETTING
-        (called,) = (event for event, _ in house.log if isinstance(event, ev.NoMoreBets))
+        (called,) = (event for event, _ in house.step_log if isinstance(event, ev.NoMoreBets))
         assert called.who == ev.Person("dealer", PAD)
 
 
@@ -135,17 +135,17 @@ async def test_a_sign_that_was_away_shows_the_newest_amount_when_it_is_back(seed
         await house.round((1, 4))
         await house.wait(300.0)
         assert house.slots[SIGN].view.connected
-        assert _glass(house)[0] == amounts(house.controller).value
+        assert _glass(house)[0] == sign_amounts(house.controller).value
 
 
 async def test_a_table_where_nothing_happens_keeps_its_sign_fresh(seed: int, caplog: pytest.LogCaptureFixture) -> None:
     async with _open(seed) as house:
         sign: Any = house.machines[SIGN]
         await house.wait(60.0)
-        before, first = house.controller.newest, sign.firmware._sequence
+        before, first = house.controller.newest_seq, sign.firmware._sequence
         for _ in range(30):
             await house.wait(4.0)
             assert not sign.firmware._glass.stale
-        assert house.controller.newest == before, "nothing was said and nothing happened"
+        assert house.controller.newest_seq == before, "nothing was said and nothing happened"
         assert sign.firmware._sequence > first
     assert "does not show the meter" not in caplog.text

@@ -9,9 +9,9 @@ import pytest
 
 from devices.keypad import messages as m
 from devices.keypad.state import FRESH_MS, seats_of
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
-from tests.support.keypads import acts, all_heard, asked, back
+from tests.support.keypads import reported_acts, until_all_received, show_prompt, until_reconnected
 from tests.support.kinds import PAD
 
 # --- the key switch ------------------------------------------------------------------------------------------------
@@ -23,15 +23,15 @@ ALL: Final = {"start_game", "lock_out"}
 @pytest.mark.parametrize(
     ("position", "taken"), [("off", {"lock_out"}), ("technician", {"lock_out"}), ("dealer", ALL), ("floor", ALL)]
 )
-async def test_what_the_key_switch_lets_through_and_a_lock_out_always(
+async def test_the_key_switch_limits_the_keys_but_never_the_lock_out(
     seed: int, rung: str, position: str, taken: set[str]
 ) -> None:
     async with PAD.bench(seed, rung) as s:
         s.inject(f"turn:to={position}")
         for key in sorted(ALL):
             s.inject(f"press:key={key}")
-        await all_heard(s)
-        pressed = [act for act in acts(s) if isinstance(act, m.Pressed)]
+        await until_all_received(s)
+        pressed = [act for act in reported_acts(s) if isinstance(act, m.Pressed)]
         assert {act.key.name.lower() for act in pressed} == taken
         assert all(act.switch.name.lower() == position for act in pressed)
         assert s.view.switch is s.machine.mechanics.switch
@@ -39,19 +39,19 @@ async def test_what_the_key_switch_lets_through_and_a_lock_out_always(
 
 async def test_a_lock_out_is_taken_in_the_middle_of_everything(seed: int) -> None:
     async with PAD.bench(seed) as s:
-        await asked(s, m.Prompt.STUB_COUNT, "Stub count?")
+        await show_prompt(s, m.KeypadPrompt.STUB_COUNT, "Stub count?")
         s.inject("press:key=digit_4")
         s.inject("press:key=lock_out")
-        await all_heard(s)
-        assert acts(s)[-1].press == 1
-        await asked(s, m.Prompt.NOTHING)
-        testing = asyncio.create_task(carried_out(s, s.driver.self_test))
+        await until_all_received(s)
+        assert reported_acts(s)[-1].press == 1
+        await show_prompt(s, m.KeypadPrompt.NOTHING)
+        testing = asyncio.create_task(run_command(s, s.driver.self_test))
         await asyncio.sleep(0.1)
         s.inject("press:key=start_game")
         s.inject("press:key=lock_out")
         await testing
-        await all_heard(s)
-        assert [act.key for act in acts(s) if isinstance(act, m.Pressed)] == [m.Key.LOCK_OUT] * 2
+        await until_all_received(s)
+        assert [act.key for act in reported_acts(s) if isinstance(act, m.Pressed)] == [m.Key.LOCK_OUT] * 2
 
 
 # --- entries -------------------------------------------------------------------------------------------------------
@@ -60,45 +60,45 @@ async def test_a_lock_out_is_taken_in_the_middle_of_everything(seed: int) -> Non
 @over_the_ladder
 async def test_the_seats_in_the_round_are_toggled_and_confirmed_as_one_entry(seed: int, rung: str) -> None:
     async with PAD.bench(seed, rung) as s:
-        command = await asked(s, m.Prompt.SEATS, "Seats in the round?")
+        command = await show_prompt(s, m.KeypadPrompt.SEATS, "Seats in the round?")
         for key in ("seat_1", "seat_3", "seat_6", "seat_3", "seat_5"):
             s.inject(f"press:key={key}")
             await asyncio.sleep(0.1)
         assert s.machine.mechanics.glass == ("Seats in the round?", "", "", "1 5 6")
-        assert acts(s) == []
+        assert reported_acts(s) == []
         s.inject("press:key=confirm")
-        await all_heard(s)
-        (entered,) = acts(s)
+        await until_all_received(s)
+        (entered,) = reported_acts(s)
         assert isinstance(entered, m.SeatsEntered)
         assert (entered.asked, seats_of(entered)) == (command, (1, 5, 6))
         assert s.view.seats == entered
         s.inject("press:key=confirm")
         await asyncio.sleep(3)
-        assert len(acts(s)) == 1, "the question is over"
-        assert (await ask(s, s.driver.status)).state is s.view.state is m.State.IDLE
+        assert len(reported_acts(s)) == 1, "the question is over"
+        assert (await ask_until_answered(s, s.driver.status)).state is s.view.state is m.State.IDLE
 
 
 @over_the_ladder
-@pytest.mark.parametrize(("prompt", "digits"), [(m.Prompt.STUB_COUNT, "4"), (m.Prompt.CHIP_COUNT, "113")])
-async def test_a_count_is_typed_and_entered_whole(seed: int, rung: str, prompt: m.Prompt, digits: str) -> None:
+@pytest.mark.parametrize(("prompt", "digits"), [(m.KeypadPrompt.STUB_COUNT, "4"), (m.KeypadPrompt.CHIP_COUNT, "113")])
+async def test_a_count_is_typed_and_entered_whole(seed: int, rung: str, prompt: m.KeypadPrompt, digits: str) -> None:
     async with PAD.bench(seed, rung) as s:
-        command = await asked(s, prompt, "How many?")
+        command = await show_prompt(s, prompt, "How many?")
         s.inject(f"type:digits={digits}")
         await asyncio.sleep(1)
-        await all_heard(s)
+        await until_all_received(s)
         assert isinstance(s.view.count, m.CountEntered)
         assert (s.view.count.asked, s.view.count.prompt, s.view.count.count) == (command, prompt, int(digits))
 
 
 async def test_an_entry_is_bounded_cleared_and_never_empty(seed: int) -> None:
     async with PAD.bench(seed) as s:
-        await asked(s, m.Prompt.CHIP_COUNT, "Chips?")
+        await show_prompt(s, m.KeypadPrompt.CHIP_COUNT, "Chips?")
         s.inject("press:key=enter")
         s.inject("type:digits=98765")
         await asyncio.sleep(1)
         assert s.view.count is not None
         assert s.view.count.count == 987, "no stack of chips has more digits"
-        await asked(s, m.Prompt.CHIP_COUNT, "Chips?")
+        await show_prompt(s, m.KeypadPrompt.CHIP_COUNT, "Chips?")
         s.inject("press:key=digit_9")
         s.inject("press:key=clear")
         s.inject("type:digits=6")
@@ -106,11 +106,11 @@ async def test_an_entry_is_bounded_cleared_and_never_empty(seed: int) -> None:
         assert s.view.count.count == 6
 
 
-async def test_an_answer_is_never_taken_for_that_to_another_question(seed: int) -> None:
+async def test_an_answer_is_never_used_for_another_question(seed: int) -> None:
     async with PAD.bench(seed) as s:
-        first = await asked(s, m.Prompt.STUB_COUNT, "Stub count?")
+        first = await show_prompt(s, m.KeypadPrompt.STUB_COUNT, "Stub count?")
         s.inject("press:key=digit_5")
-        second = await asked(s, m.Prompt.CHIP_COUNT, "Chips?")
+        second = await show_prompt(s, m.KeypadPrompt.CHIP_COUNT, "Chips?")
         s.inject("type:digits=3")
         await asyncio.sleep(1)
         assert s.view.count is not None
@@ -119,32 +119,32 @@ async def test_an_answer_is_never_taken_for_that_to_another_question(seed: int) 
 
 
 @pytest.mark.parametrize("fault", ["reboot", "power_cut:seconds=2"])
-async def test_a_restart_in_the_middle_of_an_entry_forgets_it_and_says_so(seed: int, fault: str) -> None:
+async def test_a_restart_in_the_middle_of_an_entry_drops_it_and_reports_that(seed: int, fault: str) -> None:
     async with PAD.bench(seed) as s:
-        await asked(s, m.Prompt.STUB_COUNT, "Stub count?")
+        await show_prompt(s, m.KeypadPrompt.STUB_COUNT, "Stub count?")
         s.inject("press:key=digit_5")
         s.inject(fault)
-        await back(s)
+        await until_reconnected(s)
         status = await s.driver.status()
-        assert (status.state, status.reason, status.prompt) == (m.State.IDLE, m.Reason.POWER_LOST, m.Prompt.NOTHING)
+        assert (status.state, status.reason, status.prompt) == (m.State.IDLE, m.Reason.POWER_LOST, m.KeypadPrompt.NOTHING)
         assert s.view.state is m.State.IDLE
         assert s.machine.mechanics.glass == ()
         s.inject("press:key=enter")
         await asyncio.sleep(1)
-        assert acts(s) == []
-        await asked(s, m.Prompt.STUB_COUNT, "Stub count?")
+        assert reported_acts(s) == []
+        await show_prompt(s, m.KeypadPrompt.STUB_COUNT, "Stub count?")
         assert (await s.driver.status()).reason is m.Reason.NONE
 
 
 @over_the_ladder
-async def test_an_entry_made_without_a_link_is_told_with_its_age(seed: int, rung: str) -> None:
+async def test_an_entry_made_without_a_link_is_reported_with_its_age(seed: int, rung: str) -> None:
     async with PAD.bench(seed, rung) as s:
-        await asked(s, m.Prompt.STUB_COUNT, "Stub count?")
+        await show_prompt(s, m.KeypadPrompt.STUB_COUNT, "Stub count?")
         s.inject("unplug:seconds=20")
         s.inject("type:digits=4")
-        await back(s)
-        await all_heard(s)
-        (entered,) = acts(s)
+        await until_reconnected(s)
+        await until_all_received(s)
+        (entered,) = reported_acts(s)
         assert entered.age_ms > FRESH_MS
         assert s.view.count is None
         assert s.view.refused == entered

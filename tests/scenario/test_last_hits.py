@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from simulators.house.panel import PINS, people_file
-from simulators.house.table import House
-from simulators.house.winners import Winners
+from simulators.house.table import CasinoTable
+from simulators.house.winners import WinningPlayers
 from table_controller.journal import records as rec
 from table_controller.journal.hit_log import HitLog
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.people_check import Checker
-from tests.support.asgi import Browser
-from tests.support.panels import here, inline
+from table_controller.people_check import PinChecker
+from tests.support.asgi import AsgiBrowser
+from tests.support.panels import run_inline, check_inline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 GAME = "face_up_pai_gow"
 
 
-async def played(seed: int, rounds: int = 2, **options: Any) -> House:
+async def played(seed: int, rounds: int = 2, **options: Any) -> CasinoTable:
     """A table where every bettor's hand wins."""
-    house = House(GAME, seed=seed, people=lambda house: Winners(house, seed, wins=1.0), **options)
+    house = CasinoTable(GAME, seed=seed, people=lambda house: WinningPlayers(house, seed, wins=1.0), **options)
     await house.open("blue", "red")
     for _ in range(rounds):
         await house.round((1, 2, 4, 6))
@@ -59,7 +59,7 @@ async def test_the_journal_alone_gives_the_same_hits(seed: int) -> None:
         log = HitLog()
         for record in house.disk.records:
             if record.kind == rec.STEP:
-                log.take(record.wall_ns, rec.decode_step(record.body).decisions)
+                log.add_step(record.wall_ns, rec.decode_step(record.body).decisions)
         assert plain_levels(log) == plain_levels(house.controller.last_hits)
     finally:
         await house.close()
@@ -68,20 +68,20 @@ async def test_the_journal_alone_gives_the_same_hits(seed: int) -> None:
 async def test_floorperson_and_auditor_see_the_hits_at_the_panel_and_nobody_else(tmp_path: Path, seed: int) -> None:
     house = await played(seed, rounds=1)
     loop = asyncio.get_running_loop()
-    check = inline(Checker(people_file(tmp_path), clock=loop.time))
-    panel = Panel(house.box, check, name="table 7", in_thread=here)
+    check = check_inline(PinChecker(people_file(tmp_path), clock=loop.time))
+    panel = Panel(house.box, check, name="table 7", in_thread=run_inline)
     try:
         app = app_of(panel)
-        assert (await Browser(app).get("/api/hits")).status == 401
+        assert (await AsgiBrowser(app).get("/api/hits")).status == 401
         for id_, status in (("dealer-1", 403), ("tech-1", 403), ("floor-1", 200), ("audit-1", 200)):
-            browser = Browser(app)
+            browser = AsgiBrowser(app)
             await browser.sign_on(id_, PINS[id_])
             answer = await browser.get("/api/hits")
             assert answer.status == status
         shown = [hit for level in answer.json["levels"] for hit in level["hits"]]
         assert len(shown) == sum(map(len, house.controller.last_hits.levels.values())) > 0
         assert {"at", "round", "seat", "amount", "state"} == set(shown[0])
-        assert (await Browser(app).get("/hits")).status == 200
+        assert (await AsgiBrowser(app).get("/hits")).status == 200
     finally:
         panel.close()
         await asyncio.sleep(1.0)

@@ -6,15 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import DiskFull
-from firmware_bridge.falls import LOUD
+from firmware_bridge.falls import REPORTED_DROPS
 from firmware_bridge.keys import save_key
-from firmware_bridge.supervisor import Phase
+from firmware_bridge.supervisor import LinkPhase
 from simulators.house.dealer import DEALER
-from simulators.house.table import House
-from simulators.models import make
+from simulators.house.table import CasinoTable
+from simulators.models import make_machine
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.boxes import Bench, Talk
+from tests.support.boxes import BoxTestBench, DirectClient
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,25 +27,25 @@ SENSOR = "bet_sensor.3"
 async def on_trial(supervisor: Supervisor) -> None:
     """Wait until a trial has begun."""
     async with asyncio.timeout(30.0):
-        while not (supervisor.falls.is_flapping and supervisor.phase is Phase.HANDSHAKE):  # noqa: ASYNC110
+        while not (supervisor.drops.is_flapping and supervisor.phase is LinkPhase.HANDSHAKE):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     await asyncio.sleep(1.0)
-    assert supervisor.phase is Phase.HANDSHAKE
+    assert supervisor.phase is LinkPhase.HANDSHAKE
 
 
-async def fall(house: House, slot: str) -> None:
+async def fall(house: CasinoTable, slot: str) -> None:
     """Drop a link until it counts as unsteady."""
-    for _ in range(LOUD):
+    for _ in range(REPORTED_DROPS):
         house.machines[slot].inject("unplug:seconds=1")
         await house.wait(15.0)
-    assert house.slots[slot].supervisor.falls.is_flapping
+    assert house.slots[slot].supervisor.drops.is_flapping
 
 
-async def opened(seed: int) -> House:
+async def opened(seed: int) -> CasinoTable:
     """A table whose round is open and whose people do nothing."""
-    house = House("face_up_pai_gow", seed=seed, models={"keypad.1": "keypad"})
+    house = CasinoTable("face_up_pai_gow", seed=seed, models={"keypad.1": "keypad"})
     await house.open("blue", "red")
-    house.people.ignoring = True
+    house.people.is_ignoring = True
     house.controller.submit(ev.OpenRound(DEALER))
     await house.wait(1.0)
     assert house.controller.table.state.round.state == mc.BETTING
@@ -69,13 +69,13 @@ async def test_in_a_round_a_link_that_fell_often_is_trusted_at_once_and_a_lock_o
 
 async def test_a_trial_ends_when_a_round_opens(seed: int) -> None:
     slot = "keypad.1"
-    house = House("face_up_pai_gow", seed=seed, models={"keypad.1": "keypad"})
+    house = CasinoTable("face_up_pai_gow", seed=seed, models={"keypad.1": "keypad"})
     try:
         await house.open("blue", "red")
         await fall(house, slot)
         house.machines[slot].inject("unplug:seconds=1")
         await on_trial(house.slots[slot].supervisor)
-        house.people.ignoring = True
+        house.people.is_ignoring = True
         house.controller.submit(ev.OpenRound(DEALER))
         assert house.controller.table.state.round.state == mc.BETTING
         await house.wait(5.0)
@@ -111,17 +111,17 @@ async def test_a_halt_locks_a_sensor_whose_link_fell_often(seed: int) -> None:
 
 
 async def test_a_device_that_is_replaced_while_its_link_is_on_trial_never_serves_again(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     old = bench.machines["shoe.1"]
-    new = make("shoe", "shoe.1", seed=77, speed=20.0, world=old.world)
+    new = make_machine("shoe", "shoe.1", seed=77, speed=20.0, world=old.world)
     file = tmp_path / "new.key"
     save_key(file, new.key)
     try:
-        talk = await Talk(box).sign_on("T1", "F1")
-        for number in range(LOUD):
+        talk = await DirectClient(box).sign_on("T1", "F1")
+        for number in range(REPORTED_DROPS):
             bench.hosts["shoe.1"].unplug(1)
-            await asyncio.sleep(15 if number < LOUD - 1 else 0.5)
+            await asyncio.sleep(15 if number < REPORTED_DROPS - 1 else 0.5)
         await on_trial(box.slots["shoe.1"].supervisor)
         answer = await talk.ask("enroll", slot="shoe.1", file=str(file), by="T1", second="F1")
         assert answer["revoked"] == old.key.serial

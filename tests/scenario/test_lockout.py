@@ -15,12 +15,12 @@ from simulators.world.chips import TRAY
 from table_controller.table import betting, core
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.betting import LOCK_PATIENCE
-from table_controller.table.decisions import Command, Moved, Refused
+from table_controller.table.betting import LOCK_TIMEOUT_S
+from table_controller.table.decisions import Command, StateChanged, RequestRefused
 from tests.support.bench import over_the_ladder
 from tests.support.clauses import clauses
-from tests.support.lockout import BET, NO_BET, SEATS, UNDECIDED, LockedOut, LockingHouse, is_locked, locking
-from tests.support.progressive import heard, sensor
+from tests.support.lockout import BET, NO_BET, SEATS, UNDECIDED, LockedOut, LockingTable, is_locked, locking
+from tests.support.progressive import until_received, sensor_bench
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BETTING: Final = (1, 3, 6)
 
 
-def bet(t: LockingHouse) -> None:
+def bet(t: LockingTable) -> None:
     for seat in BETTING:
         t.machine(seat).inject("place_bet")
 
@@ -44,12 +44,12 @@ async def test_bets_that_lie_there_count_and_the_chips_collected_are_the_bets_ac
         t.check_truth(ended)
         assert rung == "lossy" or (ended.bets == list(BETTING) and not ended.findings)
         if not ended.findings:
-            await t.comes_true(lambda: all(t.machine(s).spot.light is m.Light.ACCEPTED for s in ended.bets))
-        undecided = sum(t.machine(seat).spot.lying() for seat in ended.findings)
+            await t.until_true(lambda: all(t.machine(s).spot.light is m.Light.ACCEPTED for s in ended.bets))
+        undecided = sum(t.machine(seat).spot.chip_count() for seat in ended.findings)
         await t.finish()
         assert len(t.accepted()) == len(ended.bets) + undecided
         assert t.house.people.collected, "nobody collected a chip"
-        assert not t.found("chips_differ")
+        assert not t.findings_of("chips_differ")
         assert t.house.chips.census().get(TRAY, 0) == len(t.accepted())
 
 
@@ -77,10 +77,10 @@ async def test_a_bet_during_lock_out_is_refused_with_its_code_and_never_counts(s
     async with locking(seed, rung) as t:
         bet(t)
         ended = await t.lock()
-        at = len(t.house.log)
+        at = len(t.house.step_log)
         t.machine(2).inject("place_bet")
-        await t.heard(2)
-        await t.comes_true(lambda: t.found("late_bet", at))
+        await t.until_received(2)
+        await t.until_true(lambda: t.findings_of("late_bet", at))
         assert [code for code, _ in findings(t.view(2))] == [m.Reason.LATE_BET]
         assert t.view(2).latched is None
         assert 2 not in ended.bets
@@ -89,7 +89,7 @@ async def test_a_bet_during_lock_out_is_refused_with_its_code_and_never_counts(s
             await t.driver(2).light(t.state.next_id + 1000, m.Light.ACCEPTED, t.view(2).sequence)
         assert refused.value.code == "PB-485"  # type: ignore[attr-defined]
         t.machine(2).inject("take_bet")
-        await t.heard(2)
+        await t.until_received(2)
         assert findings(t.view(2)) == []
         t.check_truth(ended)
         assert 2 not in t.accepted()
@@ -100,28 +100,28 @@ async def test_a_second_chip_on_a_latched_bet_is_late_and_the_bet_stands(seed: i
     async with locking(seed, rung) as t:
         t.machine(1).inject("place_bet")
         ended = await t.lock()
-        at = len(t.house.log)
+        at = len(t.house.step_log)
         t.machine(1).inject("place_bet")
-        await t.heard(1)
-        await t.comes_true(lambda: t.found("late_bet", at))
+        await t.until_received(1)
+        await t.until_true(lambda: t.findings_of("late_bet", at))
         assert m.Reason.LATE_BET in dict(findings(t.view(1)))
         t.machine(1).inject("take_bet")
-        await t.heard(1)
+        await t.until_received(1)
         assert findings(t.view(1)) == []
         t.check_truth(ended)
         assert rung == "lossy" or t.accepted() == [1]
 
 
 @over_the_ladder
-async def test_a_chip_taken_after_the_latch_is_told_and_the_bet_still_counts(seed: int, rung: str) -> None:
+async def test_a_chip_removed_after_the_latch_is_reported_and_the_bet_still_counts(seed: int, rung: str) -> None:
     async with locking(seed, rung) as t:
         t.machine(1).inject("place_bet")
-        await t.heard(1)
+        await t.until_received(1)
         ended = await t.lock()
-        await t.comes_true(lambda: is_locked(t.machine(1)))
+        await t.until_true(lambda: is_locked(t.machine(1)))
         t.machine(1).inject("take_bet")
-        await t.heard(1)
-        await t.comes_true(lambda: t.view(1).latch is not None)
+        await t.until_received(1)
+        await t.until_true(lambda: t.view(1).latch is not None)
         assert [code for code, _ in findings(t.view(1))] == [m.Reason.BET_TAKEN]
         assert t.view(1).latched == 1
         assert (await t.driver(1).status()).latch == t.machine(1).latched[-1][0]
@@ -148,7 +148,7 @@ async def test_five_of_six_answering_leaves_the_sixth_undecided_by_name(
         if not before:
             t.machine(4).inject(fault)
         ended = await t.ended(at)
-        assert asyncio.get_running_loop().time() - began <= LOCK_PATIENCE + 0.2
+        assert asyncio.get_running_loop().time() - began <= LOCK_TIMEOUT_S + 0.2
         t.check_truth(ended)
         if rung != "lossy":
             assert set(ended.findings) == {4}
@@ -194,7 +194,7 @@ async def test_another_lock_while_locked_is_refused_and_the_first_one_stands(see
             assert len(t.machine(seat).latched) == 1
 
 
-async def test_a_seat_that_is_undecided_stays_so_whatever_its_sensor_reports_later(seed: int) -> None:
+async def test_an_undecided_seat_stays_undecided_regardless_of_later_sensor_reports(seed: int) -> None:
     async with locking(seed) as t:
         bet(t)
         t.machine(5).inject("unplug:seconds=4")
@@ -205,12 +205,12 @@ async def test_a_seat_that_is_undecided_stays_so_whatever_its_sensor_reports_lat
         t.machine(2).inject("place_bet")
         await asyncio.sleep(10)
         assert t.view(5).latch is not None, "the lock was sent again when the sensor came back"
-        assert t.found("late_latch", at)
+        assert t.findings_of("late_latch", at)
         again = await t.ended(at)
         assert again == first, "an undecided seat stays undecided until a person decides"
         t.check_truth(again)
         await t.finish()
-        assert t.found("seat_decided", at)[0].startswith("seat 5: ")
+        assert t.findings_of("seat_decided", at)[0].startswith("seat 5: ")
 
 
 async def test_a_second_call_while_one_waits_is_refused_and_writes_nothing(seed: int) -> None:
@@ -222,7 +222,7 @@ async def test_a_second_call_while_one_waits_is_refused_and_writes_nothing(seed:
         ended = await t.ended(at)
         assert set(ended.findings) == {5}
         assert ended.bets == list(BETTING)
-        refused = [event for event, decided in t.house.log[again:] if any(isinstance(d, Refused) for d in decided)]
+        refused = [event for event, decided in t.house.step_log[again:] if any(isinstance(d, RequestRefused) for d in decided)]
         assert [type(event) for event in refused] == [ev.NoMoreBets]
         locks = [d for d in t.decisions(at) if isinstance(d, Command) and d.act == "lock"]
         assert len(locks) == len(SEATS)
@@ -240,8 +240,8 @@ async def test_a_confirmation_after_the_deadline_is_recorded_and_decides_nothing
         ended = await t.ended(at)
         assert list(ended.findings) == [3]
         t.machine(3).inject("calm")
-        await t.comes_true(lambda: t.found("late_latch", at))
-        assert t.found("late_latch", at) == ["seat 3 confirmed a bet after its time; the floorperson decides"]
+        await t.until_true(lambda: t.findings_of("late_latch", at))
+        assert t.findings_of("late_latch", at) == ["seat 3 confirmed a bet after its time; the floorperson decides"]
         assert (await t.ended(at)).seats[3] == UNDECIDED, "only a person decides now"
 
 
@@ -268,22 +268,22 @@ async def test_a_lock_whose_answer_is_lost_puts_the_slot_in_doubt_until_it_is_as
         at = t.call()
         ended = await t.ended(at)
         assert 1 in ended.findings
-        doubted = Moved("slot bet_sensor.1", "unverified")
-        await t.comes_true(lambda: doubted in t.decisions(at))
+        doubted = StateChanged("slot bet_sensor.1", "unverified")
+        await t.until_true(lambda: doubted in t.decisions(at))
         await t.finish()
-        await t.comes_true(lambda: t.state.slots["bet_sensor.1"].state == "in_service")
+        await t.until_true(lambda: t.state.slots["bet_sensor.1"].state == "in_service")
         assert t.machine(1).latched[-1][0].lock_id == ended.locks[1]
-        assert t.found("seat_decided", at), "it was for a person, and the report changed nothing"
+        assert t.findings_of("seat_decided", at), "it was for a person, and the report changed nothing"
 
 
 # --- the lock is urgent ----------------------------------------------------------------------------------------
 
 
 async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -> None:
-    async with sensor(seed) as seat:
+    async with sensor_bench(seed) as seat:
         await seat.driver.open(seat.next_id(), 7)
         seat.inject("place_bet")
-        await heard(seat)
+        await until_received(seat)
         seat.inject("slow:baud=9600")
         lights = [
             asyncio.create_task(seat.driver.light(seat.next_id(), m.Light.ACKNOWLEDGED, seat.view.sequence))
@@ -294,7 +294,7 @@ async def test_a_lock_overtakes_and_revokes_what_waits_in_the_queue(seed: int) -
         done = await asyncio.gather(*lights, return_exceptions=True)
         assert sum(isinstance(result, Revoked) for result in done) >= 8
         assert isinstance(locked, m.Locked)
-        assert (locked.latch.lies, locked.latch.last) == (m.Lies.CHIP, seat.view.sequence)
+        assert (locked.latch.content, locked.latch.last_change) == (m.SpotContent.CHIP, seat.view.sequence)
 
 
 # --- every order over the real link ------------------------------------------------------------------------------
@@ -330,7 +330,7 @@ def _rounds() -> list[tuple[int, float, list[Play]]]:
     return results
 
 
-async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) -> LockedOut:
+async def _play(t: LockingTable, place: int, pause: float, plays: list[Play]) -> LockedOut:
     """Play the events of every seat in its order, the lock at the same index; compare with the simulator."""
     for seat, (_, fate) in zip(SEATS, plays, strict=False):
         for fault in FATES[fate]:
@@ -350,15 +350,15 @@ async def _play(t: LockingHouse, place: int, pause: float, plays: list[Play]) ->
     return ended
 
 
-async def _the_latch_stands(t: LockingHouse) -> None:
+async def _the_latch_stands(t: LockingTable) -> None:
     """Check that later events change no latch and no accepted bet."""
     for seat in SEATS:
         for fault in ("calm", "take_bet", "place_bet", "place_bet"):
             t.machine(seat).inject(fault)
-    await t.comes_true(lambda: all(t.view(seat).connected and t.driver(seat).reported for seat in SEATS))
+    await t.until_true(lambda: all(t.view(seat).connected and t.driver(seat).reported for seat in SEATS))
     for seat in SEATS:
         status = await t.status(seat)
-        await t.heard(seat)
+        await t.until_received(seat)
         latched = [latch for latch, _ in t.machine(seat).latched if latch.round == t.state.round.number]
         assert len(latched) <= 1
         assert status.latch == (latched[0] if latched else None)
@@ -401,7 +401,7 @@ async def test_a_host_that_counts_by_arrival_is_found_over_the_real_link(
         if event.lock == bets.lock and c.state.progressive.state == mc.LOCKING and not decided:
             bets.latched, bets.bet = True, bets.placed
         else:
-            betting.latched(c, event)
+            betting.on_seat_latched(c, event)
 
     monkeypatch.setitem(core._HANDLERS, ev.SeatLatched, latched)
     with pytest.raises(AssertionError, match="chips lay there"):
@@ -413,7 +413,7 @@ async def test_a_sensor_that_contradicts_what_it_reported_is_undecided_over_the_
 ) -> None:
     async with locking(seed) as t:
         bet(t)
-        await t.heard(3)
+        await t.until_received(3)
         twin: Any = t.machine(3).firmware
         monkeypatch.setattr(twin, "memory", type(twin.memory)(open=True, round=1, sequence=0))  # it forgets its bet
         ended = await t.lock()
@@ -421,4 +421,4 @@ async def test_a_sensor_that_contradicts_what_it_reported_is_undecided_over_the_
         assert "confirmed 0 as its last change, but had reported change 1" in ended.findings[3]
         assert ended.bets == [1, 6]
         await t.finish()
-        assert t.found("seat_decided")[0].startswith("seat 3: the sensor confirmed 0 as its last change")
+        assert t.findings_of("seat_decided")[0].startswith("seat 3: the sensor confirmed 0 as its last change")

@@ -10,16 +10,16 @@ import pytest
 
 from devices.service import SIGNED
 from simulators.house.dealer import DEALER, FLOOR
-from simulators.house.table import House
-from table_controller.ledger.money import dollars
+from simulators.house.table import CasinoTable
+from table_controller.ledger.money import format_dollars
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Refused
+from table_controller.table.decisions import RequestRefused
 from table_controller.table.signs import PAGE
-from tests.support.asgi import Browser
-from tests.support.panels import here
+from tests.support.asgi import AsgiBrowser
+from tests.support.panels import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,8 +30,8 @@ GAME = "face_up_pai_gow"
 
 
 @asynccontextmanager
-async def opened(seed: int, **options: Any) -> AsyncIterator[House]:
-    house = House(GAME, seed=seed, **options)
+async def opened(seed: int, **options: Any) -> AsyncIterator[CasinoTable]:
+    house = CasinoTable(GAME, seed=seed, **options)
     try:
         await house.open("blue", "red")
         yield house
@@ -39,16 +39,16 @@ async def opened(seed: int, **options: Any) -> AsyncIterator[House]:
         await house.close()
 
 
-async def try_to_open(house: House) -> set[str]:
+async def try_to_open(house: CasinoTable) -> set[str]:
     """Try to open a round as dealer; return the reasons against it."""
-    before = len(house.log)
+    before = len(house.step_log)
     house.controller.submit(ev.OpenRound(DEALER))
     await asyncio.sleep(0.5)
-    refused = [d for _, decisions in house.log[before:] for d in decisions if isinstance(d, Refused)]
+    refused = [d for _, decisions in house.step_log[before:] for d in decisions if isinstance(d, RequestRefused)]
     return {reason.key for one in refused for reason in one.reasons}
 
 
-def phase(house: House) -> str:
+def phase(house: CasinoTable) -> str:
     return house.controller.table.state.round.state
 
 
@@ -73,7 +73,7 @@ async def test_a_round_that_is_open_goes_on_without_its_sign(seed: int) -> None:
         await asyncio.sleep(10.0)
         assert phase(house) == mc.BETTING
         house.controller.submit(ev.NoMoreBets(DEALER))
-        await house.rest()
+        await house.until_quiescent()
         assert phase(house) == mc.IDLE
         assert "meter_not_seen" in await try_to_open(house)
 
@@ -127,7 +127,7 @@ async def test_a_sign_that_confirms_nothing_is_stale_after_five_seconds(
 
 
 @asynccontextmanager
-async def with_page(seed: int, *, covered: bool = True) -> AsyncIterator[tuple[House, Panel, Browser]]:
+async def with_page(seed: int, *, covered: bool = True) -> AsyncIterator[tuple[CasinoTable, Panel, AsgiBrowser]]:
     """A table whose own sign is dark, out of order and covered, and its panel."""
     async with opened(seed) as house:
         house.machines[SIGN].inject("unplug:seconds=1000000")
@@ -140,22 +140,22 @@ async def with_page(seed: int, *, covered: bool = True) -> AsyncIterator[tuple[H
         async def nobody(_id: str, _pin: str, _place: object) -> Any:
             raise AssertionError("nobody signs on here")
 
-        panel = Panel(house.box, nobody, name="table 7", in_thread=here)
+        panel = Panel(house.box, nobody, name="table 7", in_thread=run_inline)
         try:
-            yield house, panel, Browser(app_of(panel))
+            yield house, panel, AsgiBrowser(app_of(panel))
         finally:
             panel.close()
             await asyncio.sleep(1.0)
 
 
-def amount(house: House) -> str:
-    return dollars(house.controller.table.state.money.book.meters.current // 10_000 * 10_000)
+def amount(house: CasinoTable) -> str:
+    return format_dollars(house.controller.table.state.money.book.meters.current // 10_000 * 10_000)
 
 
 async def test_a_sign_page_counts_while_it_reports_the_amount_that_it_shows(seed: int) -> None:
     async with with_page(seed) as (house, panel, browser):
         assert "meter_not_seen" in await try_to_open(house)
-        stream = panel.live.follow("sign", machines=False, alive=lambda: True)
+        stream = panel.live.open_stream("sign", machines=False, alive=lambda: True)
         assert stream is not None
         chunks = stream.chunks()
         first = b"".join([await anext(chunks), await anext(chunks)])
@@ -177,7 +177,7 @@ async def test_a_sign_page_counts_while_it_reports_the_amount_that_it_shows(seed
 
 async def test_a_page_in_the_office_does_not_stand_for_a_sign_that_was_pulled(seed: int) -> None:
     async with with_page(seed, covered=False) as (house, panel, browser):
-        stream = panel.live.follow("sign", machines=False, alive=lambda: True)
+        stream = panel.live.open_stream("sign", machines=False, alive=lambda: True)
         assert stream is not None
         answer = await browser.post("/api/sign_shown", {"page": stream.page, "text": amount(house)})
         assert answer.status == 200
@@ -186,9 +186,9 @@ async def test_a_page_in_the_office_does_not_stand_for_a_sign_that_was_pulled(se
         assert "meter_not_seen" in await try_to_open(house)
 
 
-async def test_a_sign_page_that_reports_too_often_is_not_heard(seed: int) -> None:
+async def test_a_sign_page_that_reports_too_often_is_ignored(seed: int) -> None:
     async with with_page(seed) as (house, panel, browser):
-        stream = panel.live.follow("sign", machines=False, alive=lambda: True)
+        stream = panel.live.open_stream("sign", machines=False, alive=lambda: True)
         assert stream is not None
         answers = [await browser.post("/api/sign_shown", {"page": stream.page, "text": amount(house)}) for _ in "ab"]
         assert [answer.status for answer in answers] == [200, 409]
@@ -217,7 +217,7 @@ async def test_a_sensor_that_chatters_adds_nothing_to_the_meter_and_closes_it(se
         house.machines["bet_sensor.4"].inject("place_bet")
         await asyncio.sleep(1.0)
         house.controller.submit(ev.NoMoreBets(DEALER))
-        await house.rest()
+        await house.until_quiescent()
         assert table.state.money.closed == mc.UNREASONABLE
         assert table.state.money.book.meters == before
         assert "meter_closed" in await try_to_open(house)

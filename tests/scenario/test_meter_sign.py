@@ -10,22 +10,22 @@ from devices.meter_sign import messages as m
 from devices.meter_sign.driver import MeterSignDriver
 from devices.meter_sign.state import MeterSignView, verdict
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.meter_sign import SimulatedMeterSign
-from tests.support.beliefs import ask, carried_out, comes_true
+from tests.support.beliefs import ask_until_answered, run_command, until_true
 from tests.support.bench import over_the_ladder
 from tests.support.kinds import SIGN
 
-Sign = Stand[SimulatedMeterSign, MeterSignDriver, MeterSignView]
+Sign = DeviceBench[SimulatedMeterSign, MeterSignDriver, MeterSignView]
 
 
 async def show(s: Sign, sequence: int, value: int, pending: int = 0, won: int = 0) -> None:
-    await carried_out(s, lambda command: s.driver.show(command, sequence, value, pending, won))
+    await run_command(s, lambda command: s.driver.show(command, sequence, value, pending, won))
 
 
 async def readback_is_true(s: Sign) -> m.Shown:
     """Fail unless the sign's readback equals the simulated display."""
-    shown = await ask(s, s.driver.shown)
+    shown = await ask_until_answered(s, s.driver.shown)
     for row in m.Row:
         seen = s.machine.glass.read(row).lstrip()
         text = getattr(shown, row.name.lower())
@@ -35,15 +35,15 @@ async def readback_is_true(s: Sign) -> m.Shown:
 
 
 async def back(s: Sign) -> None:
-    await comes_true(lambda: s.driver.reported is None)
-    await comes_true(lambda: s.driver.reported is not None)
+    await until_true(lambda: s.driver.reported is None)
+    await until_true(lambda: s.driver.reported is not None)
 
 
 @over_the_ladder
 @pytest.mark.parametrize(
-    "amounts", [(0, 0, 0), (1, 2, 3), (12_345_678, 500, 0), (m.MOST_CENTS, m.MOST_CENTS, m.MOST_CENTS)]
+    "amounts", [(0, 0, 0), (1, 2, 3), (12_345_678, 500, 0), (m.MAX_CENTS, m.MAX_CENTS, m.MAX_CENTS)]
 )
-async def test_what_is_told_is_read_back_to_the_cent(seed: int, rung: str, amounts: tuple[int, int, int]) -> None:
+async def test_the_sent_amount_is_read_back_to_the_cent(seed: int, rung: str, amounts: tuple[int, int, int]) -> None:
     async with SIGN.bench(seed, rung) as s:
         await show(s, 1, *amounts)
         shown = await readback_is_true(s)
@@ -71,21 +71,21 @@ async def test_a_value_that_falls_is_shown_and_an_old_one_is_not(seed: int, rung
 
 @over_the_ladder
 @pytest.mark.parametrize("how", ["silence", "unplug:seconds=30", "a mute host"])
-async def test_a_sign_that_hears_nothing_says_so_by_itself(seed: int, rung: str, how: str) -> None:
+async def test_a_sign_that_receives_nothing_shows_that_by_itself(seed: int, rung: str, how: str) -> None:
     async with SIGN.bench(seed, rung) as s:
-        await carried_out(s, lambda command: s.driver.set_limit(command, 20_000))
+        await run_command(s, lambda command: s.driver.set_limit(command, 20_000))
         await show(s, 1, 777)
         await asyncio.sleep(1)
         assert not s.machine.glass.stale
         if how.startswith("unplug"):
             s.inject(how)
-        await comes_true(lambda: s.machine.glass.stale, 25)
+        await until_true(lambda: s.machine.glass.stale, 25)
         assert s.machine.glass.read(m.Row.VALUE).strip() == "777", "the amount stays, marked"
-        await comes_true(lambda: s.driver.reported is not None)
+        await until_true(lambda: s.driver.reported is not None)
         assert (await readback_is_true(s)).state is m.State.STALE
         assert m.Reason.STALE in [reason for reason, _ in verdict(s.view)]
         if how == "silence" and rung != "lossy":
-            assert [stale.sequence for stale in s.told(m.Stale)] == [1]
+            assert [stale.sequence for stale in s.events_of(m.Stale)] == [1]
         await show(s, 2, 777)
         assert not s.machine.glass.stale
         await readback_is_true(s)
@@ -100,10 +100,10 @@ async def test_the_limit_is_the_hosts_and_counts_from_the_last_show(seed: int) -
         await show(s, 2, 100)
         await asyncio.sleep(4.5)
         assert not s.machine.glass.stale
-        await carried_out(s, lambda command: s.driver.set_limit(command, 100))
+        await run_command(s, lambda command: s.driver.set_limit(command, 100))
         await asyncio.sleep(0.1)
         assert s.machine.glass.stale
-        (event,) = s.told(m.Stale)
+        (event,) = s.events_of(m.Stale)
         assert event.age_ms >= 4500
 
 
@@ -157,14 +157,14 @@ async def test_a_dead_digit_is_found_by_the_sign_and_by_the_host(seed: int, rung
         with pytest.raises(CommandFailed) as failed:
             await show(s, 2, 12346, 12346, 12346)
         assert failed.value.reason == m.Reason.WRONG_GLASS
-        await comes_true(lambda: s.told(m.Fault))
-        assert s.told(m.Fault)[-1].digits == [1 << digit if r is row else 0 for r in m.Row]
+        await until_true(lambda: s.events_of(m.Fault))
+        assert s.events_of(m.Fault)[-1].digits == [1 << digit if r is row else 0 for r in m.Row]
         assert s.service.state == "faulted"
         with pytest.raises(CommandFailed):
-            await carried_out(s, s.driver.self_test)
-        assert s.told(m.SelfTested)[-1].digits[row] == 1 << digit
+            await run_command(s, s.driver.self_test)
+        assert s.events_of(m.SelfTested)[-1].digits[row] == 1 << digit
         s.inject("mend")
-        await carried_out(s, s.driver.self_test)
+        await run_command(s, s.driver.self_test)
         assert (await readback_is_true(s)).value == 12346
         assert s.service.state == "faulted", "a person must still acknowledge"
 
@@ -186,23 +186,23 @@ async def test_a_frozen_glass_is_found_at_the_next_amount(seed: int, rung: str) 
 async def test_the_test_pattern_is_shown_and_what_was_shown_before_comes_back(seed: int, rung: str) -> None:
     async with SIGN.bench(seed, rung) as s:
         await show(s, 1, 4242)
-        testing = asyncio.create_task(carried_out(s, s.driver.self_test))
-        await comes_true(lambda: s.machine.glass.read(m.Row.WON) == "8" * m.DIGITS)
+        testing = asyncio.create_task(run_command(s, s.driver.self_test))
+        await until_true(lambda: s.machine.glass.read(m.Row.WON) == "8" * m.DIGITS)
         await testing
         assert (await readback_is_true(s)).value == 4242
-        assert not any(s.told(m.SelfTested)[-1].digits)
+        assert not any(s.events_of(m.SelfTested)[-1].digits)
 
 
 async def test_an_amount_grows_stale_behind_the_test_pattern_too(seed: int) -> None:
     async with SIGN.bench(seed) as s:
         await show(s, 1, 4242)
         await asyncio.sleep(4.6)
-        await carried_out(s, s.driver.self_test)
+        await run_command(s, s.driver.self_test)
         assert (await readback_is_true(s)).stale
         assert s.machine.glass.read(m.Row.VALUE).strip() == "4242"
 
 
-async def test_nothing_happens_to_a_glass_that_makes_no_sense(seed: int) -> None:
+async def test_impossible_display_faults_are_refused(seed: int) -> None:
     async with SIGN.bench(seed) as s:
         for words in ("dead_digit:row=top", "dead_digit:digit=10", "place_bet"):
             with pytest.raises(BadFault):

@@ -7,9 +7,9 @@ from typing import Any, Final
 import pytest
 
 from devices.shuffler import messages as m
-from devices.trail import TRAIL
+from devices.trail import EDGE_LOG
 from firmware_bridge.errors import ConfigurationError, NotCapable
-from tests.support.bench import bench, over_the_ladder
+from tests.support.bench import shuffler_bench, over_the_ladder
 
 MODELS: Final[dict[str, tuple[dict[str, Any], list[str]]]] = {
     "PB-S1": ({}, [m.COUNTS]),
@@ -30,10 +30,10 @@ NOT_FOR: Final = [
 @pytest.mark.parametrize("model", MODELS)
 async def test_a_model_names_what_it_can(seed: int, model: str) -> None:
     options, capabilities = MODELS[model]
-    async with bench(seed, **options) as b:
+    async with shuffler_bench(seed, **options) as b:
         assert b.driver.reported is not None
         hello = b.driver.reported.hello
-        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, [*capabilities, TRAIL, m.JOGS])
+        assert (hello.kind, hello.model, hello.capabilities) == (m.KIND, model, [*capabilities, EDGE_LOG, m.JOGS])
         assert type(await b.driver.status()) is (m.Inventory if model == "PB-C6" else m.Status)
         assert b.service.state == "in_service"
 
@@ -43,7 +43,7 @@ async def test_a_model_names_what_it_can(seed: int, model: str) -> None:
 async def test_what_is_not_for_a_model_is_not_sent_to_it(
     seed: int, rung: str, model: str, method: str, extra: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with bench(seed, rung, **MODELS[model][0]) as b:
+    async with shuffler_bench(seed, rung, **MODELS[model][0]) as b:
         link = b.supervisor.link
         assert link is not None
         asked: list[Any] = []
@@ -62,8 +62,8 @@ async def test_what_is_not_for_a_model_is_not_sent_to_it(
 
 @pytest.mark.parametrize("cards", [-1, 0, 256])
 async def test_a_delivery_of_an_impossible_size_is_not_sent(seed: int, cards: int) -> None:
-    async with bench(seed, continuous=True) as b:
+    async with shuffler_bench(seed, continuous=True) as b:
         with pytest.raises(ConfigurationError, match="1 to 255"):
             await b.driver.deliver(b.next_id(), cards)
-        assert b.machine.board.memory.last() == []
+        assert b.machine.board.memory.recent() == []
         assert b.service.state == "in_service"

@@ -86,7 +86,7 @@ async def test_a_cycle_over_a_socket(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "30") as port, server(socat(port, number), number, tmp_path / "log"):
         async with connected(f"socket://127.0.0.1:{number}", tmp_path) as c:
             assert (await c.driver.shuffle(1)).outcome is Outcome.DONE
-            assert [completed.count for completed in c.told(m.Completed)] == [53]
+            assert [completed.count for completed in c.events_of(m.Completed)] == [53]
 
 
 async def test_a_cycle_over_rfc2217(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ async def test_a_cycle_over_rfc2217(tmp_path: Path) -> None:
     ):
         async with connected(f"rfc2217://127.0.0.1:{number}?ign_set_control&timeout=5", tmp_path) as c:
             assert (await c.driver.shuffle(1)).outcome is Outcome.DONE
-            assert [completed.count for completed in c.told(m.Completed)] == [53]
+            assert [completed.count for completed in c.events_of(m.Completed)] == [53]
 
 
 @pytest.mark.parametrize("kind", ["socket", "rfc2217"])
@@ -117,7 +117,7 @@ async def test_a_server_that_dies_is_noticed_and_found_again(tmp_path: Path, kin
             assert isinstance((await down).cause, LinkError)
         back = asyncio.create_task(c.next(Reported, 40))
         with server(command, number, tmp_path / "log"):
-            assert (await back).report.boot_id == c.told(Reported)[0].report.boot_id
+            assert (await back).report.boot_id == c.events_of(Reported)[0].report.boot_id
             await c_context.__aexit__(None, None, None)
 
 

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import pytest
 
-from simulators.house.panel import PINS, people_file, silent_house
+from simulators.house.panel import PINS, people_file, make_silent_table
 from simulators.house.soak import run_table
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from simulators.virtual_time import run_virtual
 from table_controller.controller.box import Box
-from table_controller.controller.plan import ESCALATE_AFTER
+from table_controller.controller.plan import ESCALATE_AFTER_S
 from table_controller.journal import records as rec
 from table_controller.journal.chain import STOP
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.asgi import Browser
-from tests.support.panels import here
+from tests.support.asgi import AsgiBrowser
+from tests.support.panels import run_inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,11 +44,11 @@ def _last_step(records: list[Record]) -> ev.Event:
     return rec.decode_step([record for record in records if record.kind == rec.STEP][-1].body).event
 
 
-async def _led_on(house: House) -> None:
+async def _led_on(house: CasinoTable) -> None:
     """Restore power after every cut and play until the table is idle."""
-    while house.dark:
+    while house.is_box_down:
         await house.power_up()
-        await house.rest()
+        await house.until_quiescent()
 
 
 # --- one class --------------------------------------------------------------------------------------------------------
@@ -89,37 +89,37 @@ def test_only_the_shipped_box_builds_a_controller() -> None:
 
 
 async def test_a_simulated_table_runs_the_shipped_box_also_after_a_power_cut(seed: int) -> None:
-    house = House(GAME, seed=seed)
+    house = CasinoTable(GAME, seed=seed)
     try:
         await house.open("blue", "red")
         first = house.box
         await house.round((1, 4))
         house.disk.cut()
-        assert house.dark
+        assert house.is_box_down
         await house.power_up()
-        await house.rest()
+        await house.until_quiescent()
         assert type(first) is type(house.box) is Box
         assert first is not house.box
         assert (first.boot, house.box.boot) == (1, 2)
-        assert house.controller is house.box.running()
+        assert house.controller is house.box.running_controller()
     finally:
         await house.close()
 
 
 async def test_nothing_of_a_box_runs_once_its_power_is_gone(seed: int) -> None:
-    house = House(GAME, seed=seed, models={"keypad.1": "keypad", "meter_sign.1": "meter-sign"})
+    house = CasinoTable(GAME, seed=seed, models={"keypad.1": "keypad", "meter_sign.1": "meter-sign"})
     try:
         await house.open("blue", "red")
         house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
         await house.wait(1.0)
-        box, reported = house.box, len(house.log)
+        box, reported = house.box, len(house.step_log)
         house.disk.cut()
         writes, records, seen = house.mains.writes, list(house.disk.records), []
-        box.on_told.append(lambda slot, event: seen.append((slot, event)))
-        box.running().submit(ev.NoMoreBets(ev.Person("dealer", "dealer-1")))
+        box.on_device_event.append(lambda slot, event: seen.append((slot, event)))
+        box.running_controller().submit(ev.NoMoreBets(ev.Person("dealer", "dealer-1")))
         box.note(rec.Note("died", "nobody writes this down"))
-        await house.wait(ESCALATE_AFTER * 3)
-        assert (house.mains.writes, house.disk.records, len(house.log), seen) == (writes, records, reported, [])
+        await house.wait(ESCALATE_AFTER_S * 3)
+        assert (house.mains.writes, house.disk.records, len(house.step_log), seen) == (writes, records, reported, [])
         assert all(task.done() for task in box.tasks._tasks.values())
         assert house.machines["bet_sensor.1"].firmware.memory.open, "no machine was made safe by a box without power"  # type: ignore[attr-defined]
         await box.stop()
@@ -128,8 +128,8 @@ async def test_nothing_of_a_box_runs_once_its_power_is_gone(seed: int) -> None:
         await house.close()
 
 
-async def test_a_box_that_is_stopped_in_order_stops_its_machines_and_leaves_its_last_word(seed: int) -> None:
-    house = House(GAME, seed=seed)
+async def test_a_box_that_is_stopped_in_order_stops_its_machines_and_records_its_stop(seed: int) -> None:
+    house = CasinoTable(GAME, seed=seed)
     await house.open("blue", "red")
     house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
     await house.wait(1.0)
@@ -144,18 +144,18 @@ async def test_a_box_that_is_stopped_in_order_stops_its_machines_and_leaves_its_
 
 
 async def test_a_hold_that_nobody_clears_is_escalated_at_a_simulated_table_and_again_after_a_cut(seed: int) -> None:
-    house = House(GAME, seed=seed)
+    house = CasinoTable(GAME, seed=seed)
     try:
         await house.open("blue", "red")
-        house.people.take = lambda decision: None  # type: ignore[method-assign] # nobody is there
+        house.people.see_decision = lambda decision: None  # type: ignore[method-assign] # nobody is there
         house.disk.cut()
         await house.power_up()
-        house.controller.submit(ev.Declared("count_wrong", ev.Person("dealer", "dealer-1"), deck="blue"))
-        await house.wait(ESCALATE_AFTER + 1)
+        house.controller.submit(ev.IrregularityReported("count_wrong", ev.Person("dealer", "dealer-1"), deck="blue"))
+        await house.wait(ESCALATE_AFTER_S + 1)
         once = [note for note in _notes(house.disk.records) if note.kind == "escalated"]
         house.disk.cut()
         await house.power_up()
-        await house.wait(ESCALATE_AFTER + 1)
+        await house.wait(ESCALATE_AFTER_S + 1)
         again = [note for note in _notes(house.disk.records) if note.kind == "escalated"]
         assert once
         assert {note.hold for note in again[len(once) :]} >= {note.hold for note in once}
@@ -165,7 +165,7 @@ async def test_a_hold_that_nobody_clears_is_escalated_at_a_simulated_table_and_a
 
 def test_the_same_seed_gives_the_same_journal_over_power_cuts() -> None:
     async def played() -> list[tuple[str, bytes]]:
-        house = House(GAME, seed=11)
+        house = CasinoTable(GAME, seed=11)
         try:
             await house.open("blue", "red")
             house.mains.cut_at = house.mains.writes + 300
@@ -187,10 +187,10 @@ def test_the_same_seed_gives_the_same_journal_over_power_cuts() -> None:
 
 @pytest.mark.parametrize("game", [GAME, "over_under"])
 def test_the_journal_of_a_soak_holds_what_only_the_shipped_box_records(game: str) -> None:
-    houses: list[House] = []
+    houses: list[CasinoTable] = []
 
-    def make(*args: Any, **options: Any) -> House:
-        houses.append(House(*args, **options))
+    def make(*args: Any, **options: Any) -> CasinoTable:
+        houses.append(CasinoTable(*args, **options))
         return houses[-1]
 
     day, failure = run_table(game, 4, 2, [], make=make)
@@ -201,30 +201,30 @@ def test_the_journal_of_a_soak_holds_what_only_the_shipped_box_records(game: str
     assert next(note.kind for note in _notes(house.disk.records)) == "signed_on"
     assert isinstance(_last_step(house.disk.records), ev.BoxHalted)
     assert house.disk.records[-1].kind == STOP
-    assert house.box.stopping
+    assert house.box.is_stopping
 
 
 # --- the simulated panel ----------------------------------------------------------------------------------------------
 
 
-async def test_a_panel_over_a_simulated_table_shows_what_the_shipped_box_says_after_a_power_cut(tmp_path: Path) -> None:
-    house, hands = silent_house(GAME, people_file(tmp_path))
-    hands.silent = False
+async def test_a_panel_of_a_simulated_table_shows_the_state_of_the_shipped_box_after_a_power_cut(tmp_path: Path) -> None:
+    house, hands = make_silent_table(GAME, people_file(tmp_path))
+    hands.is_silent = False
     await house.open("blue", "red")
-    hands.silent = True
+    hands.is_silent = True
     house.controller.submit(ev.OpenRound(ev.Person("dealer", "dealer-1")))
     await house.wait(1.0)
     house.disk.cut()
     await house.power_up()
-    panel = Panel(house.box, house.box.check_person, name="table 7", in_thread=here)
+    panel = Panel(house.box, house.box.check_person, name="table 7", in_thread=run_inline)
     try:
-        browser = Browser(app_of(panel))
+        browser = AsgiBrowser(app_of(panel))
         assert (await browser.sign_on("floor-1", PINS["floor-1"])).status == 200
         events = await browser.stream("/api/stream", lambda seen: any(each.get("event") == "state" for each in seen))
         shown = str(next(event for event in events if event.get("event") == "state"))
         assert "box_restarted" in shown or "Box restarted" in shown
         assert house.controller.table.state.round.state == mc.NO_MORE_BETS
-        dealer = Browser(app_of(panel))
+        dealer = AsgiBrowser(app_of(panel))
         assert (await dealer.sign_on("dealer-2", PINS["dealer-2"])).status == 200
         assert house.box.presence is not None
         assert house.box.presence.dealer == ev.Person("dealer", "dealer-2"), "the box knows who deals"

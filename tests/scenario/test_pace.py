@@ -14,25 +14,25 @@ from devices.shoe import messages as sh
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
-from simulators.machines.continuous import SimulatedContinuous
+from simulators.house.stand import DeviceBench
+from simulators.machines.continuous import SimulatedContinuousShuffler
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.machines.shuffler import SimulatedShuffler
-from simulators.twins.pace import PACE
-from table_controller.conformance.requirements import Verdict
+from simulators.twins.pace import REPORT_INTERVAL_S
+from table_controller.conformance.requirements import RequirementVerdict
 from table_controller.conformance.runner import Runner
 from tests.support.conformance import asked_of, failures, on_bench, with_verdict
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-Told = list[tuple[float, Any]]
+TimedEvents = list[tuple[float, Any]]
 
 
 @asynccontextmanager
-async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], Told]]:
+async def on_stand(machine: Any) -> AsyncIterator[tuple[DeviceBench[Any, Any, Any], TimedEvents]]:
     """Connect a machine; yield it with its progress events and their times (s)."""
-    reported: Told = []
+    reported: TimedEvents = []
     loop = asyncio.get_running_loop()
 
     def original(event: Any) -> None:
@@ -40,7 +40,7 @@ async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], To
             reported.append((loop.time(), event))
 
     kind = SHUFFLER if machine.kind == "shuffler" else SHOE
-    bench: Stand[Any, Any, Any] = Stand(machine, kind, MemoryHost(machine).open, on_event=original)
+    bench: DeviceBench[Any, Any, Any] = DeviceBench(machine, kind, MemoryHost(machine).open, on_event=original)
     bench.supervisor.start()
     await bench.until_reported()
     try:
@@ -49,18 +49,18 @@ async def on_stand(machine: Any) -> AsyncIterator[tuple[Stand[Any, Any, Any], To
         await bench.close()
 
 
-def phases(reported: Told) -> list[Told]:
+def phases(reported: TimedEvents) -> list[TimedEvents]:
     """Return the Progress events phase by phase."""
     progress = [(at, event) for at, event in reported if isinstance(event, m.Progress | sh.Progress)]
     return [list(group) for _, group in groupby(progress, key=lambda each: (each[1].command, each[1].phase))]
 
 
-def at_a_pace(phase: Told) -> None:
+def at_a_pace(phase: TimedEvents) -> None:
     """Check the intervals of all reports except the last, which comes before the end."""
-    assert all(later - earlier >= PACE - 0.01 for (earlier, _), (later, _) in pairwise(phase[:-1]))
+    assert all(later - earlier >= REPORT_INTERVAL_S - 0.01 for (earlier, _), (later, _) in pairwise(phase[:-1]))
 
 
-async def test_a_cycle_is_told_at_a_pace_from_its_first_card_to_its_last(seed: int) -> None:
+async def test_a_cycle_is_reported_at_a_limited_rate_from_its_first_card_to_its_last(seed: int) -> None:
     async with on_stand(SimulatedShuffler(seed=seed)) as (bench, reported):
         await bench.driver.shuffle(bench.next_id())
         feeding, unloading = phases(reported)
@@ -72,7 +72,7 @@ async def test_a_cycle_is_told_at_a_pace_from_its_first_card_to_its_last(seed: i
         at_a_pace(unloading)
 
 
-async def test_a_shoe_keeps_the_pace_in_every_phase(seed: int) -> None:
+async def test_a_shoe_limits_progress_reports_in_every_phase(seed: int) -> None:
     async with on_stand(SimulatedShoe(seed=seed)) as (bench, reported):
         await bench.driver.load(bench.next_id())
         await bench.driver.dispense(bench.next_id(), 7)
@@ -90,8 +90,8 @@ async def test_a_shoe_keeps_the_pace_in_every_phase(seed: int) -> None:
             assert len(phase) < phase[-1][1].moved
 
 
-async def test_a_delivery_and_a_count_keep_the_pace(seed: int) -> None:
-    async with on_stand(SimulatedContinuous(seed=seed)) as (bench, reported):
+async def test_a_delivery_and_a_count_limit_progress_reports(seed: int) -> None:
+    async with on_stand(SimulatedContinuousShuffler(seed=seed)) as (bench, reported):
         await bench.driver.count_all(bench.next_id())
         assert [each[-1][1].phase for each in phases(reported)] == [m.Phase.FEEDING, m.Phase.UNLOADING, m.Phase.FEEDING]
         assert [(each[-1][1].entered, each[-1][1].left) for each in phases(reported)] == [
@@ -109,7 +109,7 @@ async def test_a_delivery_and_a_count_keep_the_pace(seed: int) -> None:
 @pytest.mark.parametrize(
     "fault", ["jam:segment=stack,card=30", "double_feed:card=30", "torn_card:segment=lift,card=30"]
 )
-async def test_what_breaks_off_comes_after_every_card_was_told(seed: int, fault: str) -> None:
+async def test_an_interruption_is_reported_after_every_card(seed: int, fault: str) -> None:
     async with on_stand(SimulatedShuffler(seed=seed)) as (bench, reported):
         bench.inject(fault)
         with pytest.raises(CommandFailed):
@@ -122,7 +122,7 @@ async def test_what_breaks_off_comes_after_every_card_was_told(seed: int, fault:
         assert last.left == arrived if last.phase is m.Phase.UNLOADING else last.entered - 1 <= arrived <= last.entered
 
 
-async def test_a_shoe_that_stops_has_told_the_stack_as_far_as_it_came(seed: int) -> None:
+async def test_a_shoe_that_stops_has_reported_every_card_of_the_partial_stack(seed: int) -> None:
     async with on_stand(SimulatedShoe(seed=seed)) as (bench, reported):
         await bench.driver.load(bench.next_id())
         stack = asyncio.ensure_future(bench.driver.dispense(bench.next_id(), 10))
@@ -135,18 +135,18 @@ async def test_a_shoe_that_stops_has_told_the_stack_as_far_as_it_came(seed: int)
         assert phases(reported)[-1][-1][1].moved == stopped.moved
 
 
-async def test_every_card_that_a_hand_draws_is_told(seed: int) -> None:
+async def test_every_card_that_a_hand_draws_is_reported(seed: int) -> None:
     async with on_stand(SimulatedManualShoe(seed=seed)) as (bench, _):
         bench.inject("load")
         await bench.driver.load(bench.next_id())
         await bench.driver.start_round(bench.next_id())
         bench.inject("draw:cards=9")
         await bench.until(lambda event: isinstance(event, sh.Drawn) and event.moved == 9)
-        assert [event.moved for event in bench.told(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
+        assert [event.moved for event in bench.events_of(sh.Drawn)] == list(range(1, 10)), "a rule counts them one by one"
 
 
 @pytest.mark.parametrize("model", ["shuffler", "shoe"])
-async def test_a_machine_that_tells_each_card_conforms_too(
+async def test_a_machine_that_reports_each_card_conforms_too(
     seed: int, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulators.twins.pace.PACE", 0.0)
@@ -154,4 +154,4 @@ async def test_a_machine_that_tells_each_card_conforms_too(
     async with on_bench(model, seed=seed) as (bench, machine):
         run = Runner(bench, asked_of(machine, asked))
         await run.run()
-    assert with_verdict(run.lines, Verdict.PASS) == {line.id for line in run.lines}, failures(run)
+    assert with_verdict(run.results, RequirementVerdict.PASS) == {line.id for line in run.results}, failures(run)

@@ -13,9 +13,9 @@ from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.panel.app import HEADERS, PAGES, app_of
 from table_controller.panel.panel import Panel
-from tests.support.asgi import Browser
-from tests.support.boxes import PIN, Bench
-from tests.support.panels import here
+from tests.support.asgi import AsgiBrowser
+from tests.support.boxes import PIN, BoxTestBench
+from tests.support.panels import run_inline
 from tests.support.ways import SLOT, fault, start
 
 if TYPE_CHECKING:
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
     from table_controller.panel.desk import Check
 
 
-class Stage:
-    def __init__(self, bench: Bench, panel: Panel, check: Check) -> None:
+class BoxPanelStage:
+    def __init__(self, bench: BoxTestBench, panel: Panel, check: Check) -> None:
         self.bench, self.panel, self.app, self.check = bench, panel, app_of(panel), check
 
-    async def person(self, id_: str) -> Browser:
-        browser = Browser(self.app)
+    async def person(self, id_: str) -> AsgiBrowser:
+        browser = AsgiBrowser(self.app)
         assert (await browser.sign_on(id_, PIN)).status == 200
         return browser
 
 
-async def _step(browser: Browser, step: str, **more: Any) -> Any:
-    browser.n += 1
-    body = {"n": browser.n, "act": "step", "report": 1, "step": step, **more}
+async def _step(browser: AsgiBrowser, step: str, **more: Any) -> Any:
+    browser.request_number += 1
+    body = {"n": browser.request_number, "act": "step", "report": 1, "step": step, **more}
     return await browser.post("/api/return_step", body, x_pitbox_page=browser.page)
 
 
 @asynccontextmanager
-async def beside(folder: Path) -> AsyncIterator[Stage]:
-    bench = Bench(folder, "face_up_pai_gow")
+async def staged(folder: Path) -> AsyncIterator[BoxPanelStage]:
+    bench = BoxTestBench(folder, "face_up_pai_gow")
     box = await start(bench, folder)
-    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=here)
+    panel = Panel(box, box.check_person, name="bench", status=lambda: metrics_text(status_of(box)), in_thread=run_inline)
     try:
-        yield Stage(bench, panel, box.check_person)
+        yield BoxPanelStage(bench, panel, box.check_person)
     finally:
         panel.close()
         await box.stop()
@@ -55,12 +55,12 @@ async def beside(folder: Path) -> AsyncIterator[Stage]:
 
 
 async def test_signing_on_is_journaled_and_only_the_dealer_at_the_table_opens_a_round(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+    async with staged(tmp_path) as stage:
         first = await stage.person("D1")
         second = await stage.person("D2")
-        barred = await first.say("open_round")
+        barred = await first.submit("open_round")
         assert (barred.status, barred.json["code"]) == (403, "PB-813")
-        assert (await second.say("open_round")).status == 409, "the core has its own reasons: there is no deck"
+        assert (await second.submit("open_round")).status == 409, "the core has its own reasons: there is no deck"
         await second.post("/api/sign_off", {}, x_pitbox_page=second.page)
         await asyncio.sleep(1.0)  # until it is on disk
         notes = [(note.kind, note.who.credential) for note in stage.bench.notes("signed_on") if note.who]
@@ -68,8 +68,8 @@ async def test_signing_on_is_journaled_and_only_the_dealer_at_the_table_opens_a_
         assert [note.who.credential for note in stage.bench.notes("signed_off") if note.who] == ["D2"]
 
 
-async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+async def test_a_fault_report_is_shown_and_its_return_steps_are_completed_by_permitted_people(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
         technician, dealer, floor = await stage.person("T1"), await stage.person("D1"), await stage.person("F1")
         assert (await technician.get("/api/fault_reports")).json == []
         assert (await _step(technician, "begin")).status == 409, "there is none"
@@ -78,43 +78,43 @@ async def test_a_dossier_is_shown_and_its_way_back_is_gone_by_who_may(tmp_path: 
         assert shown["slot"] == SLOT
         assert any("lift" in line for line in shown["where"])
         assert not shown["begun"]
-        assert (await Browser(stage.app).get("/api/fault_reports")).status == 401
+        assert (await AsgiBrowser(stage.app).get("/api/fault_reports")).status == 401
         assert (await dealer.get("/api/fault_reports")).status == 403
         assert (await floor.get("/api/fault_reports")).status == 200
         assert (await _step(dealer, "begin")).status == 403
         assert (await _step(floor, "begin")).json["pin"], "a floorperson's word needs the PIN"
         assert (await _step(technician, "begin")).status == 200
-        replayed = {"n": technician.n, "act": "step", "report": 1, "step": "begin"}
+        replayed = {"n": technician.request_number, "act": "step", "report": 1, "step": "begin"}
         assert (await technician.post("/api/return_step", replayed, x_pitbox_page=technician.page)).status == 409
         assert (await technician.get("/api/fault_reports")).json[0]["begun"]
         word = await _step(technician, "clear")
         assert (word.status, word.json["code"]) == (409, "PB-631"), "a word is no evidence"
         by = {"id": "F1", "pin": PIN}
-        assert (await floor.say("slot", slot=SLOT, order="clear", by=by)).status == 200
-        early = await floor.say("slot", slot=SLOT, order="acknowledge", by=by)
+        assert (await floor.submit("slot", slot=SLOT, order="clear", by=by)).status == 200
+        early = await floor.submit("slot", slot=SLOT, order="acknowledge", by=by)
         assert early.status == 409, "not before its way is gone"
         (reason,) = [each for each in early.json["reasons"] if "return to service" in each["text"]]
         assert "next, in fault report 1: clear: " in reason["evidence"]
 
 
-async def _order(browser: Browser, call: str, **more: Any) -> Any:
-    browser.n += 1
-    body = {"n": browser.n, "act": "device", "slot": SLOT, "call": call, **more}
+async def _order(browser: AsgiBrowser, call: str, **more: Any) -> Any:
+    browser.request_number += 1
+    body = {"n": browser.request_number, "act": "device", "slot": SLOT, "call": call, **more}
     return await browser.post("/api/order", body, x_pitbox_page=browser.page)
 
 
 async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+    async with staged(tmp_path) as stage:
         technician, floor = await stage.person("T1"), await stage.person("F1")
         by = {"id": "T1", "pin": PIN}
         assert (await _order(technician, "self_test")).json["pin"]
-        assert (await _order(Browser(stage.app), "self_test", by=by)).status == 401
+        assert (await _order(AsgiBrowser(stage.app), "self_test", by=by)).status == 401
         barred = await _order(floor, "self_test", by={"id": "F1", "pin": PIN})
         assert (barred.status, barred.json["code"]) == (403, "PB-813")
         assert (await _order(technician, "shuffle", by=by)).status == 409, "cards move in test mode only"
         assert (await _order(technician, "report", by=by)).status == 409, "a question is no order"
         assert (await _order(technician, "self_test", by=by)).json["ok"]
-        replayed = {"n": technician.n, "act": "device", "slot": SLOT, "call": "self_test", "by": by}
+        replayed = {"n": technician.request_number, "act": "device", "slot": SLOT, "call": "self_test", "by": by}
         assert (await technician.post("/api/order", replayed, x_pitbox_page=technician.page)).status == 409
         await asyncio.sleep(1.0)
         notes = [(note.text, note.who.credential) for note in stage.bench.notes("service") if note.who]
@@ -122,14 +122,14 @@ async def test_a_technicians_order_needs_the_pin_each_time_and_is_written_down(t
 
 
 async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+    async with staged(tmp_path) as stage:
         technician, floor, dealer = [await stage.person(id_) for id_ in ("T1", "F1", "D1")]
         machine: Any = stage.bench.machines[SLOT]
         machine.world.move_all(machine.mechanics.intake, TRAY)
         machine.firmware.hands_moved()
         by = {"id": "T1", "pin": PIN}
         assert (await _order(technician, "begin_test")).json["pin"]
-        assert (await _order(Browser(stage.app), "begin_test", by=by)).status == 401
+        assert (await _order(AsgiBrowser(stage.app), "begin_test", by=by)).status == 401
         for other, id_ in ((floor, "F1"), (dealer, "D1")):
             assert (await _order(other, "begin_test", by={"id": id_, "pin": PIN})).status == 403
         assert stage.bench.box.testing == {}
@@ -141,8 +141,8 @@ async def test_test_mode_is_begun_with_a_technicians_pin_and_by_nobody_else(tmp_
         assert stage.bench.box.testing == {}
 
 
-async def test_the_history_of_machines_is_for_who_may_look_at_it(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+async def test_only_permitted_roles_see_the_history_of_machines(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
         technician, dealer = await stage.person("T1"), await stage.person("D1")
         await fault(stage.bench, "jam:segment=lift,card=9")
         reported = (await technician.get("/api/history")).json
@@ -150,22 +150,22 @@ async def test_the_history_of_machines_is_for_who_may_look_at_it(tmp_path: Path)
         assert sum(sum(row["hours"]) for row in reported["heat"]) == 1
         assert {link["slot"] for link in reported["links"]} == set(stage.bench.box.slots)
         assert (await dealer.get("/api/history")).status == 403
-        assert (await Browser(stage.app).get("/api/history")).status == 401
+        assert (await AsgiBrowser(stage.app).get("/api/history")).status == 401
 
 
 async def test_the_boxs_page_of_metrics_and_the_counters_are_one_valid_text(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
-        page = (await Browser(stage.app).get("/metrics")).body.decode()
+    async with staged(tmp_path) as stage:
+        page = (await AsgiBrowser(stage.app).get("/metrics")).body.decode()
         names = re.findall(r"# TYPE (\S+)", page)
         assert len(names) == len(set(names))
         assert {"pitbox_slot_in_service", "pitbox_meter_microdollars", "pitbox_rounds_total"} <= set(names)
         assert all(line.startswith("# ") or re.fullmatch(r"[a-z_]+(\{.*\})? \S+", line) for line in page.splitlines())
 
 
-async def test_floor_and_technician_see_what_a_technician_must_see_to_and_dealers_do_not(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
+async def test_notices_for_a_technician_are_shown_to_floor_and_technician_only(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
         past = Certificate("panel.cert", "panel.pem", 0, 86_400)
-        stage.bench.box.surroundings.files([past], [])
+        stage.bench.box.surroundings.update_files([past], [])
         for role, shown in (("floorperson", True), ("technician", True), ("dealer", False)):
             notices = stage.panel.live.picture(role)["notices"]
             assert [text.startswith("PB-850 panel.cert: panel.pem expired on 1970-01-02") for text in notices] == [
@@ -175,9 +175,9 @@ async def test_floor_and_technician_see_what_a_technician_must_see_to_and_dealer
 
 
 async def test_every_page_of_a_development_table_shows_that_nobody_approved_what_runs(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
-        unverified = Panel(stage.panel.box, stage.check, name="bench", in_thread=here, unverified=True)
-        approved, development = Browser(stage.app), Browser(app_of(unverified))
+    async with staged(tmp_path) as stage:
+        unverified = Panel(stage.panel.box, stage.check, name="bench", in_thread=run_inline, unverified=True)
+        approved, development = AsgiBrowser(stage.app), AsgiBrowser(app_of(unverified))
         for path in PAGES:
             assert b"UNVERIFIED" not in (await approved.get(path)).body, path
             assert b'role="note"' in (await development.get(path)).body, path
@@ -185,9 +185,9 @@ async def test_every_page_of_a_development_table_shows_that_nobody_approved_what
         unverified.close()
 
 
-async def test_an_answer_to_what_is_not_there_has_the_headers_of_every_other_answer(tmp_path: Path) -> None:
-    async with beside(tmp_path) as stage:
-        browser = Browser(stage.app)
+async def test_a_404_response_has_the_same_security_headers(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        browser = AsgiBrowser(stage.app)
         for answer, status in (
             (await browser.get("/nowhere"), 404),
             (await browser.get("/static/../app.py"), 404),

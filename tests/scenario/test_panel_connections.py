@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simulators.house.panel import people_file, silent_house
+from simulators.house.panel import people_file, make_silent_table
 from table_controller.config import PanelConfig
 from table_controller.panel import connections
 from table_controller.panel.live import SIGNS_EACH
@@ -30,12 +30,12 @@ LIMIT = 60.0
 class Served:
     """A panel on a real port; `door` is what accepts its connections."""
 
-    def __init__(self, port: int, doors: list[connections.Door]) -> None:
+    def __init__(self, port: int, doors: list[connections.ConnectionAcceptor]) -> None:
         self.port = port
         self.doors = doors
 
     @property
-    def door(self) -> connections.Door:
+    def door(self) -> connections.ConnectionAcceptor:
         return self.doors[0]
 
     async def connect(self, address: str = "127.5.5.5") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -47,15 +47,15 @@ class Served:
 
 @asynccontextmanager
 async def served(folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> AsyncIterator[Served]:
-    doors: list[connections.Door] = []
+    doors: list[connections.ConnectionAcceptor] = []
 
-    class Watched(connections.Door):
+    class Watched(connections.ConnectionAcceptor):
         def __init__(self, *args: Any) -> None:
             super().__init__(*args)
             doors.append(self)
 
-    monkeypatch.setattr(connections, "Door", Watched)
-    house, _ = silent_house("saigon_5_card", people_file(folder))
+    monkeypatch.setattr(connections, "ConnectionAcceptor", Watched)
+    house, _ = make_silent_table("saigon_5_card", people_file(folder))
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     config = PanelConfig(True, "127.0.0.1", 0, options.get("cert"), options.get("key"), options.get("screens", ()))
     panel = asyncio.create_task(serve(config, house.box, house.box.check_person, name="t", on_ready=ready.set_result))
@@ -96,7 +96,7 @@ async def _closed(writer: asyncio.StreamWriter) -> None:
 async def test_a_request_that_is_not_whole_in_time_ends_its_connection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
-    monkeypatch.setattr(connections, "WHOLE_REQUEST", 0.3)
+    monkeypatch.setattr(connections, "WHOLE_REQUEST_S", 0.3)
     async with served(tmp_path, monkeypatch) as panel:
         reader, writer = await panel.connect()
         writer.write(sent)
@@ -108,7 +108,7 @@ async def test_a_request_that_is_not_whole_in_time_ends_its_connection(
 async def test_bytes_that_drip_in_and_a_second_request_have_the_same_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "WHOLE_REQUEST", 0.5)
+    monkeypatch.setattr(connections, "WHOLE_REQUEST_S", 0.5)
     async with served(tmp_path, monkeypatch) as panel:
         reader, writer = await panel.connect()
         writer.write(panel.head("GET /api/labels HTTP/1.1"))
@@ -137,7 +137,7 @@ async def test_a_body_without_end_is_answered_once_and_read_no_further(
 
 
 async def test_an_answer_that_nobody_reads_ends_its_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "UNREAD", 0.5)
+    monkeypatch.setattr(connections, "UNREAD_S", 0.5)
     async with served(tmp_path, monkeypatch) as panel:
         with socket.socket() as lazy:
             lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -176,7 +176,7 @@ async def test_a_stream_whose_client_is_gone_at_once_keeps_no_place(
 async def test_a_tls_greeting_that_never_ends_has_a_place_and_a_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "GREETING", 0.5)
+    monkeypatch.setattr(connections, "HANDSHAKE_S", 0.5)
     certificate(tmp_path, "panel")
     cert, key = tmp_path / "panel.pem", tmp_path / "panel.key"
     async with served(tmp_path, monkeypatch, cert=cert, key=key) as panel:
@@ -214,15 +214,15 @@ async def test_a_screen_that_is_configured_has_the_places_of_the_tables_own(
             await _closed(writer)
 
 
-async def test_a_door_that_fails_ends_the_panel_so_that_the_box_starts_it_anew(
+async def test_a_failed_listener_ends_the_panel_so_that_the_box_restarts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_door: connections.Door, accepted: socket.socket) -> None:
+    def broken(_door: connections.ConnectionAcceptor, accepted: socket.socket) -> None:
         accepted.close()
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(connections.Door, "_admit", broken)
-    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    monkeypatch.setattr(connections.ConnectionAcceptor, "_admit", broken)
+    house, _ = make_silent_table("saigon_5_card", people_file(tmp_path))
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     config = PanelConfig(True, "127.0.0.1", 0, None, None)
     panel = asyncio.create_task(serve(config, house.box, house.box.check_person, name="t", on_ready=ready.set_result))

@@ -11,11 +11,11 @@ from table_controller.panel import archive as past
 from table_controller.panel import reading
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from table_controller.people_check import Checker
+from table_controller.people_check import PinChecker
 from table_controller.table.decisions import Finding
 from tests.scenario.test_panel import staged
-from tests.support.asgi import Browser
-from tests.support.panels import here, inline
+from tests.support.asgi import AsgiBrowser
+from tests.support.panels import run_inline, check_inline
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,21 +33,21 @@ async def _played(stage: Any, rounds: int = 1, bets: tuple[int, ...] = ()) -> No
 
 
 @asynccontextmanager
-async def another(stage: Any, folder: Path) -> AsyncIterator[Browser]:
+async def another(stage: Any, folder: Path) -> AsyncIterator[AsgiBrowser]:
     """Start another panel at the same table and sign a floorperson on."""
-    checker = inline(Checker(folder / "people.json"))
-    panel = Panel(stage.house.box, checker, name="again", in_thread=here)
+    checker = check_inline(PinChecker(folder / "people.json"))
+    panel = Panel(stage.house.box, checker, name="again", in_thread=run_inline)
     try:
         archive: Any = panel.live.archive
         await stage.house.until(archive._loading.done)
-        browser = Browser(app_of(panel))
+        browser = AsgiBrowser(app_of(panel))
         assert (await browser.sign_on("floor-1", PINS["floor-1"])).status == 200
         yield browser
     finally:
         panel.close()
 
 
-async def test_a_round_is_told_whole_with_its_phases_its_deck_and_the_meter(tmp_path: Path) -> None:
+async def test_a_round_is_shown_whole_with_its_phases_its_deck_and_the_meter(tmp_path: Path) -> None:
     async with staged(tmp_path, "face_up_pai_gow") as stage:
         await _played(stage, 2, (1, 4))
         floor = await stage.person("floor-1")
@@ -74,10 +74,10 @@ async def test_a_round_is_told_whole_with_its_phases_its_deck_and_the_meter(tmp_
         assert not re.search(r"[♠♥♦♣]|\b(?:[2-9TJQKA]|10)[shdc]\b", text), "nobody records the order of cards"
 
 
-async def test_a_panel_that_is_started_anew_knows_what_was_before(tmp_path: Path) -> None:
+async def test_a_restarted_panel_shows_what_happened_before(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await _played(stage, 3)
-        assert (await (await stage.person("dealer-1")).say("no_more_bets")).status == 409
+        assert (await (await stage.person("dealer-1")).submit("no_more_bets")).status == 409
         async with another(stage, tmp_path) as floor:
             listed = (await floor.get("/api/rounds")).json
             assert [one["number"] for one in listed["rounds"]] == [3, 2, 1]
@@ -88,12 +88,12 @@ async def test_a_panel_that_is_started_anew_knows_what_was_before(tmp_path: Path
             assert any(finding["text"].startswith("refused") for finding in seen[-1]["data"]["findings"])
 
 
-async def test_an_affected_round_says_so(tmp_path: Path) -> None:
+async def test_an_affected_round_is_marked(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await _played(stage, 2)
         archive: Any = stage.panel.live.archive
         results = [Finding("affected", "a card was missing", "blue", (1,))]
-        archive._marks += past.marks_of(stage.house.controller.durable, 0, results)
+        archive._marks += past.marks_of(stage.house.controller.durable_seq, 0, results)
         floor = await stage.person("floor-1")
         listed = (await floor.get("/api/rounds")).json["rounds"]
         assert [(one["number"], one["affected"]) for one in listed] == [(2, False), (1, True)]
@@ -101,14 +101,14 @@ async def test_an_affected_round_says_so(tmp_path: Path) -> None:
         assert (await floor.get("/api/round/2")).json["affected"] == []
 
 
-async def test_a_void_round_and_one_under_way_are_told(tmp_path: Path) -> None:
+async def test_a_void_round_and_one_under_way_are_shown(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         dealer, floor = await stage.person("dealer-1"), await stage.person("floor-1")
-        await dealer.say("open_round")
+        await dealer.submit("open_round")
         assert (await floor.get("/api/rounds")).json["rounds"][0]["end"] == "under way"
         under_way = (await floor.get("/api/round/1")).json
         assert under_way["end"] == "the round has not ended in this journal"
-        await dealer.say("report", trigger="shuffler_fault", slot="shuffler.1")
+        await dealer.submit("report", trigger="shuffler_fault", slot="shuffler.1")
         assert (await floor.get("/api/rounds")).json["rounds"][0]["irregularities"] == 1
         story = (await floor.get("/api/round/1")).json
         wrong = next(part["lines"] for part in story["parts"] if part["title"].startswith("Irregularities"))
@@ -116,23 +116,23 @@ async def test_a_void_round_and_one_under_way_are_told(tmp_path: Path) -> None:
         assert "reported by dealer dealer-1" in wrong[1]
 
 
-async def test_the_past_is_for_the_floor_and_for_auditors(tmp_path: Path) -> None:
+async def test_past_rounds_are_shown_to_floorpersons_and_auditors_only(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:
         await _played(stage)
         for id_, status in (("dealer-1", 403), ("tech-1", 403), ("floor-1", 200), ("audit-1", 200)):
             browser = await stage.person(id_)
             assert (await browser.get("/api/rounds")).status == status
             assert (await browser.get("/api/round/1")).status == status
-        assert (await Browser(stage.app).get("/api/rounds")).status == 401
+        assert (await AsgiBrowser(stage.app).get("/api/rounds")).status == 401
         auditor = await stage.person("audit-1")
         assert (await auditor.get("/api/round/77")).status == 409
         assert (await auditor.get("/api/round/x")).status == 404
 
 
-async def test_reading_goes_by_pieces_and_waits_while_sensors_lock(
+async def test_the_journal_is_read_in_pieces_and_reading_waits_while_sensors_lock(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "PIECE", 7)
+    monkeypatch.setattr(reading, "BATCH", 7)
     monkeypatch.setattr(past, "LOOK_BACK", 120)
     async with staged(tmp_path) as stage:
         await _played(stage, 4)
@@ -154,7 +154,7 @@ async def test_reading_goes_by_pieces_and_waits_while_sensors_lock(
             assert not held, "nothing is read while sensors lock"
             return work(store, first, last, original)
 
-        slow = reading.Reading(lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True)))
+        slow = reading.JournalAccess(lambda: stage.house.box.store, thread, lambda: bool(held and (held.pop(0) or True)))
         records: list[int] = []
 
         def original(taken: Any) -> bool:

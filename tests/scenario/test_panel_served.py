@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import ConfigurationError, PanelNotServed
-from simulators.house.panel import PINS, people_file, show, silent_house
+from simulators.house.panel import PINS, people_file, serve_panel, make_silent_table
 from table_controller.addresses import is_loopback
 from table_controller.config import PanelConfig
 from table_controller.panel.serve import serve
@@ -32,11 +32,11 @@ async def _http(port: int, request: str, tls: ssl.SSLContext | None = None) -> t
 
 
 async def test_a_panel_is_served_stops_with_open_streams_and_takes_no_signals(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card", people_file(tmp_path), speed=200.0, pace=0.004)
+    house, _ = make_silent_table("saigon_5_card", people_file(tmp_path), speed=200.0, pace=0.004)
     followed = list(house.controller.followers)
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-    panel = asyncio.create_task(show(house, on_ready=ready.set_result))
+    panel = asyncio.create_task(serve_panel(house, on_ready=ready.set_result))
     port = await ready
     _, one, head = await _http(port, f"GET /metrics HTTP/1.1\nHost: 127.0.0.1:{port}\n\n")
     assert b"200 OK" in head
@@ -58,12 +58,12 @@ async def test_a_panel_is_served_stops_with_open_streams_and_takes_no_signals(tm
 
 
 async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    house, _ = make_silent_table("saigon_5_card", people_file(tmp_path))
     followed = list(house.controller.followers)
     taken = await asyncio.start_server(lambda _r, w: w.close(), "127.0.0.1", 0)
     port = taken.sockets[0].getsockname()[1]
     with pytest.raises(PanelNotServed, match=rf"panel.listen 127.0.0.1, panel.port {port}: .* in use"):
-        await show(house, port=port)
+        await serve_panel(house, port=port)
     assert house.controller.followers == followed
     output = await asyncio.to_thread(pitbox, "panel", "--port", str(port), expect=2)
     assert "PB-818" in output
@@ -73,7 +73,7 @@ async def test_a_port_that_is_taken_is_an_error_and_not_the_end_of_the_box(tmp_p
 
 
 async def test_beyond_loopback_a_panel_needs_tls(tmp_path: Path) -> None:
-    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    house, _ = make_silent_table("saigon_5_card", people_file(tmp_path))
     with pytest.raises(ConfigurationError, match="not a loopback address"):
         await serve(PanelConfig(True, "0.0.0.0", 0, None, None), house.box, house.box.check_person, name="t")
     assert [is_loopback(a) for a in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.1.2.3", "box.example")] == [
@@ -95,7 +95,7 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
 async def test_a_pin_travels_under_tls_only(tmp_path: Path) -> None:
     cert, key = _certificate(tmp_path)
-    house, _ = silent_house("saigon_5_card", people_file(tmp_path))
+    house, _ = make_silent_table("saigon_5_card", people_file(tmp_path))
     ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     config = PanelConfig(True, "0.0.0.0", 0, cert, key)
     panel = asyncio.create_task(serve(config, house.box, house.box.check_person, name="t", on_ready=ready.set_result))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.keys import load_key
-from simulators.table import layout, table_toml
-from table_controller.people_check import Checker
-from tests.support.configs import lay_out
+from simulators.table import table_slots, table_toml
+from table_controller.people_check import PinChecker
+from tests.support.configs import write_config
 from tests.support.processes import LIMIT, PITBOX, pitbox
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def _typed(words: list[str], *lines: str) -> tuple[int, str]:
 
 
 def test_people_are_added_listed_and_revoked_and_a_configuration_names_their_file(tmp_path: Path) -> None:
-    slots = layout("saigon_5_card")
-    lay_out(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in slots}))
+    slots = table_slots("saigon_5_card")
+    write_config(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in slots}))
     (tmp_path / "data").mkdir()
     where = ["--config", str(tmp_path / "table.toml")]
     pins = ["--pin-file", _pins(tmp_path, "F17 739164", "D4 481516", "d4 999999")]
@@ -86,7 +86,7 @@ def test_a_pin_is_typed_twice_on_a_terminal_and_never_shown(tmp_path: Path) -> N
     code, shown = _typed(["people", "pin", "T1", "--people", str(file)], "208642", "208642")
     assert code == 0, shown
     assert "208642" not in shown
-    assert Checker(file).check("T1", "208642").role == "technician"
+    assert PinChecker(file).check("T1", "208642").role == "technician"
 
 
 def test_a_pin_comes_from_no_pipe_and_no_file_that_others_can_read(tmp_path: Path) -> None:

@@ -12,19 +12,19 @@ import pytest
 
 from firmware_bridge.errors import ChangeNotAuthorized
 from firmware_bridge.keys import load_key, new_key, save_key
-from simulators.table import BENCH_PEOPLE, BENCH_PIN, lay_out_people, layout, table_toml
+from simulators.table import BENCH_PEOPLE, BENCH_PIN, write_bench_people, table_slots, table_toml
 from table_controller import people
 from table_controller.controller import protocol as p
-from table_controller.controller.change_people import change_people
+from table_controller.controller.change_people import change_credential_by_request
 from table_controller.controller.status import status_of
 from table_controller.journal import reader
 from table_controller.journal import records as rec
 from table_controller.panel.app import app_of
 from table_controller.panel.panel import Panel
-from tests.support.asgi import Browser
-from tests.support.boxes import CHEAP, PIN, Bench, Talk, running
-from tests.support.configs import lay_out
-from tests.support.panels import here
+from tests.support.asgi import AsgiBrowser
+from tests.support.boxes import CHEAP, PIN, BoxTestBench, DirectClient, running
+from tests.support.configs import write_config
+from tests.support.panels import run_inline
 from tests.support.processes import pitbox
 from tests.support.running import running as process
 from tests.support.tools import need
@@ -56,13 +56,13 @@ def _edited(file: Path, id_: str, **values: str) -> None:
 # --- a real box -------------------------------------------------------------------------------------------------------
 
 
-class Table:
+class PeopleTable:
     """A configured table with its `pitbox people` commands."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.data = folder, folder / "data"
-        lay_out_people(self.data)
-        self.config = lay_out(folder, table_toml(GAME, {slot: str(folder / slot) for slot in layout(GAME)}))
+        write_bench_people(self.data)
+        self.config = write_config(folder, table_toml(GAME, {slot: str(folder / slot) for slot in table_slots(GAME)}))
         self.pins(**dict.fromkeys(BENCH_PEOPLE, BENCH_PIN), F99="862957", D77="493827", nobody="493827")
 
     def pins(self, **pins: str) -> None:
@@ -83,7 +83,7 @@ class Table:
 
 @pytest.mark.realtime
 def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+    table = PeopleTable(tmp_path)
     refused = table.people("add", "F99", "--role", "floorperson", expect=8)
     assert "PB-633" in refused
     assert "an auditor must sign for the change of F99" in refused
@@ -101,16 +101,16 @@ def test_a_change_without_a_box_needs_an_auditor_and_the_next_start_journals_it(
     with process(table.config) as box:
         box.status()
     assert len(table.noted("F99")) == before, "it is journaled once"
-    assert not people.load_file(table.data / "people.json").changes
+    assert not people.load_people_file(table.data / "people.json").changes
     text = b"".join(record.body for record in reader.read(table.data / "journal", 1))
-    for credential in people.load_people(table.data / "people.json").values():
+    for credential in people.load_credentials(table.data / "people.json").values():
         assert credential.hash.encode() not in text
         assert credential.salt.encode() not in text
 
 
 @pytest.mark.realtime
 def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+    table = PeopleTable(tmp_path)
     with process(table.config) as box:
         box.status()
         assert "PB-633" in table.people("add", "D77", "--role", "dealer", expect=8)
@@ -120,7 +120,7 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
         )
         (added,) = table.noted("D77 was added as dealer of person 4711")
         assert f"(auditor {AUDITOR})" in added
-        assert not people.load_file(table.data / "people.json").changes
+        assert not people.load_people_file(table.data / "people.json").changes
         assert "never used twice" in table.people("add", "d77", "--role", "dealer", "--as", AUDITOR, expect=2)
         assert "PB-632" in table.people("pin", "nobody", "--as", AUDITOR, expect=2)
         table.people("revoke", "D77", "--as", AUDITOR)
@@ -132,7 +132,7 @@ def test_a_running_box_makes_and_journals_a_change_at_once(tmp_path: Path) -> No
 
 @pytest.mark.realtime
 def test_a_file_edited_by_hand_is_a_finding_of_the_next_start_and_of_the_next_sign_on(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+    table = PeopleTable(tmp_path)
     file = table.data / "people.json"
     with process(table.config) as box:
         box.status()
@@ -151,7 +151,7 @@ def test_a_file_edited_by_hand_is_a_finding_of_the_next_start_and_of_the_next_si
 
 @pytest.mark.realtime
 def test_wrong_pins_of_commands_are_counted_in_the_journal(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+    table = PeopleTable(tmp_path)
     table.pins(**{AUDITOR: "999888", FLOOR: BENCH_PIN}, F99="862957")
     for _ in range(3):
         table.people("add", "F99", "--role", "dealer", "--as", AUDITOR, expect=4)
@@ -166,7 +166,7 @@ def test_wrong_pins_of_commands_are_counted_in_the_journal(tmp_path: Path) -> No
 
 @pytest.mark.realtime
 def test_every_start_journals_which_configuration_and_keys_it_runs_with(tmp_path: Path) -> None:
-    table = Table(tmp_path)
+    table = PeopleTable(tmp_path)
     with process(table.config) as box:
         box.status()
     table.config.write_text(table.config.read_text() + "\n# somebody was here\n")
@@ -188,19 +188,19 @@ def test_every_start_journals_which_configuration_and_keys_it_runs_with(tmp_path
 
 
 async def _tried(box: Any, credential: str, pin: str) -> None:
-    answer = await Talk(box).ask("sign_on", credential=credential, pin=pin)
+    answer = await DirectClient(box).ask("sign_on", credential=credential, pin=pin)
     assert isinstance(answer, str), answer
 
 
 async def test_wrong_pins_are_one_note_at_once_and_then_one_a_minute(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, box, talk):
-        panel = Panel(box, box.check_person, name="bench", in_thread=here)
+        panel = Panel(box, box.check_person, name="bench", in_thread=run_inline)
         await _tried(box, "F1", "000000")
         await asyncio.sleep(1.0)
         (note,) = bench.notes("wrong_pins")
         assert note.text == "1 wrong PIN (1 for F1), from user 1000"
         for number in range(200):  # by the panel from many places, and for an id that is really a PIN
-            browser = Browser(app_of(panel), place=f"10.0.0.{number}")
+            browser = AsgiBrowser(app_of(panel), place=f"10.0.0.{number}")
             await browser.sign_on("D1" if number % 2 else PIN, "000000")
         panel.close()
         assert len(bench.notes("wrong_pins")) == 1, "they are counted, not flooded"
@@ -239,11 +239,11 @@ async def test_counted_wrong_pins_are_journaled_when_the_box_stops(tmp_path: Pat
 
 
 async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     try:
         await bench.start()  # changes are not settled here: every one stays in the file, as after a power cut
         first = [note.text for note in bench.notes("people")]
-        assert len(first) == len(people.load_file(tmp_path / "people.json").changes)
+        assert len(first) == len(people.load_people_file(tmp_path / "people.json").changes)
         bench.box.lose_power()
         bench.disk.cut()
         await bench.box.stop()
@@ -253,17 +253,17 @@ async def test_a_power_cut_between_the_note_and_the_file_journals_nothing_twice(
         (more,) = bench.notes("people")[len(first) :]
         assert more.text.startswith("F1 (floorperson) has another PIN; nobody signed for it")
         assert not bench.notes("people_edited")
-        await bench.box.credentials.settle()  # type: ignore[union-attr]
-        assert not people.load_file(tmp_path / "people.json").changes
+        await bench.box.credentials.compare_and_drop()  # type: ignore[union-attr]
+        assert not people.load_people_file(tmp_path / "people.json").changes
         await bench.box.stop()
     finally:
         bench.close()
 
 
 async def test_a_people_file_from_before_is_listed_once_and_is_no_finding(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     file = tmp_path / "people.json"
-    people.drop_changes(file, [change.token for change in people.load_file(file).changes])
+    people.drop_changes(file, [change.token for change in people.load_people_file(file).changes])
     people.set_pin(file, "D1", "192837", cost=CHEAP)
     try:
         await bench.start()
@@ -290,10 +290,10 @@ async def test_a_people_file_from_before_is_listed_once_and_is_no_finding(tmp_pa
 async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_the_socket(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, _, talk):
         for id_ in ("A1", "A9"):
-            people.revoke(tmp_path / "people.json", id_)
+            people.revoke_credential(tmp_path / "people.json", id_)
         answer = await talk.ask("people", change="add", credential="D9", role="dealer", pin="739164")
         assert answer.startswith("PB-633"), "the talk is another user's"
-        root = Talk(bench.box)
+        root = DirectClient(bench.box)
         root.session._uid = 0
         answer = await root.ask("people", change="add", credential="D9", role="dealer", pin="739164")
         assert (answer["credential"], answer["role"]) == ("D9", "dealer")
@@ -301,10 +301,10 @@ async def test_without_an_auditor_only_who_may_write_the_file_changes_it_over_th
 
 
 @pytest.mark.parametrize("by", ["D1", "F1", None])
-async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one_whoever_signs(
+async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one(
     tmp_path: Path, by: str | None
 ) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     file = tmp_path / "people.json"
     known = json.loads(file.read_text())
     known["people"] = [each for each in known["people"] if each["role"] != "auditor"]
@@ -313,11 +313,11 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one_
     box = await bench.start()
     try:
         signer = None if by is None else box.plan.people.check(by, PIN)
-        asked = p.People(change="add", credential="EVIL", role="auditor", pin="862957", by=by)
+        asked = p.PeopleRequest(change="add", credential="EVIL", role="auditor", pin="862957", by=by)
         with pytest.raises(ChangeNotAuthorized, match="has no auditor"):
-            await change_people(box, asked, signer, 31337)
-        assert "evil" not in people.load_people(file)
-        created = await change_people(box, asked, None, os.geteuid())
+            await change_credential_by_request(box, asked, signer, 31337)
+        assert "evil" not in people.load_credentials(file)
+        created = await change_credential_by_request(box, asked, None, os.geteuid())
         assert created["role"] == "auditor"
     finally:
         await box.stop()
@@ -327,5 +327,5 @@ async def test_without_an_auditor_only_root_and_the_boxs_user_add_the_first_one_
 def test_what_root_does_to_the_people_file_leaves_a_lock_that_the_box_can_hold(tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can give a folder to another user; run the tests as root")
     os.chown(tmp_path, 1234, 1234)
-    people.add(tmp_path / "people.json", "A1", "auditor", PIN, cost=CHEAP)
+    people.add_credential(tmp_path / "people.json", "A1", "auditor", PIN, cost=CHEAP)
     assert (tmp_path / ".people.json.lock").stat().st_uid == 1234

@@ -8,15 +8,15 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from simulators.house.picture import WIDTH, draw
-from simulators.house.table import CHOICES, House
+from simulators.house.picture import WIDTH, draw_table
+from simulators.house.table import CHOICES, CasinoTable
 from table_controller.table import machines as mc
 
 
-def _drawn(house: House) -> str:
+def _drawn(house: CasinoTable) -> str:
     console = Console(file=io.StringIO(), width=WIDTH)
     views = {name: slot.view for name, slot in house.slots.items()}
-    console.print(draw(house.controller.table, views, [Text("the last event")], "a table"))
+    console.print(draw_table(house.controller.table, views, [Text("the last event")], "a table"))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -24,7 +24,7 @@ def _drawn(house: House) -> str:
 class Album:
     """Draws the table at every step and keeps the first picture of each phase."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: CasinoTable) -> None:
         self.of: dict[str, str] = {}
         self.locked: list[str] = []
         self._house = house
@@ -40,7 +40,7 @@ class Album:
 
 @pytest.mark.parametrize("game", list(CHOICES))
 async def test_every_phase_of_every_game_can_be_drawn(seed: int, game: str) -> None:
-    house = House(game, seed=seed)
+    house = CasinoTable(game, seed=seed)
     try:
         await house.open("blue", "red")
         album = Album(house)
@@ -55,7 +55,7 @@ async def test_every_phase_of_every_game_can_be_drawn(seed: int, game: str) -> N
 
 
 async def test_bets_meter_and_starting_position_are_drawn(seed: int) -> None:
-    house = House("face_up_pai_gow", seed=seed)
+    house = CasinoTable("face_up_pai_gow", seed=seed)
     try:
         await house.open("blue", "red")
         album = Album(house)
@@ -68,7 +68,7 @@ async def test_bets_meter_and_starting_position_are_drawn(seed: int) -> None:
 
 
 async def test_a_jam_is_drawn_where_it_is_with_its_clause_and_who_clears_it(seed: int) -> None:
-    house = House("dj_wild", seed=seed)
+    house = CasinoTable("dj_wild", seed=seed)
     try:
         await house.open("blue")
         album = Album(house)

@@ -84,7 +84,7 @@ def test_presses_are_watched_live_and_old_ones_are_marked(tmp_path: Path) -> Non
         assert "--on belongs to" in pitbox(*device, "status", "--on", "attention", expect=2)
 
 
-def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_path: Path) -> None:
+def test_a_sign_is_drawn_as_it_reads_and_compared_with_what_was_sent(tmp_path: Path) -> None:
     with simulator(tmp_path, model="meter-sign", name="meter_sign.1") as port:
         device = ("device", "meter_sign", "--port", str(port))
         assert re.search(r"│ value +- │", pitbox(*device, "shown"))
@@ -116,7 +116,7 @@ def test_a_sign_is_drawn_as_it_can_be_read_and_compared_with_what_was_told(tmp_p
         (("meter_sign", "--port", "x", "limit"), "--ms N belongs to"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_before_anything_is_opened(words: tuple[str, ...], sentence: str) -> None:
+def test_impossible_arguments_are_refused_before_a_port_is_opened(words: tuple[str, ...], sentence: str) -> None:
     assert sentence in pitbox("device", *words, expect=2)
 
 

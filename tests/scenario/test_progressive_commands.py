@@ -7,9 +7,9 @@ from typing import Final
 
 import pytest
 
-from devices.driver import PATIENCE
-from devices.report import LinkDown, LinkUp, Misread, Reported
-from firmware_bridge.commands import ACCEPT_PATIENCE, Outcome
+from devices.driver import REPLY_TIMEOUT_S
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
+from firmware_bridge.commands import ACCEPT_TIMEOUT_S, Outcome
 from firmware_bridge.errors import (
     CommandIdReused,
     CommandRefused,
@@ -21,7 +21,7 @@ from firmware_bridge.errors import (
     ReplyTimeout,
 )
 from firmware_bridge.link import REPLY_RTOS
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
 from tests.support.kinds import ACTUATIONS, CASES, QUESTIONS
 
@@ -44,12 +44,12 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
         s.inject(f"withhold:message={case.questions[method]}")
         link = s.supervisor.link
         assert link is not None
-        limit = max(PATIENCE, ACCEPT_PATIENCE) + REPLY_RTOS * link.rto
+        limit = max(REPLY_TIMEOUT_S, ACCEPT_TIMEOUT_S) + REPLY_RTOS * link.rto_s
         asked_at = now()
         with pytest.raises(ReplyTimeout):
             await case.call(s, method, 77)
         assert now() - asked_at <= limit + 0.05
-        assert await ask(s, lambda: case.call(s, method, 77)) is not None
+        assert await ask_until_answered(s, lambda: case.call(s, method, 77)) is not None
         assert s.supervisor.link is link, "one lost reply does not end the link"
         assert s.service.state == "in_service"
 
@@ -63,13 +63,13 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(
     async with case.bench(seed, rung) as s:
         await case.get_ready_for(s, method)
         s.inject(f"withhold:message={case.messages[method]}")
-        settled = await carried_out(s, lambda command: case.call(s, method, command))
+        settled = await run_command(s, lambda command: case.call(s, method, command))
         assert settled.outcome is Outcome.DONE
         assert case.was_done(s, method)
         again = await case.call(s, method, settled.command)
         assert again.outcome is Outcome.DONE, "the same id is answered from memory"
         assert case.was_done(s, method)
-        assert rung == "lossy" or not s.told(Misread)
+        assert rung == "lossy" or not s.events_of(OutcomeLost)
 
 
 @pytest.mark.parametrize(("kind", "method"), LASTING)
@@ -77,7 +77,7 @@ async def test_an_id_that_comes_back_with_another_message_is_refused(seed: int, 
     case = CASES[kind]
     async with case.bench(seed) as s:
         await case.get_ready_for(s, method)
-        settled = await carried_out(s, lambda command: case.call(s, method, command))
+        settled = await run_command(s, lambda command: case.call(s, method, command))
         other = "self_test" if method != "self_test" else "reset"
         with pytest.raises(CommandRefused) as refused:
             await case.call(s, other, settled.command)
@@ -99,13 +99,13 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
         reported = s.driver.reported or await s.until_reported()
         assert reported.rebooted
         assert s.service.state == "unverified", "a report alone does not settle what is unknown"
-        assert (await ask(s, lambda: s.driver.outcome(command))).outcome is Outcome.DONE
-        await ask(s, s.driver.report)
+        assert (await ask_until_answered(s, lambda: s.driver.outcome(command))).outcome is Outcome.DONE
+        await ask_until_answered(s, s.driver.report)
         assert s.service.state == "in_service"
 
 
 @pytest.mark.parametrize(("kind", "method"), [*QUESTIONS, *ACTUATIONS])
-async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(
+async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(
     seed: int, kind: str, method: str
 ) -> None:
     case = CASES[kind]
@@ -120,7 +120,7 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(
 @over_the_ladder
 @pytest.mark.parametrize("fault", ["unplug:seconds=2", "reboot", "power_cut:seconds=2", "hang:seconds=6"])
 @pytest.mark.parametrize(("kind", "method"), ACTUATIONS)
-async def test_whatever_goes_away_in_the_middle_is_unverified_until_it_has_reported_and_was_asked(
+async def test_a_device_lost_during_a_command_is_unverified_until_it_has_reported_and_was_queried(
     seed: int, rung: str, kind: str, method: str, fault: str
 ) -> None:
     case = CASES[kind]
@@ -133,11 +133,11 @@ async def test_whatever_goes_away_in_the_middle_is_unverified_until_it_has_repor
         await asyncio.wait({doing})
         ended = doing.exception()
         assert ended is None or isinstance(ended, PitboxError)
-        while s.driver.reported is None or not s.told(LinkDown):
+        while s.driver.reported is None or not s.events_of(LinkDown):
             await s.until(lambda _: True)
         if isinstance(ended, OutcomeUnknown):
             assert s.service.state == "unverified"
-            answer = await ask(s, lambda: s.driver.outcome(command))
+            answer = await ask_until_answered(s, lambda: s.driver.outcome(command))
             assert answer.outcome is not Outcome.RUNNING or method == "self_test"
         first = [event for at, event in enumerate(s.events) if at and isinstance(s.events[at - 1], LinkUp)]
         assert all(isinstance(event, Reported | LinkDown) for event in first), "a report comes first"
@@ -145,7 +145,7 @@ async def test_whatever_goes_away_in_the_middle_is_unverified_until_it_has_repor
             if s.service.state == "in_service":
                 break
             await asyncio.sleep(0.1)
-            await ask(s, s.driver.report)
+            await ask_until_answered(s, s.driver.report)
         assert s.service.state == "in_service"
 
 
@@ -160,7 +160,7 @@ async def test_a_machine_that_stalls_in_its_self_test_is_given_up_and_is_in_doub
         with pytest.raises(OutcomeUnknown):
             await s.driver.self_test(s.next_id())
         assert now() - began >= seconds - 1
-        assert not s.service.serves
+        assert not s.service.is_in_service
 
 
 @pytest.mark.parametrize("kind", CASES)

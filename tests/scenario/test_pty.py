@@ -17,7 +17,7 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadPort, LinkError, OutcomeUnknown, PortBusy, PortFailed, PortMissing
 from firmware_bridge.transport.serial import open_serial
 from firmware_bridge.transport.threaded import MAX_BACKLOG
-from simulators.control import ask
+from simulators.control import send_request
 from tests.support.ports import connected
 from tests.support.processes import kill_machine, pitbox, simulator
 
@@ -29,22 +29,22 @@ pytestmark = pytest.mark.realtime
 
 async def inject(folder: Path, fault: str) -> None:
     """Inject directly: on a loaded computer another process would start after the cycle is over."""
-    await asyncio.to_thread(ask, folder, "shuffler.1", {"do": "inject", "fault": fault})
+    await asyncio.to_thread(send_request, folder, "shuffler.1", {"do": "inject", "fault": fault})
 
 
 async def test_a_cycle_between_two_processes(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "30") as port:
         async with connected(str(port), tmp_path) as c:
             assert (await c.driver.shuffle(1)).outcome is Outcome.DONE
-            (completed,) = c.told(m.Completed)
+            (completed,) = c.events_of(m.Completed)
             assert completed.count == 53
-            assert len(c.told(m.Progress)) > 0
+            assert len(c.events_of(m.Progress)) > 0
 
 
 async def test_unplug_and_replug_under_the_same_name(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "4") as port:
         async with connected(str(port), tmp_path) as c:
-            first = c.told(Reported)[0]
+            first = c.events_of(Reported)[0]
             running = asyncio.create_task(c.driver.shuffle(1))
             await c.next(m.Progress)
             back = asyncio.create_task(c.next(Reported))
@@ -52,7 +52,7 @@ async def test_unplug_and_replug_under_the_same_name(tmp_path: Path) -> None:
             with pytest.raises(OutcomeUnknown):
                 await running
             again = await back
-            assert isinstance(c.told(LinkDown)[0].cause, PortFailed | PortMissing)
+            assert isinstance(c.events_of(LinkDown)[0].cause, PortFailed | PortMissing)
             assert again.report.boot_id == first.report.boot_id
             assert not again.rebooted
             assert (await c.driver.outcome(1)).outcome in (Outcome.RUNNING, Outcome.DONE)
@@ -65,7 +65,7 @@ async def test_a_reboot_is_seen_as_one(tmp_path: Path) -> None:
             await inject(tmp_path, "reboot")
             again = await back
             assert again.rebooted
-            assert again.report.boot_id != c.told(Reported)[0].report.boot_id
+            assert again.report.boot_id != c.events_of(Reported)[0].report.boot_id
 
 
 async def test_a_port_held_by_another_process_is_busy_and_ours_is_busy_for_others(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ async def test_a_port_held_by_another_process_is_busy_and_ours_is_busy_for_other
         (await open_serial(str(port))).close()
 
 
-async def test_ports_that_cannot_be_opened_say_why(tmp_path: Path) -> None:
+async def test_ports_that_cannot_be_opened_give_the_reason(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a port")
     os.mkfifo(tmp_path / "fifo")
     reasons = {
@@ -113,7 +113,7 @@ async def test_ports_that_cannot_be_opened_say_why(tmp_path: Path) -> None:
         assert "Errno" not in str(refused.value), "a sentence, not a number"
 
 
-async def test_a_peer_that_never_reads_is_given_up_with_bounded_memory() -> None:
+async def test_a_peer_that_never_reads_is_declared_lost_with_bounded_memory() -> None:
     master, slave = os.openpty()
     tty.setraw(slave)
     try:

@@ -20,15 +20,15 @@ from firmware_bridge.handshake import Trust
 from firmware_bridge.messages import DeviceHello
 from simulators.hosts.memory import MemoryHost
 from simulators.house.replay import packets_of, replay
-from simulators.machine import approved
-from simulators.models import make
+from simulators.machine import approved_firmware
+from simulators.models import make_machine
 from simulators.recorded import read_message
 from simulators.virtual_time import run_virtual
 from table_controller.cli import USAGE, main
 from table_controller.controller.frame_ring import FrameRing
-from table_controller.controller.freezer import Freezer
+from table_controller.controller.freezer import FaultRecorder
 from table_controller.controller.slot import Slot
-from table_controller.diagnosis.dossier import Dossier, Halt, Machine, encode
+from table_controller.diagnosis.dossier import FaultReport, MachineHalt, MachineIdentity, encode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,10 +44,10 @@ class Recording:
         self.file = path.open("xb", buffering=0)
         self.capture = CaptureFile(self.file, all_messages(), lambda: _DAY + round(loop.time() * 1e9))
         self.ring = FrameRing(loop.time)
-        self.machine: Any = make("shuffler-identifying", "shuffler.1", seed=seed)
+        self.machine: Any = make_machine("shuffler-identifying", "shuffler.1", seed=seed)
         key = self.machine.key
-        trust = Trust("shuffler", {key.serial: key}, frozenset({approved("shuffler")}))
-        self.told: list[Any] = []
+        trust = Trust("shuffler", {key.serial: key}, frozenset({approved_firmware("shuffler")}))
+        self.events: list[Any] = []
         kept = self.capture.port("shuffler.1")
 
         def both(outgoing: bool, signed: bytes, mac: bytes) -> None:
@@ -56,7 +56,7 @@ class Recording:
 
         host = MemoryHost(self.machine)
         self.slot: Slot[Any, Any] = Slot(
-            "shuffler.1", kind_named("shuffler"), host.open, trust, self.told.append, capture=both
+            "shuffler.1", kind_named("shuffler"), host.open, trust, self.events.append, capture=both
         )
 
     async def a_bad_day(self) -> None:
@@ -92,7 +92,7 @@ async def _recorded(path: Path, seed: int) -> tuple[Any, str, list[str], tuple[A
     try:
         await recording.a_bad_day()
         view, state = recording.slot.view, recording.slot.service.state
-        return view, state, [type(event).__name__ for event in recording.told], recording.ring.frames()
+        return view, state, [type(event).__name__ for event in recording.events], recording.ring.frames()
     finally:
         await recording.close()
 
@@ -144,13 +144,13 @@ def test_the_command_prints_events_and_the_state_at_the_end(bad_day: Any, capsys
     assert lines[-1]["state"]["inside"] == view.inside
 
 
-def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_report_is_replayed_too(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A fault report holds the frames of the last 30 s: after an evening of play, without a handshake."""
     _, (view, _, _, frames) = bad_day
     after = [each for each in frames if each.before_ms < 8_000]
-    dossier = Dossier(
-        at_ns=_DAY, machine=Machine(slot="shuffler.1", kind="shuffler"),
-        halts=(Halt(what="jam", said="Jam"),), frames=tuple(after),
+    dossier = FaultReport(
+        at_ns=_DAY, machine=MachineIdentity(slot="shuffler.1", kind="shuffler"),
+        halts=(MachineHalt(what="jam", message="Jam"),), frames=tuple(after),
     )  # fmt: skip
     assert packets_of(dossier)
     path = tmp_path / "000001.json"
@@ -162,21 +162,21 @@ def test_a_dossier_is_played_too(bad_day: Any, tmp_path: Path, capsys: pytest.Ca
     assert f"inside         {view.inside}" in shown
 
 
-async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, str]:
+async def _evening(kind: str, seed: int, minutes: int) -> tuple[FaultReport, Any, str]:
     """Use a machine for minutes until it jams; return its fault report and the driver's state then."""
-    machine: Any = make(kind, f"{kind}.1", seed=seed)
+    machine: Any = make_machine(kind, f"{kind}.1", seed=seed)
     name = machine.kind
-    trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved(name)}))
+    trust = Trust(name, {machine.key.serial: machine.key}, frozenset({approved_firmware(name)}))
     ring = FrameRing(asyncio.get_running_loop().time)
     known: list[Any] = []
 
     def original(event: Any) -> None:
-        freezer.take(event)
-        if freezer.busy and not known:
+        freezer.handle_device_event(event)
+        if freezer.is_recording and not known:
             known.extend((slot.view, slot.service.state))
 
     slot: Slot[Any, Any] = Slot(f"{kind}.1", kind_named(name), MemoryHost(machine).open, trust, original, capture=ring)
-    freezer = Freezer(f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY)
+    freezer = FaultRecorder(f"{kind}.1", slot.kind, slot.driver, ring, facts=lambda: {"expected": 53}, wall_ns=lambda: _DAY)
     slot.start()
     driver: Any = slot.driver
     try:
@@ -203,7 +203,7 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, st
             except PitboxError:
                 break
         await freezer.close()
-        return freezer.dossiers[-1], known[0], known[1]
+        return freezer.reports[-1], known[0], known[1]
     finally:
         await freezer.close()
         await slot.close()
@@ -211,7 +211,7 @@ async def _evening(kind: str, seed: int, minutes: int) -> tuple[Dossier, Any, st
 
 
 @pytest.mark.parametrize("kind", ["shuffler", "shoe"])
-def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
+def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driver(
     kind: str, seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     dossier, view, service = run_virtual(_evening(kind, seed, 3))
@@ -229,18 +229,18 @@ def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
     path.write_bytes(encode(dossier))
     assert main(["replay", str(path)]) == 0
     assert "through its driver" in capsys.readouterr().out
-    nobody = msgspec.structs.replace(dossier, opening=(), machine=Machine(dossier.machine.slot, dossier.machine.kind))
+    nobody = msgspec.structs.replace(dossier, is_opening_bets=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind))
     assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
     reported = [
         each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
     ]
     (again,) = run_virtual(
-        replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
+        replay(packets_of(msgspec.structs.replace(dossier, is_opening_bets=tuple(reported))), lambda *_: None)
     )
     assert (again.linked, again.view) == (True, view), "a dossier names its machine"
 
 
-def test_what_is_no_recording_is_one_sentence(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_no_recording_is_one_clear_error(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, _ = bad_day
     other = tmp_path / "notes.txt"
     other.write_text("hello")
@@ -276,7 +276,7 @@ def test_real_time_is_the_same_but_slower(tmp_path: Path, capsys: pytest.Capture
     assert real.rpartition("\n\n")[2] == virtual.rpartition("\n\n")[2]
 
 
-def test_link_down_is_told_where_the_cable_was_pulled(bad_day: Any) -> None:
+def test_link_down_is_reported_where_the_cable_was_pulled(bad_day: Any) -> None:
     path, _ = bad_day
     downs: list[float] = []
     run_virtual(

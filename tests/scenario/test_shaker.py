@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from devices.position import number_of_dice
+from devices.position import position_of_dice
 from devices.shaker import messages as m
 from firmware_bridge.errors import BadFault, CommandFailed, code_of
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
 from tests.support.clauses import clauses
-from tests.support.starts import ShakerStand, ended, good_roll, reported, shaker_beliefs_hold, shaker_stand, uncover
+from tests.support.starts import ShakerBench, until_roll_ended, good_roll, reported, check_reported_dice, shaker_bench, roll_and_uncover
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,113 +26,113 @@ R: Final = m.Reason
 
 
 @over_the_ladder
-async def test_a_roll_is_read_as_the_dice_lie_and_told_once(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+async def test_a_roll_is_read_as_the_dice_lie_and_reported_once(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
         seen = set()
         for number in range(1, 6):
             roll = await good_roll(b)
             assert roll.shakes == 3
             assert b.view.values == tuple(roll.values or ())
-            assert 1 <= number_of_dice(b.view.values) <= 7
+            assert 1 <= position_of_dice(b.view.values) <= 7
             if rung != "lossy":  # where a link may be lost, a report may give the reading instead
-                assert [event.command for event in b.told(m.Reading)].count(roll.command) == 1
-            assert (await ask(b, b.driver.status)).rolls == number
+                assert [event.command for event in b.events_of(m.Reading)].count(roll.command) == 1
+            assert (await ask_until_answered(b, b.driver.status)).rolls == number
             seen.add(b.view.values)
         assert len(seen) > 1
-        assert not b.told(m.NoRoll)
+        assert not b.events_of(m.NoRoll)
         assert b.service.state == "in_service"
 
 
 @over_the_ladder
 async def test_the_shakes_are_counted_from_none_and_the_lid_is_watched(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
-        roll = await ended(b, await uncover(b, shakes=5))
+    async with shaker_bench(seed, rung) as b:
+        roll = await until_roll_ended(b, await roll_and_uncover(b, shakes=5))
         assert roll.shakes == b.view.shakes == 5
-        shakes = [event.shakes for event in b.told(m.Shaken) if event.roll == roll.command]
+        shakes = [event.shakes for event in b.events_of(m.Shaken) if event.roll == roll.command]
         assert shakes == sorted(set(shakes)), "a count never goes back; on a bad line one may be missing"
         assert rung != "clean" or shakes == [0, 1, 2, 3, 4, 5]
-        assert m.Lid(on=False) in b.told(m.Lid) or rung == "lossy"
+        assert m.Lid(on=False) in b.events_of(m.Lid) or rung == "lossy"
 
 
 @clauses("575.5(g)(1)(iv)", "688a.5(i)(1)(iv)")
 async def test_after_the_deal_the_covered_dice_are_shaken_once_and_the_reading_stands(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         roll = await good_roll(b)
         b.inject("lid:to=on")
         b.inject("shake:times=1")
         await asyncio.sleep(2)
-        assert b.told(m.Shaken)[-1] == m.Shaken(None, 1)
+        assert b.events_of(m.Shaken)[-1] == m.Shaken(None, 1)
         assert b.view.values == tuple(roll.values or ())
         assert not b.view.disturbed
-        await shaker_beliefs_hold(b)
+        await check_reported_dice(b)
 
 
 @over_the_ladder
 async def test_dice_that_tremble_are_read_when_they_rest_and_not_before(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         b.inject("tremble:seconds=4")
-        command = await uncover(b)
+        command = await roll_and_uncover(b)
         await asyncio.sleep(3)
         assert b.machine.mechanics.moving
-        assert (await ask(b, lambda: b.driver.roll(command))).ending is m.Ending.OPEN or not b.machine.mechanics.moving
-        roll = await ended(b, command)
-        assert tuple(roll.values or ()) == b.machine.mechanics.lying()
+        assert (await ask_until_answered(b, lambda: b.driver.roll(command))).ending is m.Ending.OPEN or not b.machine.mechanics.moving
+        roll = await until_roll_ended(b, command)
+        assert tuple(roll.values or ()) == b.machine.mechanics.shown_faces()
 
 
 # --- no roll ---------------------------------------------------------------------------------------------------------
 
 
-async def _too_few(b: ShakerStand) -> int:
-    return await uncover(b, shakes=2)
+async def _too_few(b: ShakerBench) -> int:
+    return await roll_and_uncover(b, shakes=2)
 
 
-async def _weak(b: ShakerStand) -> int:
-    command = (await carried_out(b, b.driver.arm)).command
+async def _weak(b: ShakerBench) -> int:
+    command = (await run_command(b, b.driver.arm)).command
     b.inject("shake:times=5,strength=30")
     await asyncio.sleep(4)
     b.inject("lid")
     return command
 
 
-async def _none(b: ShakerStand) -> int:
-    return await uncover(b, shakes=0)
+async def _none(b: ShakerBench) -> int:
+    return await roll_and_uncover(b, shakes=0)
 
 
-async def _deaf(b: ShakerStand) -> int:
+async def _deaf(b: ShakerBench) -> int:
     b.inject("deaf")
-    return await uncover(b)
+    return await roll_and_uncover(b)
 
 
-async def _lid_while_shaking(b: ShakerStand) -> int:
-    return await uncover(b, shakes=6, wait=5 * 0.35 + 0.1)
+async def _lid_while_shaking(b: ShakerBench) -> int:
+    return await roll_and_uncover(b, shakes=6, wait=5 * 0.35 + 0.1)
 
 
-async def _with(b: ShakerStand, fault: str) -> int:
+async def _with(b: ShakerBench, fault: str) -> int:
     b.inject(fault)
-    return await uncover(b)
+    return await roll_and_uncover(b)
 
 
-async def _covered_too_soon(b: ShakerStand) -> int:
-    command = await uncover(b)
+async def _covered_too_soon(b: ShakerBench) -> int:
+    command = await roll_and_uncover(b)
     await asyncio.sleep(0.2)
     b.inject("lid:to=on")
     return command
 
 
-async def _door(b: ShakerStand) -> int:
-    command = (await carried_out(b, b.driver.arm)).command
+async def _door(b: ShakerBench) -> int:
+    command = (await run_command(b, b.driver.arm)).command
     b.inject("door")
     return command
 
 
-async def _disarmed(b: ShakerStand) -> int:
-    command = (await carried_out(b, b.driver.arm)).command
+async def _disarmed(b: ShakerBench) -> int:
+    command = (await run_command(b, b.driver.arm)).command
     b.inject("shake")
-    await carried_out(b, b.driver.disarm)
+    await run_command(b, b.driver.disarm)
     return command
 
 
-NO_ROLLS: Final[dict[str, tuple[m.Reason, Callable[[ShakerStand], Awaitable[int]]]]] = {
+NO_ROLLS: Final[dict[str, tuple[m.Reason, Callable[[ShakerBench], Awaitable[int]]]]] = {
     "two shakes": (R.TOO_FEW_SHAKES, _too_few),
     "shaken too weakly": (R.TOO_FEW_SHAKES, _weak),
     "not shaken": (R.TOO_FEW_SHAKES, _none),
@@ -152,18 +152,18 @@ NO_ROLLS: Final[dict[str, tuple[m.Reason, Callable[[ShakerStand], Awaitable[int]
 @clauses("575.5(g)(1)(i)", "688a.5(i)(1)(i)")
 @over_the_ladder
 @pytest.mark.parametrize("what", NO_ROLLS)
-async def test_what_is_no_roll_says_why_and_the_next_one_counts(seed: int, rung: str, what: str) -> None:
+async def test_an_invalid_roll_gives_the_reason_and_the_next_one_counts(seed: int, rung: str, what: str) -> None:
     """575.13(a) and (b), 688a.13(a) and (b) among them."""
     reason, happens = NO_ROLLS[what]
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         command = await happens(b)
-        roll = await ended(b, command)
+        roll = await until_roll_ended(b, command)
         assert (roll.ending, roll.reason, roll.values) == (m.Ending.NO_ROLL, reason, None)
         assert (b.view.roll, b.view.no_roll, b.view.values) == (command, reason, None)
-        assert not b.told(m.Reading)
-        for event in b.told(m.NoRoll):
+        assert not b.events_of(m.Reading)
+        for event in b.events_of(m.NoRoll):
             assert (event.command, event.reason) == (command, reason)
-        status = await shaker_beliefs_hold(b)
+        status = await check_reported_dice(b)
         assert (status.roll, status.reason) == (command, reason)
         assert code_of(reason).startswith("PB-")
         assert b.service.state == "in_service", "dice that fall badly are no fault of the shaker"
@@ -182,61 +182,61 @@ def test_every_reason_for_no_roll_is_tried() -> None:
 
 
 @over_the_ladder
-async def test_dice_that_are_told_apart_by_weight_and_sight(seed: int, rung: str) -> None:
+async def test_wrong_dice_are_detected_by_weight_and_by_sight(seed: int, rung: str) -> None:
     """A stacked die is weighed and not seen, a spilled one neither; the numbers in NoRoll show which."""
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         for fault, dice, flat in (("stack", 3, 2), ("lean", 3, 2), ("spill", 2, 2)):
             b.inject(fault)
-            command = await uncover(b)
-            await ended(b, command)
-            events = [event for event in b.told(m.NoRoll) if event.command == command]
+            command = await roll_and_uncover(b)
+            await until_roll_ended(b, command)
+            events = [event for event in b.events_of(m.NoRoll) if event.command == command]
             assert [(event.dice, event.flat) for event in events] == [(dice, flat)] or (rung == "lossy" and not events)
             assert len(b.machine.mechanics.in_shaker) == dice
 
 
 @pytest.mark.parametrize(("drift", "reason"), [(15, R.UNREADABLE), (33.4, R.NOT_THREE_DICE)])
 async def test_a_load_cell_that_drifts_gives_no_reading(seed: int, drift: float, reason: m.Reason) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         command = (await b.driver.arm(b.next_id())).command
         b.inject(f"drift:percent={drift}")
         b.inject("shake")
         await asyncio.sleep(3)
         b.inject("lid")
-        assert (await ended(b, command)).reason == reason
+        assert (await until_roll_ended(b, command)).reason == reason
 
 
 # --- one end for a roll ----------------------------------------------------------------------------------------------
 
 
 @over_the_ladder
-async def test_dice_that_move_after_their_reading_change_nothing_but_say_so(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+async def test_dice_that_move_after_their_reading_are_reported_and_change_nothing(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
         roll = await good_roll(b)
-        while b.machine.mechanics.lying() in (None, b.view.values):
+        while b.machine.mechanics.shown_faces() in (None, b.view.values):
             b.inject("bump")
             await asyncio.sleep(2)
-        status = await shaker_beliefs_hold(b)
+        status = await check_reported_dice(b)
         assert status.disturbed
         assert b.view.disturbed
         assert b.view.values == tuple(roll.values or ())
-        assert await ask(b, lambda: b.driver.roll(roll.command)) == roll
-        assert sum(event.disturbed for event in b.told(m.Dice)) <= 1
+        assert await ask_until_answered(b, lambda: b.driver.roll(roll.command)) == roll
+        assert sum(event.disturbed for event in b.events_of(m.Dice)) <= 1
         await good_roll(b)
         assert not b.view.disturbed
 
 
 @over_the_ladder
 async def test_a_roll_is_remembered_and_an_unknown_one_is_unknown(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         rolls = [await good_roll(b) for _ in range(3)]
         for roll in rolls:
-            assert await ask(b, lambda roll=roll: b.driver.roll(roll.command)) == roll  # type: ignore[misc]
-        unknown = await ask(b, lambda: b.driver.roll(4711))
+            assert await ask_until_answered(b, lambda roll=roll: b.driver.roll(roll.command)) == roll  # type: ignore[misc]
+        unknown = await ask_until_answered(b, lambda: b.driver.roll(4711))
         assert unknown == m.Roll(4711, m.Ending.UNKNOWN, 0, None, R.NONE)
 
 
 async def test_sixteen_rolls_are_remembered_and_the_oldest_is_forgotten_first(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         commands = []
         for _ in range(17):
             commands.append((await b.driver.arm(b.next_id())).command)
@@ -249,21 +249,21 @@ async def test_sixteen_rolls_are_remembered_and_the_oldest_is_forgotten_first(se
 
 
 @over_the_ladder
-async def test_the_host_hears_when_dice_are_exchanged(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+async def test_exchanged_dice_are_reported_to_the_host(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
         b.inject("exchange_dice")
         await asyncio.sleep(5)
-        status = await shaker_beliefs_hold(b)
+        status = await check_reported_dice(b)
         assert (status.door_open, status.dice) == (False, 3)
         if rung != "lossy":
-            assert [event.door_open for event in b.told(m.Dice)] == [True, False]
-        assert b.machine.truth() == {"old_dice": 3, "shaker.1/inside": 3}
+            assert [event.door_open for event in b.events_of(m.Dice)] == [True, False]
+        assert b.machine.true_counts() == {"old_dice": 3, "shaker.1/inside": 3}
         await good_roll(b)
 
 
 @over_the_ladder
-async def test_dice_that_are_exchanged_while_nobody_listens_leave_their_trace(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+async def test_dice_exchanged_without_a_link_are_reported_later(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
         assert b.view.openings == 0
         b.inject("unplug:seconds=3")
         b.inject("exchange_dice")
@@ -278,50 +278,50 @@ async def test_dice_that_are_exchanged_while_nobody_listens_leave_their_trace(se
 
 @clauses("575.2(c)(1)(i)/1", "688a.2(c)(1)(i)/1")
 @over_the_ladder
-async def test_a_missing_die_is_missed(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+async def test_a_missing_die_is_detected(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
         b.inject("lid")
         b.inject("remove_die")
         await asyncio.sleep(5)
-        assert (await shaker_beliefs_hold(b)).dice == b.view.dice == 2
+        assert (await check_reported_dice(b)).dice == b.view.dice == 2
         b.inject("pick_up")
         await asyncio.sleep(5)
-        assert (await shaker_beliefs_hold(b)).dice == b.view.dice == 3
+        assert (await check_reported_dice(b)).dice == b.view.dice == 3
 
 
 async def test_shaken_without_its_lid_the_dice_fly_out(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         b.inject("lid")
         b.inject("shake:times=1")
         await asyncio.sleep(2)
-        assert b.machine.truth() == {"table": 3}
-        assert (await shaker_beliefs_hold(b)).dice == 0
+        assert b.machine.true_counts() == {"table": 3}
+        assert (await check_reported_dice(b)).dice == 0
 
 
-async def test_the_stated_limits_a_loaded_die_and_a_reader_that_errs_steadily(seed: int) -> None:
+async def test_the_stated_limits_a_loaded_die_and_a_reader_with_a_constant_error(seed: int) -> None:
     """The device detects neither; the dealer's announced total and the statistics do."""
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         b.inject("swap_die:die=1,loaded=6")
         for _ in range(3):
             assert 6 in ((await good_roll(b)).values or [])
         b.inject("misread:die=2,as=1")
-        roll = await ended(b, await uncover(b))
-        lying = b.machine.mechanics.lying()
+        roll = await until_roll_ended(b, await roll_and_uncover(b))
+        lying = b.machine.mechanics.shown_faces()
         while lying is not None and lying[1] == 1:
-            roll = await ended(b, await uncover(b))
-            lying = b.machine.mechanics.lying()
+            roll = await until_roll_ended(b, await roll_and_uncover(b))
+            lying = b.machine.mechanics.shown_faces()
         assert tuple(roll.values or ()) != lying
 
 
 @pytest.mark.parametrize(
     "wrong", ["lean:die=4", "lean:die=0", "misread:as=7", "swap_die:loaded=7", "pick_up", "lie", "lie:how=x", "jam"]
 )
-async def test_what_cannot_happen_is_said_and_changes_nothing(seed: int, wrong: str) -> None:
-    async with shaker_stand(seed) as b:
-        truth = b.machine.truth()
+async def test_an_impossible_action_is_refused_and_changes_nothing(seed: int, wrong: str) -> None:
+    async with shaker_bench(seed) as b:
+        truth = b.machine.true_counts()
         with pytest.raises(BadFault):
             b.inject(wrong)
-        assert b.machine.truth() == truth
+        assert b.machine.true_counts() == truth
         await good_roll(b)
 
 
@@ -337,23 +337,23 @@ BROKEN: Final = {
 @over_the_ladder
 @pytest.mark.parametrize("fault", BROKEN)
 async def test_a_self_test_names_the_sensor_and_the_fault_is_latched(seed: int, rung: str, fault: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         b.inject(fault)
         with pytest.raises(CommandFailed) as failed:
-            await carried_out(b, b.driver.self_test)
+            await run_command(b, b.driver.self_test)
         assert failed.value.reason == R.SELF_TEST_FAILED
-        assert {event.bad_sensors for event in b.told(m.SelfTested)} <= {1 << BROKEN[fault]}
+        assert {event.bad_sensors for event in b.events_of(m.SelfTested)} <= {1 << BROKEN[fault]}
         assert b.view.state is m.State.FAULTY
         assert b.service.state == "faulted"
         b.inject("mend")
         b.inject("reboot")
         await b.until_reported()
-        assert (await ask(b, b.driver.status)).state is m.State.FAULTY, "kept over a restart"
-        await carried_out(b, b.driver.self_test)
-        assert (await ask(b, b.driver.status)).state is m.State.RESTING
+        assert (await ask_until_answered(b, b.driver.status)).state is m.State.FAULTY, "kept over a restart"
+        await run_command(b, b.driver.self_test)
+        assert (await ask_until_answered(b, b.driver.status)).state is m.State.RESTING
         assert b.service.state == "faulted", "a person must still acknowledge"
         b.service.clear()
         b.service.acknowledge()
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
         await good_roll(b)

@@ -10,10 +10,10 @@ import pytest
 from devices.shaker import messages as m
 from firmware_bridge.errors import BadMessage
 from simulators.world.dice import Die
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
 from tests.support.entropy import seed_the_host
-from tests.support.starts import good_roll, lied, reported, shaker_beliefs_hold, shaker_stand
+from tests.support.starts import good_roll, expect_false_report, reported, check_reported_dice, shaker_bench
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -27,25 +27,25 @@ R: Final = m.Reason
 @over_the_ladder
 @pytest.mark.parametrize("how", ["seven", "no_shake", "not_flat", "under_lid"])
 async def test_an_impossible_reading_ends_the_session_and_is_not_taken(seed: int, rung: str, how: str) -> None:
-    async with shaker_stand(seed, rung) as b:
-        command = (await carried_out(b, b.driver.arm)).command
+    async with shaker_bench(seed, rung) as b:
+        command = (await run_command(b, b.driver.arm)).command
         b.inject(f"lie:how={how}")
-        await lied(b)
+        await expect_false_report(b)
         assert (b.view.roll, b.view.values) == (command, None)
-        assert not b.told(m.Reading)
+        assert not b.events_of(m.Reading)
 
 
 @over_the_ladder
 async def test_a_second_reading_for_one_roll_is_not_taken(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
+    async with shaker_bench(seed, rung) as b:
         roll = await good_roll(b)
         b.inject("lie:how=second")
-        await lied(b)
+        await expect_false_report(b)
         assert b.view.values == tuple(roll.values or ())
 
 
-async def test_a_report_that_tells_another_end_is_not_taken_either(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+async def test_a_report_with_a_different_result_is_not_accepted_either(seed: int) -> None:
+    async with shaker_bench(seed) as b:
         roll = await good_roll(b)
         twin = b.machine.firmware
         twin._rolls[roll.command] = m.Roll(roll.command, m.Ending.READ, 3, [1, 1, 7 - (roll.values or [1])[2]], R.NONE)
@@ -55,8 +55,8 @@ async def test_a_report_that_tells_another_end_is_not_taken_either(seed: int) ->
         assert b.view.values == tuple(roll.values or ())
 
 
-async def test_an_answer_that_tells_another_end_raises_and_ends_the_session(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+async def test_a_reply_with_a_different_result_raises_and_ends_the_session(seed: int) -> None:
+    async with shaker_bench(seed) as b:
         roll = await good_roll(b)
         b.machine.firmware._rolls[roll.command] = m.Roll(roll.command, m.Ending.NO_ROLL, 3, None, R.DIE_NOT_FLAT)
         with pytest.raises(BadMessage):
@@ -68,23 +68,23 @@ async def test_an_answer_that_tells_another_end_raises_and_ends_the_session(seed
 
 
 @over_the_ladder
-async def test_no_sensor_tells_of_dice_under_the_lid(seed: int, rung: str) -> None:
-    async with shaker_stand(seed, rung) as b:
-        await carried_out(b, b.driver.arm)
+async def test_no_sensor_reports_dice_under_the_lid(seed: int, rung: str) -> None:
+    async with shaker_bench(seed, rung) as b:
+        await run_command(b, b.driver.arm)
         b.inject("shake")
         for _ in range(8):
-            assert (await ask(b, b.driver.sensors)).dice == []
+            assert (await ask_until_answered(b, b.driver.sensors)).dice == []
             await asyncio.sleep(0.3)
         b.inject("lid")
         await asyncio.sleep(2)
-        seen = (await ask(b, b.driver.sensors)).dice
-        assert tuple(die.face for die in seen) == b.machine.mechanics.lying()
+        seen = (await ask_until_answered(b, b.driver.sensors)).dice
+        assert tuple(die.face for die in seen) == b.machine.mechanics.shown_faces()
 
 
-async def test_a_shaker_that_tells_of_dice_under_the_lid_is_not_believed(
+async def test_a_shaker_that_reports_dice_under_the_lid_is_not_trusted(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         mechanics = b.machine.mechanics
         seen = m.Sensors(mechanics.lid_sensor(), mechanics.motion_sensor(), 240, mechanics.look())
         monkeypatch.setattr(b.machine.board, "_handle", lambda _: seen)
@@ -95,7 +95,7 @@ async def test_a_shaker_that_tells_of_dice_under_the_lid_is_not_believed(
 
 async def _bytes_until_the_lid_comes_off(seed: int) -> tuple[list[bytes], Any]:
     received: list[bytes] = []
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         transport: Transport = b.machine.board.line
         write = transport.write
 
@@ -111,7 +111,7 @@ async def _bytes_until_the_lid_comes_off(seed: int) -> tuple[list[bytes], Any]:
             await b.driver.status()
             await b.driver.sensors()
         await b.driver.report()
-        lying = b.machine.mechanics.lying()
+        lying = b.machine.mechanics.shown_faces()
     return received, lying
 
 
@@ -123,7 +123,7 @@ async def test_no_byte_depends_on_the_dice_until_the_lid_comes_off(seed: int, mo
 
     def otherwise(die: Die, rng: Any) -> None:
         tumble(die, rng)
-        die.up = 7 - die.up
+        die.face_up = 7 - die.face_up
 
     monkeypatch.setattr(Die, "tumble", otherwise)
     again, other = await _bytes_until_the_lid_comes_off(seed)
@@ -132,7 +132,7 @@ async def test_no_byte_depends_on_the_dice_until_the_lid_comes_off(seed: int, mo
 
 
 async def test_the_state_after_a_session_is_read_anew(seed: int) -> None:
-    async with shaker_stand(seed) as b:
+    async with shaker_bench(seed) as b:
         roll = await good_roll(b)
         b.inject("unplug:seconds=2")
         b.inject("lid:to=on")
@@ -140,4 +140,4 @@ async def test_the_state_after_a_session_is_read_anew(seed: int) -> None:
         known = await reported(b)
         assert known.inventory.values == roll.values
         assert b.view.lid_on
-        await shaker_beliefs_hold(b)
+        await check_reported_dice(b)

@@ -6,7 +6,7 @@ import re
 import signal
 from typing import TYPE_CHECKING
 
-from tests.support.processes import LIMIT, background, in_state, pitbox, simulator
+from tests.support.processes import LIMIT, background, until_state, pitbox, simulator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_every_question_and_action_prints_something_readable_and_mistakes_help(t
 def test_ctrl_c_stops_the_machine_and_ends_the_command(tmp_path: Path) -> None:
     with simulator(tmp_path, "--speed", "1", name="shoe.1", model="shoe") as port:
         with background("device", "shoe", "--port", str(port), "load") as load:
-            in_state(tmp_path, "shoe.1", "loading")
+            until_state(tmp_path, "shoe.1", "loading")
             load.send_signal(signal.SIGINT)
             output, _ = load.communicate(timeout=LIMIT)
         assert load.returncode == 130

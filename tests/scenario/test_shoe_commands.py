@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.report import LinkDown, Misread, Reported
+from devices.report import LinkDown, OutcomeLost, Reported
 from devices.shoe import messages as m
 from devices.shoe.driver import ShoeDriver
 from devices.shoe.state import verdict
-from firmware_bridge.commands import MAX_ASKS, SETTLE_QUIET, Outcome
+from firmware_bridge.commands import MAX_ASKS, SETTLE_QUIET_S, Outcome
 from firmware_bridge.errors import (
     CommandFailed,
     CommandIdReused,
@@ -25,18 +25,18 @@ from firmware_bridge.errors import (
     ReplyTimeout,
     WrongKey,
 )
-from tests.support.beliefs import ask, carried_out, moving
+from tests.support.beliefs import ask_until_answered, run_command, until_moving
 from tests.support.bench import over_the_ladder
-from tests.support.memory import Watch
+from tests.support.memory import CommandWatch
 from tests.support.shoes import (
     Shoe,
-    all_cards_back,
+    get_all_cards_out,
     back_in_service,
-    beliefs_hold,
+    check_reported_cards,
     dispensed,
     in_slot,
-    manual_shoe,
-    shoe,
+    manual_shoe_bench,
+    shoe_bench,
 )
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ def call(b: Shoe, method: str, command: int) -> Awaitable[Any]:
 async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
     seed: int, rung: str, method: str
 ) -> None:
-    async with shoe(seed, rung, loaded=False) as b:
+    async with shoe_bench(seed, rung, loaded=False) as b:
         b.inject(f"withhold:message={QUESTIONS[method]}")
         link = b.supervisor.link
         with pytest.raises(ReplyTimeout):
             await call(b, method, 77)
-        assert await ask(b, lambda: call(b, method, 77)) is not None
+        assert await ask_until_answered(b, lambda: call(b, method, 77)) is not None
         assert b.supervisor.link is link, "one lost reply does not end the link"
         assert b.service.state == "in_service"
 
@@ -101,27 +101,27 @@ def times_done(b: Shoe, method: str) -> list[float]:
     """Return how often the machine did the command: by the simulated mechanics, its events, or both."""
     mechanics = b.machine.mechanics
     return {
-        "load": [mechanics.left() / 53, len(b.told(m.Loaded))],
-        "dispense": [in_slot(b) / 7, len(b.told(m.Dispensed)), b.machine.firmware._stacks],
-        "count_stub": [in_slot(b) / 53, len(b.told(m.Stub))],
-        "stop": [mechanics.currents() == [0, 0, 0], len(b.told(m.Stopped))],
-        "self_test": [len(b.told(m.SelfTested))],
-        "jog": [len(b.told(m.Jogged))],
-        "clear_jam": [in_slot(b) / 53, len(b.told(m.Cleared))],
+        "load": [mechanics.left() / 53, len(b.events_of(m.Loaded))],
+        "dispense": [in_slot(b) / 7, len(b.events_of(m.Dispensed)), b.machine.firmware._stacks],
+        "count_stub": [in_slot(b) / 53, len(b.events_of(m.Stub))],
+        "stop": [mechanics.currents() == [0, 0, 0], len(b.events_of(m.Stopped))],
+        "self_test": [len(b.events_of(m.SelfTested))],
+        "jog": [len(b.events_of(m.Jogged))],
+        "clear_jam": [in_slot(b) / 53, len(b.events_of(m.Cleared))],
     }[method]  # type: ignore[return-value]
 
 
 @over_the_ladder
 @pytest.mark.parametrize("method", [name for name in ACTUATIONS if name != "reset"])
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: int, rung: str, method: str) -> None:
-    async with shoe(seed, rung, loaded=method not in ("load", "stop")) as b:
+    async with shoe_bench(seed, rung, loaded=method not in ("load", "stop")) as b:
         meanwhile = None
         if method == "stop":
-            meanwhile = asyncio.create_task(carried_out(b, b.driver.load))
-            await moving(b)
-        watch = Watch(b)
+            meanwhile = asyncio.create_task(run_command(b, b.driver.load))
+            await until_moving(b)
+        watch = CommandWatch(b)
         b.inject(f"withhold:message={ACTUATIONS[method]}")
-        settled = await carried_out(b, lambda command: call(b, method, command))
+        settled = await run_command(b, lambda command: call(b, method, command))
         command = settled.command
         assert settled.outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([command], [])
@@ -130,14 +130,14 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(seed: i
         if meanwhile is not None:
             with pytest.raises(CommandFailed):
                 await meanwhile
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
-        await beliefs_hold(b)
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        await check_reported_cards(b)
 
 
 @over_the_ladder
 async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(seed: int, rung: str) -> None:
-    async with shoe(seed, rung, loaded=False) as b:
-        watch, command = Watch(b), b.next_id()
+    async with shoe_bench(seed, rung, loaded=False) as b:
+        watch, command = CommandWatch(b), b.next_id()
         b.inject("withhold:message=Reset")
         with pytest.raises(OutcomeUnknown):
             await b.driver.reset(command)
@@ -145,31 +145,31 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
         while b.driver.reported is None:
             await b.until_reported()
         assert b.service.state == "unverified", "a report alone does not settle what is unknown"
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([command], [])
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
 
 @over_the_ladder
 async def test_the_same_id_again_is_answered_from_memory_and_moves_nothing(seed: int, rung: str) -> None:
-    async with shoe(seed, rung) as b:
+    async with shoe_bench(seed, rung) as b:
         command = (await dispensed(b, 7)).command
         b.inject("take")
-        truth, watch = b.machine.truth(), Watch(b)
+        truth, watch = b.machine.true_counts(), CommandWatch(b)
         assert (await b.driver.dispense(command, 7)).outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([], [command])
-        assert b.machine.truth() == truth
+        assert b.machine.true_counts() == truth
         with pytest.raises(CommandRefused) as refusal:
             await b.driver.count_stub(command)
         assert refusal.value.reason == CommandIdReused.number
-        assert b.machine.truth() == truth
+        assert b.machine.true_counts() == truth
 
 
 @pytest.mark.parametrize("method", [*QUESTIONS, *ACTUATIONS, *BY_HAND])
-async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
-    async with shoe(seed, loaded=False) as b:
-        watch = Watch(b)
+async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(seed: int, method: str) -> None:
+    async with shoe_bench(seed, loaded=False) as b:
+        watch = CommandWatch(b)
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
         with pytest.raises(LinkError) as refused:
@@ -180,41 +180,41 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(se
 
 @over_the_ladder
 @pytest.mark.parametrize("method", [*MOVES, "self_test"])
-async def test_a_stalled_machine_is_given_up_after_the_documented_time(seed: int, rung: str, method: str) -> None:
-    async with shoe(seed, rung, loaded=method != "load") as b:
+async def test_a_stalled_machine_is_declared_lost_after_the_documented_time(seed: int, rung: str, method: str) -> None:
+    async with shoe_bench(seed, rung, loaded=method != "load") as b:
         command = b.next_id()
         b.inject("stall")
-        truth, began = b.machine.truth(), asyncio.get_running_loop().time()
+        truth, began = b.machine.true_counts(), asyncio.get_running_loop().time()
         with pytest.raises(OutcomeUnknown) as unknown:
             await call(b, method, command)
         assert unknown.value.command == command
-        assert asyncio.get_running_loop().time() - began >= SETTLE_QUIET * MAX_ASKS - 1 or rung == "lossy"
-        assert b.told(Misread)[-1] == Misread(command)
-        assert not b.service.serves
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
-        assert sum(b.machine.truth().values()) == sum(truth.values())
+        assert asyncio.get_running_loop().time() - began >= SETTLE_QUIET_S * MAX_ASKS - 1 or rung == "lossy"
+        assert b.events_of(OutcomeLost)[-1] == OutcomeLost(command)
+        assert not b.service.is_in_service
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
+        assert sum(b.machine.true_counts().values()) == sum(truth.values())
         assert in_slot(b) == 0, "a stalled machine deals nothing"
-        await beliefs_hold(b)
-        await ask(b, b.driver.report)
+        await check_reported_cards(b)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "unverified"
 
 
 @over_the_ladder
-async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_known(seed: int, rung: str) -> None:
-    async with shoe(seed, rung) as b:
+async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_result_is_known(seed: int, rung: str) -> None:
+    async with shoe_bench(seed, rung) as b:
         command = b.next_id()
         stack = asyncio.create_task(b.driver.dispense(command, 10))
-        await moving(b)
+        await until_moving(b)
         stack.cancel()
         await asyncio.wait({stack})
         assert b.service.state == "unverified"
         assert b.view.unsettled == {command}
-        if not b.told(m.Dispensed):
+        if not b.events_of(m.Dispensed):
             await b.until(lambda event: isinstance(event, m.Dispensed))
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
-        await ask(b, b.driver.report)
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
-        assert (await beliefs_hold(b)).left == 43
+        assert (await check_reported_cards(b)).left == 43
 
 
 # --- what goes in the middle ---------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ async def lose(b: Shoe, method: str, fault: str, after: float) -> int:
     """Inject a fault during a command; return the command when its outcome is lost."""
     command = b.next_id()
     doing = asyncio.ensure_future(call(b, method, command))
-    await moving(b)
+    await until_moving(b)
     await asyncio.sleep(after)
     b.inject(fault)
     with pytest.raises(OutcomeUnknown):
@@ -246,44 +246,44 @@ async def back(b: Shoe) -> Reported:
 async def test_what_has_begun_goes_on_without_its_cable_and_its_end_is_learned_by_asking(
     seed: int, rung: str, fault: str, method: str
 ) -> None:
-    async with shoe(seed, rung, loaded=method != "load") as b:
+    async with shoe_bench(seed, rung, loaded=method != "load") as b:
         command = await lose(b, method, fault, 0.2)
         assert not (await back(b)).rebooted
         assert b.service.state == "unverified"
         await asyncio.sleep(45)
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert b.service.state == "unverified", "a known outcome is not a report"
-        status = await beliefs_hold(b)
+        status = await check_reported_cards(b)
         assert (status.left, in_slot(b)) == {"load": (53, 0), "dispense": (46, 7)}.get(method, (0, 53))
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
-        await beliefs_hold(b)
+        await check_reported_cards(b)
 
 
 @over_the_ladder
 @pytest.mark.parametrize("method", MOVES)
 @pytest.mark.parametrize("fault", REBOOTED)
-async def test_a_shoe_that_lost_power_in_the_middle_knows_that_it_does_not_know(
+async def test_a_shoe_that_lost_power_during_a_command_reports_its_counts_as_unknown(
     seed: int, rung: str, fault: str, method: str
 ) -> None:
-    async with shoe(seed, rung, loaded=method != "load") as b:
+    async with shoe_bench(seed, rung, loaded=method != "load") as b:
         command = await lose(b, method, fault, 0.2)
         reported = await back(b)
         assert reported.rebooted
         assert reported.inventory.state is m.State.DOUBTFUL
         assert reported.inventory.left is reported.inventory.in_path is b.view.left is None
         assert b.service.state == "faulted"
-        known = await ask(b, lambda: b.driver.outcome(command))
+        known = await ask_until_answered(b, lambda: b.driver.outcome(command))
         assert (known.outcome, known.reason) == (Outcome.FAILED, m.Reason.POWER_LOST)
-        assert m.Power(interrupted=True) in b.told(m.Power)
-        await all_cards_back(b)
+        assert m.Power(interrupted=True) in b.events_of(m.Power)
+        await get_all_cards_out(b)
         assert b.service.state == "faulted", "an empty machine is not an acknowledged one"
         await back_in_service(b)
 
 
 @over_the_ladder
 async def test_a_restart_with_cards_in_the_well_leaves_their_number_unknown(seed: int, rung: str) -> None:
-    async with shoe(seed, rung) as b:
+    async with shoe_bench(seed, rung) as b:
         await dispensed(b, 7)
         b.inject("reboot")
         await b.until(lambda event: isinstance(event, LinkDown))
@@ -291,17 +291,17 @@ async def test_a_restart_with_cards_in_the_well_leaves_their_number_unknown(seed
         assert (status.state, status.sure, status.left, status.delivered) == (m.State.READY, False, None, None)
         assert b.service.state == "unverified", "hands may have drawn while nobody looked"
         b.inject("take")
-        assert (await beliefs_hold(b)).delivered == 0
-        await carried_out(b, b.driver.count_stub)
-        assert verdict(b.told(m.Stub)[-1], 53) == ["the total of cards that came out is unknown"]
-        assert b.told(m.Stub)[-1].count == 46
-        await ask(b, b.driver.report)
+        assert (await check_reported_cards(b)).delivered == 0
+        await run_command(b, b.driver.count_stub)
+        assert verdict(b.events_of(m.Stub)[-1], 53) == ["the total of cards that came out is unknown"]
+        assert b.events_of(m.Stub)[-1].count == 46
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "unverified"
 
 
 @over_the_ladder
 async def test_nothing_was_inside_and_so_a_good_report_is_enough(seed: int, rung: str) -> None:
-    async with shoe(seed, rung, loaded=False) as b:
+    async with shoe_bench(seed, rung, loaded=False) as b:
         for fault in ("unplug:seconds=2", "reboot"):
             b.inject(fault)
             await b.until(lambda event: isinstance(event, LinkDown))
@@ -312,7 +312,7 @@ async def test_nothing_was_inside_and_so_a_good_report_is_enough(seed: int, rung
 
 @over_the_ladder
 async def test_a_cable_does_not_clear_a_fault(seed: int, rung: str) -> None:
-    async with shoe(seed, rung) as b:
+    async with shoe_bench(seed, rung) as b:
         b.inject("jam:segment=exit,card=2")
         with pytest.raises(CommandFailed):
             await dispensed(b, 7)
@@ -327,28 +327,28 @@ async def test_a_cable_does_not_clear_a_fault(seed: int, rung: str) -> None:
 async def test_a_board_that_is_changed_at_run_time_never_reports_again(
     seed: int, fault: str, cause: type[Exception]
 ) -> None:
-    async with shoe(seed) as b:
+    async with shoe_bench(seed) as b:
         b.inject(fault)
         await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, cause))
-        reports = len(b.told(Reported))
+        reports = len(b.events_of(Reported))
         await asyncio.sleep(300)
-        assert (len(b.told(Reported)), b.service.state) == (reports, "absent")
+        assert (len(b.events_of(Reported)), b.service.state) == (reports, "absent")
         with pytest.raises(NotSent):
             await b.driver.dispense(b.next_id(), 7)
 
 
 @over_the_ladder
 async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, rung: str) -> None:
-    async with shoe(seed, rung, loaded=False) as b:
-        downs = len(b.told(LinkDown))  # a lossy line may need two handshakes
+    async with shoe_bench(seed, rung, loaded=False) as b:
+        downs = len(b.events_of(LinkDown))  # a lossy line may need two handshakes
         loading = asyncio.ensure_future(call(b, "load", b.next_id()))
-        await moving(b)
+        await until_moving(b)
         for size in (1, 600, 20_000):
             await asyncio.sleep(1)
             b.inject(f"garbage:bytes={size}")
         assert (await loading).outcome is Outcome.DONE
-        assert len(b.told(LinkDown)) == downs
-        assert (await beliefs_hold(b)).left == 53
+        assert len(b.events_of(LinkDown)) == downs
+        assert (await check_reported_cards(b)).left == 53
 
 
 # --- what a model cannot do ----------------------------------------------------------------------------------
@@ -356,19 +356,19 @@ async def test_a_burst_of_garbage_costs_nothing_but_its_own_bytes(seed: int, run
 
 @over_the_ladder
 async def test_what_a_model_cannot_do_is_refused_before_anything_is_sent(seed: int, rung: str) -> None:
-    async with shoe(seed, rung) as b, manual_shoe(seed, rung) as by_hand:
+    async with shoe_bench(seed, rung) as b, manual_shoe_bench(seed, rung) as by_hand:
         rounds, stacks = b.driver.start_round(b.next_id()), by_hand.driver.dispense(by_hand.next_id(), 7)
         for bench, doing in ((b, rounds), (by_hand, stacks)):
-            watch, truth = Watch(bench), bench.machine.truth()
+            watch, truth = CommandWatch(bench), bench.machine.true_counts()
             with pytest.raises(NotCapable) as refusal:
                 await doing
             assert refusal.value.code == "PB-428"
             assert "nothing was sent" in str(refusal.value)
-            assert (watch.begun, bench.machine.truth()) == ([], truth)
+            assert (watch.begun, bench.machine.true_counts()) == ([], truth)
 
 
-async def test_the_device_refuses_what_it_cannot_do_whoever_sends_it(seed: int) -> None:
-    async with shoe(seed) as b, manual_shoe(seed) as by_hand:
+async def test_the_device_itself_refuses_what_it_cannot_do(seed: int) -> None:
+    async with shoe_bench(seed) as b, manual_shoe_bench(seed) as by_hand:
         for bench, message in ((b, m.StartRound(77)), (by_hand, m.Dispense(77, 7))):
             with pytest.raises(CommandRefused) as refusal:
                 await bench.driver.actuate(message, 77)

@@ -12,10 +12,10 @@ from devices.kinds import SHOE
 from devices.shoe import messages as m
 from firmware_bridge.errors import CommandFailed
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from tests.support.entropy import seed_the_host
-from tests.support.tap import Heard, Tap
+from tests.support.tap import LoggedBytes, ByteLog
 
 if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
@@ -38,16 +38,16 @@ def arrange(machine: SimulatedShoe | SimulatedManualShoe, order: int) -> list[in
     return [card.face for card in world.at(entry)]
 
 
-async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[Heard], list[int], Any]:
+async def session(seed: int, order: int, *faults: str, by_hand: bool = False) -> tuple[list[LoggedBytes], list[int], Any]:
     """Run a session with every query of a host; return the wire's bytes and the card order."""
     machine: Any = (SimulatedManualShoe if by_hand else SimulatedShoe)(seed=seed)
     faces = arrange(machine, order)
-    host, received = MemoryHost(machine), list[Heard]()
+    host, received = MemoryHost(machine), list[LoggedBytes]()
 
     async def opened() -> Transport:
-        return Tap(await host.open(), received)
+        return ByteLog(await host.open(), received)
 
-    bench = Stand(machine, SHOE, opened)
+    bench = DeviceBench(machine, SHOE, opened)
     for fault in faults:
         bench.inject(fault)
     bench.supervisor.start()

@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import pytest
 
-from simulators.twins.shoe import ShoeTwin
+from simulators.twins.shoe import ShoeFirmware
 from simulators.twins.shoe_counts import ShoeCounts
 from tests.support.bench import LADDER
-from tests.support.counts import many
+from tests.support.counts import count_cases
 from tests.support.entropy import seed_the_host
-from tests.support.manual_soak import ManualSoak
+from tests.support.manual_soak import ManualShoeSoak
 from tests.support.shoe_soak import ShoeSoak
-from tests.support.shoes import manual_shoe, shoe
+from tests.support.shoes import manual_shoe_bench, shoe_bench
 
 RUNGS: Final = list(LADDER)
 RUNS: Final = 4
-BLOCKS: Final = many(400)
+BLOCKS: Final = count_cases(400)
 ALL: Final[Counter[str]] = Counter()
 
 
@@ -31,7 +31,7 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 
 
 async def soak(seed: int, run: int, blocks: int) -> Counter[str]:
-    async with shoe(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
+    async with shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
         soaked = ShoeSoak(b, Random(f"{seed} {run}"))
         for _ in range(blocks):
             await soaked.play()
@@ -39,7 +39,7 @@ async def soak(seed: int, run: int, blocks: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_a_few_random_blocks_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_a_few_random_blocks_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, 10)
     assert figures["blocks"] == 10
     assert figures["looks"] > 500
@@ -49,15 +49,15 @@ async def test_a_few_random_blocks_never_leave_a_wrong_belief(seed: int, run: in
 
 
 async def soak_by_hand(seed: int, run: int, blocks: int) -> Counter[str]:
-    async with manual_shoe(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
-        soaked = ManualSoak(b, Random(f"{seed} {run}"))
+    async with manual_shoe_bench(seed * 100 + run, RUNGS[run % 4], loaded=False) as b:
+        soaked = ManualShoeSoak(b, Random(f"{seed} {run}"))
         for _ in range(blocks):
             await soaked.play()
     return soaked.figures
 
 
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_a_few_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_a_few_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak_by_hand(seed, run, 20)
     assert figures["blocks"] == 20
     assert figures["looks"] > 100
@@ -71,7 +71,7 @@ async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_many_random_blocks_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_many_random_blocks_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, BLOCKS)
     assert figures["blocks"] == BLOCKS
     assert figures["looks that found it unknown"] < figures["looks"] / 2
@@ -86,7 +86,7 @@ async def test_many_random_blocks_never_leave_a_wrong_belief(seed: int, run: int
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_many_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_many_blocks_dealt_by_clumsy_hands_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak_by_hand(seed, run, BLOCKS)
     assert figures["blocks"] == BLOCKS
     print(f"by hand, {RUNGS[run % 4]}: {dict(sorted(figures.items()))}; wrong beliefs: 0")
@@ -110,20 +110,20 @@ MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
     "counts and well are not compared": (ShoeCounts, "agree", _always, 3),
     "doubt never arises": (ShoeCounts, "doubt", _never, 0),
     "emptying is not compared with what was stored": (ShoeCounts, "emptied", _assume_all_came_out, 1),
-    "what hands draw is not counted": (ShoeTwin, "_hand_ended", _never, 0),
-    "an empty slot is not noticed": (ShoeTwin, "hands_moved", _never, 0),
-    "cards in the well after a restart are thought to be all there": (ShoeTwin, "boot", None, 0),
+    "what hands draw is not counted": (ShoeFirmware, "_hand_ended", _never, 0),
+    "an empty slot is not noticed": (ShoeFirmware, "hands_moved", _never, 0),
+    "cards in the well after a restart are thought to be all there": (ShoeFirmware, "boot", None, 0),
 }
 
 
-def _boot_without_doubt(twin: ShoeTwin) -> None:
+def _boot_without_doubt(twin: ShoeFirmware) -> None:
     """Start as if no card could have been drawn meanwhile."""
-    doubt, twin._counts.doubt = twin._counts.doubt, lambda: None  # type: ignore[method-assign]
+    doubt, twin._counts.lose_certainty = twin._counts.lose_certainty, lambda: None  # type: ignore[method-assign]
     _BOOT(twin)
-    twin._counts.doubt = doubt  # type: ignore[method-assign]
+    twin._counts.lose_certainty = doubt  # type: ignore[method-assign]
 
 
-_BOOT: Final = ShoeTwin.boot
+_BOOT: Final = ShoeFirmware.boot
 
 
 @pytest.mark.proof

@@ -11,11 +11,11 @@ from devices.meter_sign.messages import Row
 from simulators.house import disk as disks
 from table_controller.controller.status import status_of
 from table_controller.ledger.money import CENT
-from table_controller.panel.live import SIGN, Live
+from table_controller.panel.live import SIGN, LivePages
 from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from table_controller.uplink.describe import describe_meters
-from tests.support.boxes import Bench
+from tests.support.boxes import BoxTestBench
 from tests.support.core import AUDITOR, FLOOR
 from tests.support.power_cuts import decided
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 ADDED = [1_000_000 << n for n in range(12)]
 
 
-def on_disk(bench: Bench) -> set[int]:
+def on_disk(bench: BoxTestBench) -> set[int]:
     """Return every amount that the meter has had on disk."""
     return {d.entry.meter_after for d in decided(bench.records()) if isinstance(d, Booked)}
 
 
-def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
+def shown(bench: BoxTestBench, box: Box, live: LivePages) -> dict[str, int]:
     """Return the amounts shown to people, players and other systems now, in micro-dollars."""
     state = status_of(box).state
     assert state is not None
     assert state.meters is not None
-    reported = describe_meters(box.running().shown_money, 1, "now")
+    reported = describe_meters(box.running_controller().shown_money, 1, "now")
     assert reported is not None
     results = {
         "status": state.meters.current, "uplink": reported.current,
@@ -51,15 +51,15 @@ def shown(bench: Bench, box: Box, live: Live) -> dict[str, int]:
 
 @pytest.mark.parametrize("seed", range(4))
 async def test_no_shown_amount_is_ahead_of_the_disk(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench(tmp_path, seed=seed + 1)
+    bench = BoxTestBench(tmp_path, seed=seed + 1)
     box = await bench.start()
-    live = Live(box, "T1")
+    live = LivePages(box, "T1")
     try:
-        monkeypatch.setattr(disks, "QUICK", (0.2, 1.5))
+        monkeypatch.setattr(disks, "SYNC_TIME_S", (0.2, 1.5))
         seen: set[int] = set()
         for number, amount in enumerate(ADDED):
             memo = f"memo {number}"
-            box.running().submit(ev.MeterCorrected(amount, memo, FLOOR, AUDITOR, "malfunction", "sensor_fault"))
+            box.running_controller().submit(ev.MeterCorrected(amount, memo, FLOOR, AUDITOR, "malfunction", "sensor_fault"))
             for _ in range(8):
                 await asyncio.sleep(0.06)
                 durable = on_disk(bench)

@@ -9,19 +9,19 @@ from typing import Any, Final
 
 import pytest
 
-from simulators.twins.counts import Counts
-from simulators.twins.shuffler import ShufflerTwin
-from tests.support.bench import LADDER, bench
-from tests.support.counts import many
+from simulators.twins.counts import ShufflerCounts
+from simulators.twins.shuffler import ShufflerFirmware
+from tests.support.bench import LADDER, shuffler_bench
+from tests.support.counts import count_cases
 from tests.support.entropy import seed_the_host
-from tests.support.soak import Soak
+from tests.support.soak import ShufflerSoak
 
 RUNGS: Final = list(LADDER)
 # Every rung, first with a machine that counts, then with one that identifies; about three minutes in all.
 RUNS: Final = 8
-CYCLES: Final = many(400)
+CYCLES: Final = count_cases(400)
 # Six decks take six times as long.
-BATCHES: Final = many(60)
+BATCHES: Final = count_cases(60)
 ALL: Final[Counter[str]] = Counter()
 
 
@@ -33,15 +33,15 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 
 async def soak(seed: int, run: int, cycles: int, *, batch: bool = False) -> Counter[str]:
     identifies = run % 8 >= 4
-    async with bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch) as b:
-        soaked = Soak(b, Random(f"{seed} {run}"), identifies=identifies)
+    async with shuffler_bench(seed * 100 + run, RUNGS[run % 4], identifies=identifies, batch=batch) as b:
+        soaked = ShufflerSoak(b, Random(f"{seed} {run}"), identifies=identifies)
         for _ in range(cycles):
             await soaked.play()
     return soaked.figures
 
 
 @pytest.mark.parametrize("run", [0, 6])
-async def test_a_few_random_cycles_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_a_few_random_cycles_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, 25)
     assert figures["cycles"] == 25
     assert figures["looks"] > 500
@@ -50,7 +50,7 @@ async def test_a_few_random_cycles_never_leave_a_wrong_belief(seed: int, run: in
 
 
 @pytest.mark.parametrize("run", [3, 6])
-async def test_a_few_random_batches_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_a_few_random_batches_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, 6, batch=True)
     assert figures["cycles"] == 6
     assert figures["looks"] > 500
@@ -64,7 +64,7 @@ async def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_many_random_cycles_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_many_random_cycles_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, CYCLES)
     assert figures["cycles"] == CYCLES
     assert figures["looks that found it unknown"] < figures["looks"] / 2
@@ -77,7 +77,7 @@ async def test_many_random_cycles_never_leave_a_wrong_belief(seed: int, run: int
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_many_random_batches_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_many_random_batches_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, BATCHES, batch=True)
     assert figures["cycles"] == BATCHES
     print(
@@ -89,7 +89,7 @@ def _never(*_: Any, **__: Any) -> bool:
     return False
 
 
-def _assume_all_came_out(counts: Counts) -> int:
+def _assume_all_came_out(counts: ShufflerCounts) -> int:
     brought = counts.left
     counts.forget()
     return brought
@@ -97,11 +97,11 @@ def _assume_all_came_out(counts: Counts) -> int:
 
 # Mistakes that firmware could make: where, what it would do instead, and a run in which it must show.
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any, int]]] = {
-    "a card being drawn is not counted": (Counts, "draw", _never, 0),
-    "hands are not thought of": (Counts, "door_opened", _never, 0),
-    "doubt never arises": (Counts, "doubt", _never, 0),
-    "emptying is not compared with what was stored": (Counts, "emptied", _assume_all_came_out, 1),
-    "faces are read and not judged": (ShufflerTwin, "_judge_faces", _never, 4),
+    "a card being drawn is not counted": (ShufflerCounts, "draw", _never, 0),
+    "hands are not thought of": (ShufflerCounts, "door_opened", _never, 0),
+    "doubt never arises": (ShufflerCounts, "doubt", _never, 0),
+    "emptying is not compared with what was stored": (ShufflerCounts, "emptied", _assume_all_came_out, 1),
+    "faces are read and not judged": (ShufflerFirmware, "_judge_faces", _never, 4),
 }
 
 

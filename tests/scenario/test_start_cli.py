@@ -63,7 +63,7 @@ def test_a_roll_by_hand_is_shown_as_the_dice_lie(tmp_path: Path, typed: Typed) -
         assert "PB-466 lid off" in typed(*device, "arm", expect=1)
 
 
-def test_a_roll_that_is_none_says_why_and_a_lie_is_not_believed(tmp_path: Path, typed: Typed) -> None:
+def test_an_invalid_roll_gives_the_reason_and_a_false_report_is_not_accepted(tmp_path: Path, typed: Typed) -> None:
     folder = ("--folder", tmp_path)
     with simulator(tmp_path, "--speed", "8", name="shaker.1", model="shaker") as port:
         device = ("device", "shaker", "--port", port)
@@ -137,7 +137,7 @@ def test_the_button_is_found_and_followed(tmp_path: Path, typed: Typed) -> None:
         typed(*device, "reset")
 
 
-def test_what_cannot_be_meant_is_refused_before_anything_is_opened(tmp_path: Path, typed: Typed) -> None:
+def test_impossible_arguments_are_refused_before_a_port_is_opened(tmp_path: Path, typed: Typed) -> None:
     nowhere = ("--port", tmp_path / "gone")
     assert "belongs to the action rolled" in typed("device", "shaker", *nowhere, "status", "--command", 5, expect=2)
     assert "--seconds" in typed("device", "shaker", *nowhere, "roll", "--seconds", 0, expect=2)
@@ -182,7 +182,7 @@ def test_a_biased_source_fails_and_dice_pass_as_dice(typed: Typed) -> None:
     assert "all tests together at 99%: pass" in dice
 
 
-def test_noise_that_fails_in_the_middle_of_a_report_is_told(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_that_fails_in_the_middle_of_a_report_is_reported(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("table_controller.cli.rng.Random", lambda _: _Stuck())
     output = typed("rng", "report", "--source", "seed", "--seed", 1, "--draws", 10_000, expect=1)
     assert "the noise failed: the same sample too often in a row" in output
@@ -196,7 +196,7 @@ class _Stuck:
         return bytes(count)
 
 
-def test_a_report_that_cannot_be_meant_is_refused(typed: Typed) -> None:
+def test_impossible_report_arguments_are_refused(typed: Typed) -> None:
     assert "PB-856" in typed("rng", "report", "--draws", 100, expect=2)
     assert "cannot be repeated: use --source seed" in typed("rng", "report", "--seed", 7, expect=2)
     assert "needs --seed" in typed("rng", "report", "--source", "seed", expect=2)

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from devices.driver import PATIENCE, Driver
+from devices.driver import REPLY_TIMEOUT_S, Driver
 from devices.kinds import KINDS
-from devices.report import Misread
-from firmware_bridge.commands import ACCEPT_PATIENCE, MAX_ASKS, SETTLE_QUIET, Outcome
+from devices.report import OutcomeLost
+from firmware_bridge.commands import ACCEPT_TIMEOUT_S, MAX_ASKS, SETTLE_QUIET_S, Outcome
 from firmware_bridge.errors import CommandIdReused, CommandRefused, LinkError, NotSent, OutcomeUnknown, ReplyTimeout
 from firmware_bridge.link import REPLY_RTOS
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 from tests.support.bench import over_the_ladder
-from tests.support.memory import Watch
-from tests.support.starts import STANDS, AnyStand
+from tests.support.memory import CommandWatch
+from tests.support.starts import BENCHES, AnyBench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -39,13 +39,13 @@ DONE: Final = [(kind, method) for kind in ACTUATIONS for method in ACTUATIONS[ki
 BY_ID: Final = ("roll", "drawn", "outcome")
 
 
-def call(b: AnyStand, method: str, command: int) -> Awaitable[Any]:
+def call(b: AnyBench, method: str, command: int) -> Awaitable[Any]:
     question = method in QUESTIONS[b.machine.kind] | EVERY and method not in BY_ID
     result: Awaitable[Any] = getattr(b.driver, method)() if question else getattr(b.driver, method)(command)
     return result
 
 
-def times_done(b: AnyStand, method: str, command: int) -> int:
+def times_done(b: AnyBench, method: str, command: int) -> int:
     """Return how often the machine did the command, by its memory and its visible state."""
     twin = b.machine.firmware
     match method:
@@ -65,7 +65,7 @@ def times_done(b: AnyStand, method: str, command: int) -> int:
     raise AssertionError(method)
 
 
-def count_tests(b: AnyStand) -> None:
+def count_tests(b: AnyBench) -> None:
     """Count the self-tests that really end."""
     name = "_self_test" if b.machine.kind == "rng" else "_tested"
     real = getattr(b.machine.firmware, name)
@@ -78,12 +78,12 @@ def count_tests(b: AnyStand) -> None:
     setattr(b.machine.firmware, name, counted)
 
 
-async def get_ready_for(b: AnyStand, method: str) -> None:
+async def get_ready_for(b: AnyBench, method: str) -> None:
     """Bring the machine into a state in which the actuation has an effect."""
     if method == "disarm":
-        await carried_out(b, b.driver.arm)
+        await run_command(b, b.driver.arm)
     elif method == "clear":
-        await carried_out(b, b.driver.draw)
+        await run_command(b, b.driver.draw)
 
 
 # --- questions -------------------------------------------------------------------------------------------------------
@@ -94,15 +94,15 @@ async def get_ready_for(b: AnyStand, method: str) -> None:
 async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
     seed: int, rung: str, kind: str, method: str
 ) -> None:
-    async with STANDS[kind](seed, rung) as b:
+    async with BENCHES[kind](seed, rung) as b:
         b.inject(f"withhold:message={(QUESTIONS[kind] | EVERY)[method]}")
         link, loop = b.supervisor.link, asyncio.get_running_loop()
-        limit = max(PATIENCE, ACCEPT_PATIENCE) + REPLY_RTOS * link.rto
+        limit = max(REPLY_TIMEOUT_S, ACCEPT_TIMEOUT_S) + REPLY_RTOS * link.rto
         asked_at = loop.time()
         with pytest.raises(ReplyTimeout):
             await call(b, method, 77)
         assert loop.time() - asked_at <= limit + 0.05
-        assert await ask(b, lambda: call(b, method, 77)) is not None
+        assert await ask_until_answered(b, lambda: call(b, method, 77)) is not None
         assert b.supervisor.link is link, "one lost reply does not end the link"
         assert b.service.state == "in_service"
 
@@ -115,19 +115,19 @@ async def test_a_question_without_a_reply_ends_in_time_and_the_next_is_answered(
 async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(
     seed: int, rung: str, kind: str, method: str
 ) -> None:
-    async with STANDS[kind](seed, rung) as b:
+    async with BENCHES[kind](seed, rung) as b:
         await get_ready_for(b, method)
         count_tests(b)
-        watch = Watch(b)
+        watch = CommandWatch(b)
         b.inject(f"withhold:message={ACTUATIONS[kind][method]}")
-        settled = await carried_out(b, lambda command: call(b, method, command))
+        settled = await run_command(b, lambda command: call(b, method, command))
         assert settled.outcome is Outcome.DONE
         assert watch.begun == [settled.command]
         assert watch.repeated == []
         assert set(watch.asked) == {settled.command}
         assert times_done(b, method, settled.command) == 1
-        assert (await ask(b, lambda: b.driver.outcome(settled.command))).outcome is Outcome.DONE
-        assert rung == "lossy" or not b.told(Misread)
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(settled.command))).outcome is Outcome.DONE
+        assert rung == "lossy" or not b.told(OutcomeLost)
 
 
 @over_the_ladder
@@ -135,8 +135,8 @@ async def test_an_actuation_without_a_reply_is_asked_about_and_done_once(
 async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_asked(
     seed: int, rung: str, kind: str
 ) -> None:
-    async with STANDS[kind](seed, rung) as b:
-        boot, watch, command = b.driver.reported.report.boot_id, Watch(b), b.next_id()
+    async with BENCHES[kind](seed, rung) as b:
+        boot, watch, command = b.driver.reported.report.boot_id, CommandWatch(b), b.next_id()
         b.inject("withhold:message=Reset")
         with pytest.raises(OutcomeUnknown):
             await b.driver.reset(command)
@@ -144,9 +144,9 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
         known = b.driver.reported or await b.until_reported()
         assert known.report.boot_id != boot
         assert b.service.state == "unverified", "a report alone does not settle what is unknown"
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([command], [])
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
 
@@ -155,11 +155,11 @@ async def test_a_reset_without_a_reply_is_unknown_until_the_rebooted_machine_is_
 async def test_the_same_id_again_is_answered_from_memory_and_does_nothing(
     seed: int, rung: str, kind: str, method: str
 ) -> None:
-    async with STANDS[kind](seed, rung) as b:
+    async with BENCHES[kind](seed, rung) as b:
         await get_ready_for(b, method)
         count_tests(b)
-        command = (await carried_out(b, lambda command: call(b, method, command))).command
-        before, watch = times_done(b, method, command), Watch(b)
+        command = (await run_command(b, lambda command: call(b, method, command))).command
+        before, watch = times_done(b, method, command), CommandWatch(b)
         assert (await call(b, method, command)).outcome is Outcome.DONE
         assert (watch.begun, watch.repeated) == ([], [command])
         assert times_done(b, method, command) == before == 1
@@ -169,11 +169,11 @@ async def test_the_same_id_again_is_answered_from_memory_and_does_nothing(
 
 
 @pytest.mark.parametrize(("kind", "method"), ASKED + DONE)
-async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(
+async def test_without_a_link_every_method_raises_at_once_that_nothing_was_sent(
     seed: int, kind: str, method: str
 ) -> None:
-    async with STANDS[kind](seed) as b:
-        watch = Watch(b)
+    async with BENCHES[kind](seed) as b:
+        watch = CommandWatch(b)
         b.inject("unplug:seconds=0")
         await b.until(lambda _: not b.view.connected)
         with pytest.raises(LinkError) as refused:
@@ -192,33 +192,33 @@ async def test_without_a_link_every_method_says_at_once_that_nothing_was_sent(
 async def test_a_stalled_machine_is_given_up_and_asked_about_never_given_the_command_again(
     seed: int, rung: str, kind: str, method: str
 ) -> None:
-    async with STANDS[kind](seed, rung) as b:
-        watch, command = Watch(b), b.next_id()
+    async with BENCHES[kind](seed, rung) as b:
+        watch, command = CommandWatch(b), b.next_id()
         b.inject("stall")
         began = asyncio.get_running_loop().time()
         with pytest.raises(OutcomeUnknown) as unknown:
             await call(b, method, command)
         assert unknown.value.command == command
         took = asyncio.get_running_loop().time() - began
-        assert took >= SETTLE_QUIET * MAX_ASKS - 1 or rung == "lossy"
-        assert b.told(Misread)[-1] == Misread(command)
+        assert took >= SETTLE_QUIET_S * MAX_ASKS - 1 or rung == "lossy"
+        assert b.told(OutcomeLost)[-1] == OutcomeLost(command)
         assert not b.service.serves
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.RUNNING
         assert watch.begun == [command]
         b.inject("reboot")
         await b.until_reported()
-        ended = await ask(b, lambda: b.driver.outcome(command))
+        ended = await ask_until_answered(b, lambda: b.driver.outcome(command))
         assert (ended.outcome, ended.reason) == (Outcome.FAILED, 435)
         if method == "draw":
-            assert (await ask(b, lambda: b.driver.drawn(command))).number is None
+            assert (await ask_until_answered(b, lambda: b.driver.drawn(command))).number is None
             assert b.machine.reads() is None
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         assert b.service.state == "in_service"
 
 
 @pytest.mark.parametrize("kind", ["rng"])
-async def test_whoever_stops_waiting_for_a_draw_learns_its_number_by_asking(seed: int, kind: str) -> None:
-    async with STANDS[kind](seed) as b:
+async def test_a_caller_that_stops_waiting_for_a_draw_learns_its_number_by_asking(seed: int, kind: str) -> None:
+    async with BENCHES[kind](seed) as b:
         command = b.next_id()
         draw = asyncio.create_task(b.driver.draw(command))
         await asyncio.sleep(0.2)

@@ -11,20 +11,20 @@ import pytest
 from devices.shaker import messages as shaker_messages
 from simulators.twins import button as button_twin
 from simulators.twins import shaker as shaker_twin
-from simulators.twins.rng import RngTwin
-from simulators.twins.shaker import ShakerTwin
+from simulators.twins.rng import RngFirmware
+from simulators.twins.shaker import ShakerFirmware
 from simulators.virtual_time import run_virtual
 from tests.support.bench import LADDER
-from tests.support.counts import many
+from tests.support.counts import count_cases
 from tests.support.entropy import seed_the_host
 from tests.support.start_soak import SOAKS
-from tests.support.starts import STANDS
+from tests.support.starts import BENCHES
 
 if TYPE_CHECKING:
     from collections import Counter
 
 RUNGS: Final = list(LADDER)
-STEPS: Final = many(4000)
+STEPS: Final = count_cases(4000)
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 
 
 async def soak(kind: str, seed: int, run: int, steps: int) -> Counter[str]:
-    async with STANDS[kind](seed * 100 + run, RUNGS[run % 4]) as b:
+    async with BENCHES[kind](seed * 100 + run, RUNGS[run % 4]) as b:
         soaked = SOAKS[kind](b, Random(f"{kind} {seed} {run}"))
         for _ in range(steps):
             await soaked.play()
@@ -43,7 +43,7 @@ async def soak(kind: str, seed: int, run: int, steps: int) -> Counter[str]:
 
 @pytest.mark.parametrize("run", [0, 2])
 @pytest.mark.parametrize("kind", SOAKS)
-async def test_some_random_steps_never_leave_a_wrong_belief(seed: int, kind: str, run: int) -> None:
+async def test_some_random_steps_never_leave_a_wrong_state(seed: int, kind: str, run: int) -> None:
     figures = await soak(kind, seed, run, 250)
     assert figures["looks"] > 250
     assert figures["times in service"] > 3
@@ -63,7 +63,7 @@ def test_the_same_seed_plays_the_same_soak_again(seed: int) -> None:
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(4))
 @pytest.mark.parametrize("kind", SOAKS)
-async def test_many_random_steps_never_leave_a_wrong_belief(seed: int, kind: str, run: int) -> None:
+async def test_many_random_steps_never_leave_a_wrong_state(seed: int, kind: str, run: int) -> None:
     figures = await soak(kind, seed, run, STEPS)
     print(f"{kind}, {RUNGS[run]}: {dict(sorted(figures.items()))}; wrong beliefs: 0")
     assert figures["times in service"] > STEPS / 50
@@ -74,16 +74,16 @@ MISTAKES: Final[dict[str, tuple[str, Any, str, Any]]] = {
     "a leaning die counts as flat": ("shaker", shaker_twin, "FLAT_TILT", 30),
     "a weight is rounded to the nearest number of dice": ("shaker", shaker_twin, "WEIGHT_TOLERANCE", 40),
     "two shakes are enough": ("shaker", shaker_messages, "LEAST_SHAKES", 2),
-    "an open roll goes on after a restart": ("shaker", ShakerTwin, "boot", lambda twin: twin._forget()),
-    "a number is shown without reading it back": ("rng", RngTwin, "_read_back", lambda _: None),
+    "an open roll goes on after a restart": ("shaker", ShakerFirmware, "boot", lambda twin: twin._forget()),
+    "a number is shown without reading it back": ("rng", RngFirmware, "_read_back", lambda _: None),
     "an interrupted draw is finished after the start": (
         "rng",
-        RngTwin,
+        RngFirmware,
         "power_lost",
         lambda twin: twin._draws.update({twin.board.memory.last()[-1].command: 3} if twin.board.memory.last() else {}),
     ),
     "a weak level is a place": ("button", button_twin, "PRESENT", 320),
-    "a place stays until another is clear": ("button", button_twin.ButtonTwin, "_changed", lambda _: None),
+    "a place stays until another is clear": ("button", button_twin.ButtonFirmware, "_changed", lambda _: None),
 }
 
 

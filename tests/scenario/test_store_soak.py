@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from devices.shuffler import messages as m
-from simulators.twins.continuous import ContinuousTwin
-from simulators.twins.counts import CountedSet, Counts
-from tests.support.bench import LADDER, bench
-from tests.support.counts import many
+from simulators.twins.continuous import ContinuousFirmware
+from simulators.twins.counts import CountedSet, ShufflerCounts
+from tests.support.bench import LADDER, shuffler_bench
+from tests.support.counts import count_cases
 from tests.support.entropy import seed_the_host
 from tests.support.store import FEW, SET
-from tests.support.store_soak import StoreSoak
+from tests.support.store_soak import ContinuousSoak
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RUNGS: Final = list(LADDER)
 # Every rung twice; about two minutes in all.
 RUNS: Final = 8
-ROUNDS: Final = many(150)
+ROUNDS: Final = count_cases(150)
 
 
 @pytest.fixture(autouse=True)
@@ -34,15 +34,15 @@ def _same_bytes_every_time(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 
 async def soak(seed: int, run: int, rounds: int) -> Counter[str]:
     """The runs with a small set see more rounds go wrong in the same time; every fourth has the whole one."""
-    async with bench(seed * 100 + run, RUNGS[run % 4], continuous=True) as b:
-        soaked = StoreSoak(b, Random(f"{seed} {run}"), SET if run % 4 == 3 else FEW)
+    async with shuffler_bench(seed * 100 + run, RUNGS[run % 4], continuous=True) as b:
+        soaked = ContinuousSoak(b, Random(f"{seed} {run}"), SET if run % 4 == 3 else FEW)
         for _ in range(rounds):
             await soaked.play()
     return soaked.figures
 
 
 @pytest.mark.parametrize("run", [0, 2])
-async def test_a_few_random_rounds_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_a_few_random_rounds_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, 30)
     assert figures["rounds"] == 30
     assert figures["looks"] > 300
@@ -57,7 +57,7 @@ async def test_the_same_seed_plays_the_same_rounds_again(seed: int) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("run", range(RUNS))
-async def test_many_random_rounds_never_leave_a_wrong_belief(seed: int, run: int) -> None:
+async def test_many_random_rounds_never_leave_a_wrong_count(seed: int, run: int) -> None:
     figures = await soak(seed, run, ROUNDS)
     assert figures["rounds"] == ROUNDS
     print(f"{RUNGS[run % 4]}: {dict(sorted(figures.items()))}")
@@ -67,28 +67,28 @@ def _never(*_: Any, **__: Any) -> bool:
     return False
 
 
-_BEGIN: Final = Counts.begin
+_BEGIN: Final = ShufflerCounts.begin
 
 
-def _without_a_store(counts: Counts) -> None:
+def _without_a_store(counts: ShufflerCounts) -> None:
     counts.stored = [0] * len(counts.stored)
     _BEGIN(counts)
 
 
-def _only_a_look(counts: Counts, *, at_rest: bool) -> None:
+def _only_a_look(counts: ShufflerCounts, *, at_rest: bool) -> None:
     counts._touched |= not at_rest
     if at_rest:
-        counts.look()
+        counts.note_inspection()
 
 
-def _one_less(twin: ContinuousTwin) -> None:
+def _one_less(twin: ContinuousFirmware) -> None:
     if not twin.board.alive:
         return
     if twin._in_chute is not None:
         twin._in_chute -= 1
     elif not twin._mechanics.chute_dark():
         twin._in_chute = 0
-    twin.board.emit(m.Holds(twin._counts.inside, twin._in_chute, m.Reason.NONE))
+    twin.board.emit(m.StoreChanged(twin._counts.inside, twin._in_chute, m.Reason.NONE))
 
 
 def _as_many_as_come(ledger: CountedSet, cards: int) -> bool:
@@ -97,21 +97,21 @@ def _as_many_as_come(ledger: CountedSet, cards: int) -> bool:
     return True
 
 
-def _as_it_was(twin: ContinuousTwin) -> None:
+def _as_it_was(twin: ContinuousFirmware) -> None:
     twin._in_chute = getattr(twin, "_in_chute", 0)
 
 
 # Mistakes that firmware could make: where, and what it would do instead.
 MISTAKES: Final[dict[str, tuple[type[Any], str, Any]]] = {
-    "doubt never arises": (Counts, "doubt", _never),
-    "a new command forgets the store": (Counts, "begin", _without_a_store),
-    "a door at rest is not thought of": (Counts, "door_opened", _only_a_look),
+    "doubt never arises": (ShufflerCounts, "doubt", _never),
+    "a new command forgets the store": (ShufflerCounts, "begin", _without_a_store),
+    "a door at rest is not thought of": (ShufflerCounts, "door_opened", _only_a_look),
     "what is delivered is not noted": (CountedSet, "give", _never),
     "what is taken in is not noted": (CountedSet, "take_back", lambda *_: True),
     "what is taken in is not compared with it": (CountedSet, "take_back", _as_many_as_come),
-    "draws are not counted": (ContinuousTwin, "_drawn", _never),
-    "draws are counted and not compared with the chute's sensor": (ContinuousTwin, "_drawn", _one_less),
-    "a restart knows how many cards are in the chute": (ContinuousTwin, "_look_at_chute", _as_it_was),
+    "draws are not counted": (ContinuousFirmware, "_drawn", _never),
+    "draws are counted and not compared with the chute's sensor": (ContinuousFirmware, "_drawn", _one_less),
+    "a restart knows how many cards are in the chute": (ContinuousFirmware, "_look_at_chute", _as_it_was),
 }
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.table import GAMES, STARTS, layout
+from simulators.table import GAMES, START_DEVICES, table_slots
 from table_controller.config import load_config
 from tests.support.processes import background, pitbox, wait_for
 
@@ -37,14 +37,14 @@ def test_every_device_of_every_games_table_comes_into_service(tmp_path: Path, ga
     with table(tmp_path, game) as config:
         assert load_config(config).game == game
         listed = states(pitbox("devices", "--config", str(config)))
-    assert listed == dict.fromkeys(layout(game), "in_service")
+    assert listed == dict.fromkeys(table_slots(game), "in_service")
 
 
-@pytest.mark.parametrize("start", list(STARTS))
+@pytest.mark.parametrize("start", list(START_DEVICES))
 def test_the_device_for_the_starting_position_can_be_chosen(tmp_path: Path, start: str) -> None:
     with table(tmp_path, "asia_poker", "--start", start) as config:
         listed = states(pitbox("devices", "--config", str(config)))
-    assert set(STARTS[start]) <= set(listed)
+    assert set(START_DEVICES[start]) <= set(listed)
     assert set(listed.values()) == {"in_service"}
 
 
@@ -103,7 +103,7 @@ def test_two_slots_with_one_serial_number_are_refused_before_a_port_is_opened(tm
     assert "bet_sensor.5 and bet_sensor.6 both name serial number" in output
 
 
-def test_a_halted_machine_is_told_with_its_state(tmp_path: Path) -> None:
+def test_a_halted_machine_is_listed_with_its_state(tmp_path: Path) -> None:
     with table(tmp_path, "saigon_5_card") as config:
         folder = ("--folder", str(tmp_path))
         pitbox("sim", "inject", "shuffler.1", "jam:segment=lift,card=3", *folder)
@@ -115,6 +115,6 @@ def test_a_halted_machine_is_told_with_its_state(tmp_path: Path) -> None:
 
 def test_a_table_over_usb(tmp_path: Path) -> None:
     with table(tmp_path, "face_up_pai_gow", "--usb", "0") as config:
-        assert config.read_text("utf-8").count("usbip://127.0.0.1:") == len(layout("face_up_pai_gow"))
+        assert config.read_text("utf-8").count("usbip://127.0.0.1:") == len(table_slots("face_up_pai_gow"))
         listed = states(pitbox("devices", "--config", str(config), "--seconds", "20"))
     assert set(listed.values()) == {"in_service"}

@@ -14,28 +14,28 @@ from table_controller.panel.devices import devices
 from table_controller.panel.panel import Panel
 from table_controller.panel.words import machine_name
 from table_controller.uplink.describe import describe_state
-from tests.support.boxes import Talk
-from tests.support.panels import here
-from tests.support.ways import SLOT, order, running, start
+from tests.support.boxes import DirectClient
+from tests.support.panels import run_inline
+from tests.support.ways import SLOT, order_device, running, start
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.boxes import Bench
+    from tests.support.boxes import BoxTestBench
 
 
-def _state(bench: Bench) -> str:
-    return str(bench.box.running().table.state.slots[SLOT].state)
+def _state(bench: BoxTestBench) -> str:
+    return str(bench.box.running_controller().table.state.slots[SLOT].state)
 
 
-async def _begin(bench: Bench, talk: Talk) -> None:
+async def _begin(bench: BoxTestBench, talk: DirectClient) -> None:
     """Take the cards out of the machine and begin test mode."""
-    assert "cards are in its intake" in await order(talk, "begin_test")
+    assert "cards are in its intake" in await order_device(talk, "begin_test")
     _remove_cards(bench)
-    assert await order(talk, "begin_test") is None
+    assert await order_device(talk, "begin_test") is None
 
 
-def _lay(bench: Bench, cards: int) -> None:
+def _lay(bench: BoxTestBench, cards: int) -> None:
     """Put some cards of a test deck into the intake."""
     machine: Any = bench.machines[SLOT]
     machine.world.make_deck(TRAY, "test")
@@ -44,7 +44,7 @@ def _lay(bench: Bench, cards: int) -> None:
     machine.firmware.hands_moved()
 
 
-def _remove_cards(bench: Bench) -> None:
+def _remove_cards(bench: BoxTestBench) -> None:
     machine: Any = bench.machines[SLOT]
     for place in (machine.mechanics.place("presented"), machine.mechanics.intake):
         machine.world.move_all(place, TRAY)
@@ -54,8 +54,8 @@ def _remove_cards(bench: Bench) -> None:
 async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("D1", "F1", "T1")
-        box, controller = bench.box, bench.box.running()
-        panel = Panel(box, box.check_person, name="bench", status=str, in_thread=here)
+        box, controller = bench.box, bench.box.running_controller()
+        panel = Panel(box, box.check_person, name="bench", status=str, in_thread=run_inline)
 
         def reported() -> set[bool]:
             """Return whether each of status, uplink and pages shows test mode."""
@@ -69,29 +69,29 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
 
         status = await talk.ask("status")
         assert reported() == {False}
-        assert (await order(talk, "shuffle")).startswith("PB-814"), "a machine that serves moves no card for anybody"
+        assert (await order_device(talk, "shuffle")).startswith("PB-814"), "a machine that serves moves no card for anybody"
         await _begin(bench, talk)
         status = await talk.ask("status")
         assert reported() == {True}
         assert _state(bench) == UNVERIFIED
         assert "slot_not_in_service" in [r.key for r in controller.table.permit("shuffle", SLOT)]
-        assert (await order(talk, "begin_test")).startswith("PB-813"), "it is tested already"
+        assert (await order_device(talk, "begin_test")).startswith("PB-813"), "it is tested already"
         await box.slots[SLOT].driver.report()
         assert _state(bench) == UNVERIFIED, "no report ends a test"
-        word = str(await talk.say("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
+        word = str(await talk.submit("SlotOrdered", slot=SLOT, act="acknowledge", by="F1"))
         assert "a technician leaves test mode" in word, "nor a word"
         known = controller.table.state.decks.copy()
         _lay(bench, 5)
-        assert await order(talk, "set_mode", mode="sort") is not None
-        assert not isinstance(await order(talk, "shuffle"), str)
+        assert await order_device(talk, "set_mode", mode="sort") is not None
+        assert not isinstance(await order_device(talk, "shuffle"), str)
         await box.slots[SLOT].driver.report()  # as after its cable was pulled: a deck is behind the gate
         await asyncio.sleep(10.0)
         assert controller.table.state.decks == known, "no deck came of it"
         assert not controller.table.state.holds, "and no irregularity"
-        assert "behind its gate" in await order(talk, "leave_test")
-        await order(talk, "eject")
+        assert "behind its gate" in await order_device(talk, "leave_test")
+        await order_device(talk, "eject")
         _remove_cards(bench)
-        assert await order(talk, "leave_test") is None
+        assert await order_device(talk, "leave_test") is None
         assert (await box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE, "what was is restored"
         assert _state(bench) == IN_SERVICE
         status = await talk.ask("status")
@@ -102,55 +102,55 @@ async def test_a_machine_that_serves_is_tested_and_serves_again_as_it_was(tmp_pa
         panel.close()
 
 
-async def test_what_stands_against_it_is_said_and_nobody_else_begins_it(tmp_path: Path) -> None:
+async def test_every_reason_against_test_mode_is_given_and_only_technicians_begin_it(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("D1", "F1", "T1")
         for by in ("D1", "F1"):
             refused = await talk.ask("device", slot=SLOT, call="begin_test", arguments={}, by=by)
             assert refused.startswith("PB-813"), refused
         box = bench.box
-        (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
+        (one,) = [each for each in devices(box, box.running_controller().table) if each["name"] == SLOT]
         assert one["test"] == {"call": "begin_test", "blocked_by": []}
         assert "begin_test" not in [each["call"] for each in one["orders"]], "it has its own button"
-        box.running().table.state.slots[SLOT].deck = "blue"  # as if it held one
-        refused = await order(talk, "begin_test")
+        box.running_controller().table.state.slots[SLOT].deck = "blue"  # as if it held one
+        refused = await order_device(talk, "begin_test")
         assert "cards are inside the device" in refused
-        (one,) = [each for each in devices(box, box.running().table) if each["name"] == SLOT]
+        (one,) = [each for each in devices(box, box.running_controller().table) if each["name"] == SLOT]
         assert [reason["clears"] for reason in one["test"]["blocked_by"]] == ["dealer"]
-        box.running().table.state.slots[SLOT].deck = None
-        others = [each["test"] for each in devices(box, box.running().table) if each["kind"] == "bet_sensor"]
+        box.running_controller().table.state.slots[SLOT].deck = None
+        others = [each["test"] for each in devices(box, box.running_controller().table) if each["kind"] == "bet_sensor"]
         assert others
         assert set(others) == {None}, "what moves no cards is asked while it serves"
-        assert (await order(talk, "leave_test")).startswith("PB-813"), "nobody has begun it"
+        assert (await order_device(talk, "leave_test")).startswith("PB-813"), "nobody has begun it"
 
 
-async def test_a_fault_in_the_middle_latches_and_has_its_own_way_back(tmp_path: Path) -> None:
+async def test_a_fault_in_test_mode_latches_and_needs_its_own_return_to_service(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("T1")
         await _begin(bench, talk)
         _lay(bench, 20)
         bench.machines[SLOT].inject("dust:sensor=lift,percent=70")
-        assert (await order(talk, "shuffle")).startswith("PB-")
+        assert (await order_device(talk, "shuffle")).startswith("PB-")
         await asyncio.sleep(2.0)
-        procedure = bench.box.running().table.state.slots[SLOT].way
+        procedure = bench.box.running_controller().table.state.slots[SLOT].return_procedure
         assert procedure is not None
-        assert (procedure.dossier, procedure.testing, _state(bench)) == (1, False, FAULTED)
+        assert (procedure.fault_report, procedure.testing, _state(bench)) == (1, False, FAULTED)
         assert bench.box.testing == {}
-        assert (await order(talk, "leave_test")).startswith("PB-813")
+        assert (await order_device(talk, "leave_test")).startswith("PB-813")
 
 
-async def test_a_box_that_was_switched_off_goes_on_with_it(tmp_path: Path) -> None:
+async def test_test_mode_continues_after_the_box_was_switched_off(tmp_path: Path) -> None:
     async with running(tmp_path) as (bench, talk):
         await talk.sign_on("T1")
         await _begin(bench, talk)
-        await order(talk, "set_mode", mode="sort")
+        await order_device(talk, "set_mode", mode="sort")
         await bench.box.stop()
         await start(bench, tmp_path)
         await asyncio.sleep(5.0)
         assert bench.box.testing == {SLOT: 0}
         assert _state(bench) == UNVERIFIED
-        again = Talk(bench.box)
+        again = DirectClient(bench.box)
         await again.sign_on("T1")
-        assert await order(again, "leave_test") is None
+        assert await order_device(again, "leave_test") is None
         assert (await bench.box.slots[SLOT].driver.status()).mode is Mode.SHUFFLE
         assert _state(bench) == IN_SERVICE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from firmware_bridge.errors import VersionsDiffer
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from table_controller.journal import records as rec
 from table_controller.journal import versions, wording
 from table_controller.table import events as ev
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 GAME = "face_up_pai_gow"
 
 
-def _steps(records: list[Record]) -> list[rec.Step]:
+def _steps(records: list[Record]) -> list[rec.StepRecord]:
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
 
 async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_replays_from_there(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = House(GAME, seed=seed)
+    house = CasinoTable(GAME, seed=seed)
     try:
         await house.open("blue", "red")
         await house.round((1, 4))
-        await house.rest()
+        await house.until_quiescent()
         before = house.controller.table.snapshot()
         await house.power_down()
         old = versions.software_digest()
@@ -43,7 +43,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         assert [record.kind for record in since][:5] == ["start", "migration", "snapshot", "box", "step"]
         reported = rec.decode_migration(since[1].body)
         assert (reported.name, reported.old["software"], reported.new["software"]) == ("same_state", old, "1" * 64)
-        assert "software changed between rounds" in wording.line(since[1])
+        assert "software changed between rounds" in wording.record_line(since[1])
         assert house.disk.snapshots[-1].seq == since[1].seq
         assert isinstance(rec.decode_step(since[4].body).event, ev.BoxStarted)
         kept = house.disk.snapshots[-1].body
@@ -51,7 +51,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
         await house.round((1, 2, 6))
         house.disk.cut()  # no orderly stop this time: the same software replays its records
         await house.power_up()
-        await house.rest()
+        await house.until_quiescent()
         bets = [d for step in _steps(house.disk.records) for d in step.decisions if isinstance(d, BetAccepted)]
         assert len(bets) == 5
         rules = house.controller.table.context.meter
@@ -68,7 +68,7 @@ async def test_new_software_goes_on_from_the_snapshot_with_meter_and_decks_and_r
 async def test_new_software_is_refused_where_no_order_was_left_and_the_old_one_goes_on(
     seed: int, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    house = House(GAME, seed=seed, snapshot_every=1)
+    house = CasinoTable(GAME, seed=seed, snapshot_every=1)
     try:
         await house.open("blue", "red")
         await house.round((1, 4))
@@ -87,8 +87,8 @@ async def test_new_software_is_refused_where_no_order_was_left_and_the_old_one_g
             assert re.search(r"once more with the software.*end the round, stop the box in order", str(house.box.cause))
             await house.power_down()
         await house.power_up()
-        await house.rest()
-        assert not house.dark
+        await house.until_quiescent()
+        assert not house.is_box_down
         assert not [record for record in house.disk.records if record.kind == rec.MIGRATION]
     finally:
         await house.close()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from devices.report import LinkDown, Misread, Reported
+from devices.report import LinkDown, OutcomeLost, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
@@ -23,9 +23,9 @@ from firmware_bridge.errors import (
 )
 from firmware_bridge.handshake import Trust
 from firmware_bridge.transport.ports import open_port
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.beliefs import ask, beliefs_hold, carried_out, comes_true, moving
+from tests.support.beliefs import ask_until_answered, check_reported_cards, run_command, until_true, until_moving
 from tests.support.bench import over_the_ladder
 from tests.support.usb import UsbBench, usb_bench, usb_server
 
@@ -36,11 +36,11 @@ async def lose(b: UsbBench, fault: str) -> int:
     """Inject a fault in mid-cycle; return the cycle's command when link and outcome are lost."""
     command = b.next_id()
     cycle = asyncio.create_task(b.driver.shuffle(command))
-    await moving(b)
+    await until_moving(b)
     b.inject(fault)
     with pytest.raises(OutcomeUnknown):
         await cycle
-    assert b.told(Misread) == [Misread(command)]
+    assert b.events_of(OutcomeLost) == [OutcomeLost(command)]
     return command
 
 
@@ -53,14 +53,14 @@ async def back(b: UsbBench) -> Reported:
 @over_the_ladder
 async def test_a_good_deck_is_counted_and_given_out(seed: int, rung: str) -> None:
     async with usb_bench(seed, rung) as b:
-        await carried_out(b, b.driver.shuffle)
-        (completed,) = b.told(m.Completed)
+        await run_command(b, b.driver.shuffle)
+        (completed,) = b.events_of(m.Completed)
         assert verdict(completed, 53) == []
-        assert b.machine.truth() == {"shuffler.1/gate": 53}
-        await carried_out(b, b.driver.eject)
-        assert b.machine.truth() == {"shuffler.1/presented": 53}
-        await beliefs_hold(b)
-        assert rung == "lossy" or not b.told(LinkDown)
+        assert b.machine.true_counts() == {"shuffler.1/gate": 53}
+        await run_command(b, b.driver.eject)
+        assert b.machine.true_counts() == {"shuffler.1/presented": 53}
+        await check_reported_cards(b)
+        assert rung == "lossy" or not b.events_of(LinkDown)
 
 
 @pytest.mark.parametrize("segment", list(m.Segment))
@@ -77,34 +77,34 @@ async def jams(seed: int, rung: str, segment: m.Segment) -> None:
     async with usb_bench(seed, rung) as b:
         b.inject(f"jam:segment={segment.name.lower()},card=27")
         with pytest.raises(CommandFailed) as failed:
-            await carried_out(b, b.driver.shuffle)
+            await run_command(b, b.driver.shuffle)
         assert failed.value.reason == m.Reason.JAM
-        (jam,) = b.told(m.Jam)
+        (jam,) = b.events_of(m.Jam)
         assert (jam.segment, jam.card) == (segment, 27)
         assert b.machine.world.count(b.machine.mechanics.segment_place(segment)) == 1
         assert jam.inside == b.view.inside == b.machine.mechanics.inside()
         assert b.service.state == "faulted"
         with pytest.raises(CommandRefused):
-            await carried_out(b, b.driver.eject)
+            await run_command(b, b.driver.eject)
 
 
 async def test_a_cycle_goes_on_without_its_cable_and_its_end_is_learned_by_asking(seed: int) -> None:
     async with usb_bench(seed) as b:
         boot = (await back(b)).report.boot_id
         command = await lose(b, "unplug:seconds=0.3")
-        cause = b.told(LinkDown)[0].cause
+        cause = b.events_of(LinkDown)[0].cause
         assert isinstance(cause, PortFailed)
         assert "was unplugged" in str(cause)
         again = await back(b)
         assert (again.report.boot_id, again.rebooted) == (boot, False)
-        await comes_true(lambda: b.machine.truth() == {"shuffler.1/gate": 53})
-        assert (await ask(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
+        await until_true(lambda: b.machine.true_counts() == {"shuffler.1/gate": 53})
+        assert (await ask_until_answered(b, lambda: b.driver.outcome(command))).outcome is Outcome.DONE
         assert b.service.state == "unverified", "a known outcome is not a report"
         await b.driver.report()
         assert b.service.state == "in_service"
 
 
-async def test_a_power_cut_in_mid_cycle_leaves_a_machine_that_knows_that_it_does_not_know(seed: int) -> None:
+async def test_a_power_cut_in_mid_cycle_leaves_a_machine_that_reports_its_count_as_unknown(seed: int) -> None:
     async with usb_bench(seed) as b:
         boot = (await back(b)).report.boot_id
         command = await lose(b, "power_cut:seconds=2")
@@ -127,7 +127,7 @@ async def test_a_stop_stops(seed: int) -> None:
             await cycle
         assert failed.value.reason == m.Reason.STOPPED
         assert not any(b.machine.mechanics.currents())
-        (stopped,) = b.told(m.Stopped)
+        (stopped,) = b.events_of(m.Stopped)
         inside = b.machine.mechanics.inside()
         assert stopped.entered - stopped.left in (inside, inside - 1), "a card in the feed may not be counted yet"
 
@@ -145,7 +145,7 @@ async def test_an_idle_machine_is_unplugged_and_replugged_and_serves_again_after
             (device,) = b.server.exported()
             assert device.busid == first[0].busid
             assert device.devnum != first[0].devnum
-        causes = [down.cause for down in b.told(LinkDown)]
+        causes = [down.cause for down in b.events_of(LinkDown)]
         assert {type(cause) for cause in causes} <= {PortFailed, PortMissing}
 
 
@@ -161,19 +161,19 @@ async def test_a_server_that_dies_takes_its_devices_with_it(seed: int) -> None:
         b.server.close()
         missing = await b.until(lambda event: isinstance(event, LinkDown) and isinstance(event.cause, PortMissing))
         assert "nothing answers at 127.0.0.1" in str(missing.cause)
-        assert isinstance(b.told(LinkDown)[0].cause, PortFailed)
+        assert isinstance(b.events_of(LinkDown)[0].cause, PortFailed)
 
 
 @pytest.mark.parametrize("endpoint", ["in", "out"])
 async def test_an_endpoint_that_stalls_is_cleared_and_the_cycle_goes_on(seed: int, endpoint: str) -> None:
     async with usb_bench(seed) as b:
         cycle = asyncio.create_task(b.driver.shuffle(b.next_id()))
-        await moving(b)
+        await until_moving(b)
         b.inject(f"usb_stall:endpoint={endpoint}")
         assert (await cycle).outcome is Outcome.DONE
         await b.driver.status()
         assert not b.usb.device.halted
-        assert not b.told(LinkDown)
+        assert not b.events_of(LinkDown)
 
 
 async def test_an_endpoint_that_stays_stalled_is_a_failed_port(seed: int) -> None:
@@ -191,7 +191,7 @@ async def test_a_device_that_answers_nothing_for_a_while_is_slow_and_not_unplugg
         b.inject("usb_busy:seconds=1")
         status = await b.driver.status()
         assert status.state is m.State.IDLE
-        assert not b.told(LinkDown)
+        assert not b.events_of(LinkDown)
 
 
 async def test_two_devices_with_one_serial_number_are_both_left_alone(seed: int) -> None:
@@ -221,18 +221,18 @@ async def test_six_devices_on_one_bus_are_opened_at_once_and_none_is_in_anothers
         await asyncio.gather(*(bench.driver.ready() for bench in benches))
         assert [device.busid for device in server.exported()] == [f"1-{n}" for n in range(1, 7)]
         for bench in benches:
-            assert not bench.told(LinkDown)
-            assert bench.told(Reported)[0].hello.serial == bench.machine.key.serial
+            assert not bench.events_of(LinkDown)
+            assert bench.events_of(Reported)[0].hello.serial == bench.machine.key.serial
         await asyncio.gather(*(bench.driver.shuffle(1) for bench in benches))
         for bench in benches:
-            assert bench.machine.truth() == {f"{bench.machine.slot}/gate": 53}
+            assert bench.machine.true_counts() == {f"{bench.machine.slot}/gate": 53}
             await bench.close()
             bench.usb.close()
 
 
 async def test_another_kind_of_machine_at_the_port_never_serves(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
-    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
+    key, trust = machine.key, Trust("shoe", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     machine.board.power_off()
     async with usb_bench(seed, trust=trust, key=key) as b:
         down = await b.until(lambda event: isinstance(event, LinkDown))

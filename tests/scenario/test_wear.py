@@ -13,20 +13,20 @@ from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
-from simulators.machine import approved
-from simulators.models import make
+from simulators.machine import approved_firmware
+from simulators.models import make_machine
 from table_controller.cli import OK, USAGE, main
-from table_controller.cli.jams import dossiers
-from table_controller.controller.dossiers import Dossiers
+from table_controller.cli.jams import known_faults
+from table_controller.controller.dossiers import FaultReports
 from table_controller.controller.slot import Slot
-from table_controller.controller.wear import FOLDER, WearBook, WearWarning, WearWatch, named, watch_wear
-from table_controller.diagnosis.drift import BASE, WINDOW, Wear, judge, mended, spread
-from table_controller.diagnosis.history import UNKNOWN, History, Row
+from table_controller.controller.wear import WEAR_FOLDER, WearStore, WearWarning, WearMonitor, named_warning, monitor_configured_wear
+from table_controller.diagnosis.drift import BASE_WINDOWS, WINDOW_CARDS, Wear, judge, restart_after_repair, spread
+from table_controller.diagnosis.history import UNKNOWN, FaultHistory, HistoryRow
 from table_controller.journal import records as rec
-from table_controller.journal.wording import content
+from table_controller.journal.wording import decode_body
 from table_controller.table import events as ev
 from tests.support import boxes
-from tests.support.boxes import Bench as BoxBench
+from tests.support.boxes import BoxTestBench as BoxBench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,26 +38,26 @@ class Configured(NamedTuple):
     data: Path
 
 
-class Bench:
+class WearBench:
     """One machine with its slot and its wear history in a folder."""
 
     def __init__(self, folder: Path, seed: int, kind: str = "shuffler") -> None:
         self.name = f"{kind}.1"
-        self.machine: Any = make(kind, self.name, seed=seed)
+        self.machine: Any = make_machine(kind, self.name, seed=seed)
         key = self.machine.key
-        trust = Trust(kind, {key.serial: key}, frozenset({approved(kind)}))
+        trust = Trust(kind, {key.serial: key}, frozenset({approved_firmware(kind)}))
         self.warnings: list[WearWarning] = []
-        self.told: list[Any] = []
-        self.book = WearBook(folder)
+        self.events: list[Any] = []
+        self.book = WearStore(folder)
         self.slot: Slot[Any, Any] = Slot(
             self.name, kind_named(kind), MemoryHost(self.machine).open, trust, self._on_event
         )
-        self.watch = WearWatch({self.name: self.slot.driver}, self.book, self.warnings.append)
+        self.watch = WearMonitor({self.name: self.slot.driver}, self.book, self.warnings.append)
         self._command = 0
 
     def _on_event(self, event: Any) -> None:
-        self.told.append(event)
-        self.watch.take(self.name, event)
+        self.events.append(event)
+        self.watch.handle_device_event(self.name, event)
 
     async def deck(self) -> None:
         """Shuffle a deck and put it back."""
@@ -81,15 +81,15 @@ class Bench:
 
 
 async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tmp_path: Path, seed: int) -> None:
-    bench = Bench(tmp_path / "wear", seed)
+    bench = WearBench(tmp_path / "wear", seed)
     bench.slot.start()
     try:
         await bench.slot.driver.ready()
         for _ in range(40):
             await bench.deck()
         assert bench.warnings == []
-        assert len(bench.wear.base) == BASE
-        assert bench.wear.cards >= BASE * WINDOW
+        assert len(bench.wear.base) == BASE_WINDOWS
+        assert bench.wear.cards >= BASE_WINDOWS * WINDOW_CARDS
         for percent in range(1, 60):  # wears on, a percent with every deck
             bench.machine.inject(f"wear:segment=lift,percent={percent}")
             await bench.deck()
@@ -97,16 +97,16 @@ async def test_a_worn_roller_is_announced_before_it_jams_and_a_new_one_is_not(tm
                 break
         (warning,) = bench.warnings
         assert (warning.slot, warning.serial, warning.part) == ("shuffler.1", bench.machine.key.serial, "lift")
-        assert warning.told.signal == "transit"
-        assert 0 < warning.told.fewest <= warning.told.left
+        assert warning.warning.signal == "transit"
+        assert 0 < warning.warning.fewest <= warning.warning.left
         assert "segment lift" in warning.sentence()
-        assert not any(isinstance(event, m.Jam) for event in bench.told)
+        assert not any(isinstance(event, m.Jam) for event in bench.events)
     finally:
         await bench.close()
 
 
 async def test_a_worn_roller_of_a_shoe_is_announced_before_it_jams(tmp_path: Path, seed: int) -> None:
-    bench = Bench(tmp_path / "wear", seed, "shoe")
+    bench = WearBench(tmp_path / "wear", seed, "shoe")
     bench.slot.start()
     try:
         driver: Any = bench.slot.driver
@@ -121,9 +121,9 @@ async def test_a_worn_roller_of_a_shoe_is_announced_before_it_jams(tmp_path: Pat
             if bench.warnings:
                 break
         (warning,) = bench.warnings
-        assert (warning.slot, warning.part, warning.told.signal) == ("shoe.1", "draw", "transit")
-        assert 0 < warning.told.fewest <= warning.told.left
-        assert not any(isinstance(event, sh.Jam) for event in bench.told)
+        assert (warning.slot, warning.part, warning.warning.signal) == ("shoe.1", "draw", "transit")
+        assert 0 < warning.warning.fewest <= warning.warning.left
+        assert not any(isinstance(event, sh.Jam) for event in bench.events)
     finally:
         await bench.close()
 
@@ -132,7 +132,7 @@ async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_seg
     tmp_path: Path, seed: int
 ) -> None:
     """Successful retries have no counter; the deviation of the transit times shows them."""
-    bench = Bench(tmp_path / "wear", seed)
+    bench = WearBench(tmp_path / "wear", seed)
     bench.slot.start()
     try:
         await bench.slot.driver.ready()
@@ -154,7 +154,7 @@ async def test_cards_that_slip_and_are_gripped_again_show_as_spread_in_their_seg
 async def test_history_follows_the_serial_number_over_a_restart_of_box_and_machine(tmp_path: Path, seed: int) -> None:
     cards = []
     for _ in range(2):
-        bench = Bench(tmp_path / "wear", seed)
+        bench = WearBench(tmp_path / "wear", seed)
         bench.slot.start()
         try:
             await bench.slot.driver.ready()
@@ -163,15 +163,15 @@ async def test_history_follows_the_serial_number_over_a_restart_of_box_and_machi
             cards.append(bench.wear.cards)
         finally:
             await bench.close()
-    assert cards[0] >= WINDOW
-    assert cards[1] >= cards[0] + WINDOW
+    assert cards[0] >= WINDOW_CARDS
+    assert cards[1] >= cards[0] + WINDOW_CARDS
     (kept,) = bench.book.all()
     assert kept == bench.wear
     assert [path.name for path in (tmp_path / "wear").iterdir()] == [f"{bench.machine.key.serial}.json"]
 
 
 async def test_dust_is_announced_by_the_name_of_its_sensor(tmp_path: Path, seed: int) -> None:
-    bench = Bench(tmp_path / "wear", seed)
+    bench = WearBench(tmp_path / "wear", seed)
     bench.slot.start()
     try:
         await bench.slot.driver.ready()
@@ -181,14 +181,14 @@ async def test_dust_is_announced_by_the_name_of_its_sensor(tmp_path: Path, seed:
             if bench.warnings:
                 break
         (warning,) = bench.warnings
-        assert (warning.part, warning.told.signal) == ("exit", "margin")
+        assert (warning.part, warning.warning.signal) == ("exit", "margin")
         assert "clean it" in warning.sentence()
     finally:
         await bench.close()
 
 
 def test_a_file_that_cannot_be_read_begins_a_history_anew_and_a_serial_number_is_no_path(tmp_path: Path) -> None:
-    book = WearBook(tmp_path)
+    book = WearStore(tmp_path)
     book.path("SN1").write_text("not json")
     assert book.read("SN1") == Wear("SN1")
     assert book.all() == []
@@ -196,15 +196,15 @@ def test_a_file_that_cannot_be_read_begins_a_history_anew_and_a_serial_number_is
     book.write(Wear(odd, cards=7))
     assert book.path(odd).parent == tmp_path
     assert book.read(odd).cards == 7
-    assert mended(book.read(odd)).mended == 7
+    assert restart_after_repair(book.read(odd)).mended == 7
 
 
-async def test_who_calls_a_machine_mended_is_written_down_and_its_base_begins_anew(tmp_path: Path) -> None:
-    bench = boxes.Bench(tmp_path)
+async def test_a_repair_is_recorded_with_the_persons_name_and_the_baseline_restarts(tmp_path: Path) -> None:
+    bench = boxes.BoxTestBench(tmp_path)
     box = await bench.start()
-    talk = await boxes.Talk(box).sign_on("F1", "T1")
+    talk = await boxes.DirectClient(box).sign_on("F1", "T1")
     assert (await talk.ask("mended", serial="SN7", by="T1")).startswith("PB-814"), "no histories are kept"
-    box.wear = book = WearBook(tmp_path / FOLDER)
+    box.wear = book = WearStore(tmp_path / WEAR_FOLDER)
     book.write(Wear("SN7", cards=900, slot="shuffler.1"))
     assert (await talk.ask("mended", serial="SN7", by="F1")).startswith("PB-813"), "a technician says it"
     assert "known: SN7" in await talk.ask("mended", serial="SN8", by="T1")
@@ -218,10 +218,10 @@ async def test_who_calls_a_machine_mended_is_written_down_and_its_base_begins_an
     bench.close()
 
 
-def test_nobody_calls_a_machine_mended_without_a_name_or_without_the_box(
+def test_a_repair_needs_a_name_and_a_running_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    WearBook(tmp_path / FOLDER).write(Wear("SN7", cards=900))
+    WearStore(tmp_path / WEAR_FOLDER).write(Wear("SN7", cards=900))
     assert main(["faults", "--data", str(tmp_path), "--serviced", "SN7"]) == USAGE
     assert "needs --as" in capsys.readouterr().err
     pin = tmp_path / "pin"
@@ -230,15 +230,15 @@ def test_nobody_calls_a_machine_mended_without_a_name_or_without_the_box(
     words = ["--socket", str(tmp_path / "none.sock"), "--as", "T1", "--pin-file", str(pin)]
     assert main(["faults", "--data", str(tmp_path), "--serviced", "SN7", *words]) != OK
     assert "PB-811" in capsys.readouterr().err
-    assert WearBook(tmp_path / FOLDER).read("SN7").mended == 0
+    assert WearStore(tmp_path / WEAR_FOLDER).read("SN7").mended == 0
 
 
 @pytest.mark.parametrize("slot", ["shuffler.1", "shoe.1"])
 def test_every_warning_is_a_sentence_with_the_part_and_what_to_do(slot: str) -> None:
-    from table_controller.diagnosis.drift import Warned
+    from table_controller.diagnosis.drift import DriftWarning
 
     for signal in ("transit", "spread", "margin"):
-        sentence = named(slot, "SN7", Warned(signal, 1, 50_000, 900, 400)).sentence()
+        sentence = named_warning(slot, "SN7", DriftWarning(signal, 1, 50_000, 900, 400)).sentence()
         assert sentence.startswith(f"{slot} (SN7): ")
         assert "900 cards left, perhaps 400" in sentence
         assert "at the next break" in sentence
@@ -251,7 +251,7 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
     table = BoxBench(tmp_path, seed=seed)
     box = await table.start()
     config: Any = Configured(tmp_path)
-    box.supervise("wear", lambda: watch_wear(box, config))
+    box.supervise("wear", lambda: monitor_configured_wear(box, config))
     machine: Any = table.machines["shuffler.1"]
     driver: Any = box.slots["shuffler.1"].driver
     try:
@@ -268,12 +268,12 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
         (note,) = table.notes("wear")
         assert note.slot == "shuffler.1"
         assert "segment stack" in note.text
-        book = WearBook(tmp_path / FOLDER)
+        book = WearStore(tmp_path / WEAR_FOLDER)
         assert [wear.serial for wear in book.all()] == [machine.key.serial]
         assert judge(book.read(machine.key.serial))
         technician, floor = ev.Person("technician", "T1"), ev.Person("floorperson", "F1")
-        box.running().submit(ev.SlotOrdered("shuffler.1", "give_up", floor))
-        box.running().submit(ev.SlotOrdered("shuffler.1", "repair", technician))
+        box.running_controller().submit(ev.SlotOrdered("shuffler.1", "give_up", floor))
+        box.running_controller().submit(ev.SlotOrdered("shuffler.1", "repair", technician))
         await asyncio.sleep(1)
         repaired = book.read(machine.key.serial)
         assert (repaired.base, repaired.windows, judge(repaired)) == ((), (), [])
@@ -283,25 +283,25 @@ async def test_a_running_box_follows_its_machines_and_writes_warnings_into_its_j
         table.close()
 
 
-async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_dossier(
+async def test_a_jam_of_a_running_box_is_in_the_history_with_the_segment_of_its_fault_report(
     tmp_path: Path, seed: int
 ) -> None:
     table = BoxBench(tmp_path, seed=seed)
     box = await table.start()
-    box.dossiers = Dossiers(box, tmp_path / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, tmp_path / "dossiers", threads=False)
     machine: Any = table.machines["shuffler.1"]
     try:
         machine.inject("jam:segment=lift,card=9")
         with pytest.raises(PitboxError, match="could not finish"):
             await box.slots["shuffler.1"].driver.shuffle(1 << 62)
         await asyncio.sleep(5)
-        history = History(dossiers(tmp_path))
+        history = FaultHistory(known_faults(tmp_path))
         for record in table.records():
             if record.kind == rec.STEP:
-                text = content(record)
-                history.take(Row(record.seq, record.wall_ns, text["event"], text["decisions"]))
+                text = decode_body(record)
+                history.add_row(HistoryRow(record.seq, record.wall_ns, text["event"], text["decisions"]))
         (fault,) = history.finish().faults
-        assert (fault.slot, fault.segment, fault.dossier, fault.reason) == ("shuffler.1", "lift", "1", 430)
+        assert (fault.slot, fault.segment, fault.report, fault.reason) == ("shuffler.1", "lift", "1", 430)
         assert fault.cause != UNKNOWN
     finally:
         await box.stop()

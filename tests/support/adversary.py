@@ -17,12 +17,12 @@ from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.audited import Recorded
+from tests.support.audited import RecordedTable
 from tests.support.core import AUDITOR, DEALER, FLOOR, OTHER_FLOOR, PEOPLE, TECH, next_change
-from tests.support.journals import cut, quick_folder
+from tests.support.journals import copy_as_cut, quick_folder
 from tests.support.meters import PROGRESSIVES, choices
-from tests.support.prefixes import _late_news, _mend, lead_on, restart
-from tests.support.second_book import SecondBook
+from tests.support.prefixes import _late_news, _mend, resume_play, restart
+from tests.support.second_book import SecondLedger
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MONEY: Final = ("progressive", "hit_hand", "hit_light", "hit_dark", "hit_validate", "hit_pay", "hand_pay")
 # Weights of answers about money, of ten; other prompts are answered correctly.
-OFTEN: Final = {"not_winning": 2, "dark": 3, "refuse": 2, "no_win": 3, "nobody": 2}
+CHOICE_WEIGHTS: Final = {"not_winning": 2, "dark": 3, "refuse": 2, "no_win": 3, "nobody": 2}
 # One person with a second credential in every role.
 CHEATS: Final = tuple(
     ev.Person(role, f"X{role}", person="D1") for role in ("dealer", "floorperson", "technician", "auditor")
@@ -42,21 +42,21 @@ CHEATS: Final = tuple(
 MISHAPS: Final = ("wrong_card_count", "player_card_exposed", "other", "cards_revealed_before_raise")
 
 
-class Adversary(Recorded):
+class MoneyAdversary(RecordedTable):
     """One table; `go` plays rounds at it."""
 
     def __init__(self, folder: Path, table: str, seed: int) -> None:
         self.rng = Random(f"{table} {seed}")
-        self._watched: SecondBook | None = None
+        self._watched: SecondLedger | None = None
         self._slip = 0
         super().__init__(folder, PROGRESSIVES[table][0], quick=True, **choices(table))
         rules = self.floor.table.context.meter
         assert rules is not None
         printed = self.floor.edition.progressive
         assert printed is not None
-        self.second = SecondBook(rules, rate_is_open=printed.rate == "submission")
+        self.second_ledger = SecondLedger(rules, rate_is_open=printed.rate == "submission")
         self.open_table()
-        self._watched = self.second
+        self._watched = self.second_ledger
 
     def _begin(self, *, first: bool) -> None:
         super()._begin(first=first)
@@ -69,7 +69,7 @@ class Adversary(Recorded):
             prompt = state.prompts.get(event.prompt) if isinstance(event, ev.Answer) else None
             is_idle = state.round.state == mc.IDLE
             decisions = step(event)
-            self._watched.take(event, prompt, decisions, is_idle=is_idle)
+            self._watched.apply_step(event, prompt, decisions, is_idle=is_idle)
             self._compare()
             return decisions
 
@@ -77,17 +77,17 @@ class Adversary(Recorded):
 
     def _compare(self) -> None:
         state = self.floor.state
-        held = {account: state.money.book.at(account) for account in ACCOUNTS}
-        self.second.check(held, state.money.closed, is_idle=state.round.state == mc.IDLE)
+        held = {account: state.money.book.balance(account) for account in ACCOUNTS}
+        self.second_ledger.check(held, state.money.closed, is_idle=state.round.state == mc.IDLE)
 
     # --- a round ------------------------------------------------------------------------------------------------------
 
-    def go(self, rounds: int) -> None:
+    def play_rounds(self, rounds: int) -> None:
         """Play so many rounds, with acts on the meter in between."""
         for _ in range(rounds):
             self._between()
             self._round()
-        lead_on(self.floor)
+        resume_play(self.floor)
         self.store.close()
 
     def _round(self) -> None:
@@ -96,7 +96,7 @@ class Adversary(Recorded):
         floor.seats = tuple(sorted(floor.bets | {seat for seat in range(1, 7) if rng.random() < 0.4})) or (1,)
         if rng.random() < 0.1:
             floor.seats = tuple(seat for seat in floor.seats if rng.random() < 0.7) or (2,)  # a bet without a wager
-        if self.second.closed and rng.random() < 0.9:
+        if self.second_ledger.closed and rng.random() < 0.9:
             self._open_again()
         self.floor.step(ev.OpenRound(DEALER))
         if rng.random() < 0.02 and floor.phase == mc.BETTING:
@@ -153,7 +153,7 @@ class Adversary(Recorded):
                     event = ev.Answer(event.prompt, rng.choice(other), event.who, None, event.seats)  # noqa: PLW2901
                 floor.step(event)
             return
-        weights = [OFTEN.get(choice, 10) for choice in prompt.choices]
+        weights = [CHOICE_WEIGHTS.get(choice, 10) for choice in prompt.choices]
         if prompt.kind == "progressive":  # the whole meter and large shares more often
             weights = [3, *(10 if n < 3 else 2 for n in range(len(prompt.choices) - 1))]
         (choice,) = rng.choices(prompt.choices, weights)
@@ -168,11 +168,11 @@ class Adversary(Recorded):
 
     def _mishap(self) -> None:
         trigger, seat = self.rng.choice(MISHAPS), self.rng.choice(self.floor.seats)
-        self.floor.step(ev.Declared(trigger, DEALER, seat=seat))
+        self.floor.step(ev.IrregularityReported(trigger, DEALER, seat=seat))
 
     def _cut_power(self) -> None:
         """Kill the box and start it again from its disk."""
-        image = cut(self.folder, self.folder.with_name(f"{self.folder.name}.killed"))
+        image = copy_as_cut(self.folder, self.folder.with_name(f"{self.folder.name}.killed"))
         old = self.floor
         self.store.close()
         shutil.rmtree(self.folder)
@@ -181,14 +181,14 @@ class Adversary(Recorded):
         self.floor.bets, self.floor.seats = old.bets, old.seats
         self._compare()
         restart(self.floor, self.store.boot, self.rng)
-        self.second.seen.add("power cut")
+        self.second_ledger.seen.add("power cut")
 
     # --- between rounds -----------------------------------------------------------------------------------------------
 
     def _between(self) -> None:
         for _ in range(self.rng.randrange(3)):
             self._deed()
-        if self.rng.random() < 0.2 and not self.second.closed:
+        if self.rng.random() < 0.2 and not self.second_ledger.closed:
             self._tighten()
         over = self.floor.state.money.book.meters.overflow
         if over and self.rng.random() < 0.3:
@@ -197,7 +197,7 @@ class Adversary(Recorded):
 
     def _tighten(self) -> None:
         """Two people lower the limit, so that one or two bets fit."""
-        held = max(self.floor.state.money.book.meters.current, self.second.rules.seed)
+        held = max(self.floor.state.money.book.meters.current, self.second_ledger.rules.seed)
         limit = -(-held // 10_000) + self.rng.choice((0, 0, 1, 20, 40))
         self.floor.step(ev.MeterClosed("memo close", FLOOR, AUDITOR))
         self.floor.step(ev.MeterParameters("memo set", TECH, AUDITOR, None, limit))
@@ -211,14 +211,14 @@ class Adversary(Recorded):
             self.floor.step(ev.BetSensed(seat, number, placed=(number - first) % 2 == 1))
 
     def _open_again(self) -> None:
-        second = TECH if self.second.closed == "unreasonable" else AUDITOR
+        second = TECH if self.second_ledger.closed == "unreasonable" else AUDITOR
         self.floor.step(ev.MeterOpened("memo open", FLOOR, second))
 
     def _deed(self) -> None:
-        self.floor.step(deed(self.rng, self.floor.state.money.book.meters, self.second.rules))
+        self.floor.step(draw_meter_act(self.rng, self.floor.state.money.book.meters, self.second_ledger.rules))
 
 
-def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
+def draw_meter_act(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
     """Return a random act on the meter, mostly an allowed one."""
     usual, strange = rng.random() < 0.85, [rng.choice([FLOOR, TECH, *CHEATS]) for _ in range(2)]
     who, second = (FLOOR, AUDITOR) if usual else strange
@@ -249,15 +249,15 @@ def deed(rng: Random, meter: Meters, rules: MeterRules) -> ev.Event:
 
 def attack(folder: Path, table: str, seed: int, rounds: int) -> set[str]:
     """Play random rounds of one table; the auditor's tool must accept the export. Returns what happened."""
-    adversary = Adversary(folder / "journal", table, seed)
+    adversary = MoneyAdversary(folder / "journal", table, seed)
     try:
-        adversary.go(rounds)
+        adversary.play_rounds(rounds)
         export(adversary.folder, folder / "export")
         verify_export.check(folder / "export", None)
     except Exception as failed:
         repeat = f"python -m tests.support.adversary {table} {seed} {rounds}"
         raise AssertionError(f"{failed}; repeat: {repeat}") from failed
-    return adversary.second.seen
+    return adversary.second_ledger.seen
 
 
 def attacks(table: str, seeds: Iterator[int] | range, rounds: int) -> set[str]:

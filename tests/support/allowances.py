@@ -42,7 +42,7 @@ def lines(took: dict[str, float], allowed: dict[str, float]) -> list[str]:
     return printed
 
 
-class Clock:
+class AllowanceClock:
     """Adds up the time of every subject over all workers."""
 
     def __init__(self) -> None:
@@ -76,4 +76,4 @@ class Clock:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the clock in the main process, where all reports arrive."""
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Clock(), "allowances")
+        config.pluginmanager.register(AllowanceClock(), "allowances")

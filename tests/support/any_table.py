@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
 from simulators.world.table import TRAY
-from tests.support.beliefs import ask, carried_out
+from tests.support.beliefs import ask_until_answered, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
     from random import Random
 
-    from simulators.house.stand import Stand
+    from simulators.house.stand import DeviceBench
 
 # The states of a machine in which nothing moves, by name.
-AT_REST: Final = ("IDLE", "READY", "HALTED", "DOUBTFUL")
+IDLE_STATES: Final = ("IDLE", "READY", "HALTED", "DOUBTFUL")
 # Time limit until a machine is idle (s): a cycle or count of six decks, a hang, a minute without a cable, a slow line.
-TO_REST: Final = 600.0
+IDLE_TIMEOUT_S: Final = 600.0
 
 
-class AnyTable(ABC):
+class DisturbedMachine(ABC):
     """`figures` counts what happened; a broken promise is an AssertionError."""
 
-    def __init__(self, b: Stand[Any, Any, Any], rng: Random) -> None:
+    def __init__(self, b: DeviceBench[Any, Any, Any], rng: Random) -> None:
         self.b: Any = b
         self.rng = rng
         self.figures: Counter[str] = Counter()
@@ -45,20 +45,20 @@ class AnyTable(ABC):
         """Compare the firmware's counts at this instant with the truth."""
 
     @abstractmethod
-    async def check_at_rest(self) -> None:
+    async def check_idle(self) -> None:
         """Check that view and firmware of an idle machine agree with the truth."""
 
     @abstractmethod
     async def bring_out(self, state: str) -> bool:
         """Do the next step that brings cards out of a machine in this state; return whether none is left."""
 
-    def compare(self, what: str, belief: int | None, truth: int) -> None:
+    def compare(self, what: str, reported: int | None, truth: int) -> None:
         """Check that a reported count is true or unknown; pairs that no sensor can detect are the stated limit."""
         self.figures["looks"] += 1
-        if belief is None:
+        if reported is None:
             self.figures["looks that found it unknown"] += 1
-        elif belief != truth:
-            assert abs(truth - belief) <= self._doubles, f"{belief} cards are reported as {what}, the truth is {truth}"
+        elif reported != truth:
+            assert abs(truth - reported) <= self._doubles, f"{reported} cards are reported as {what}, the truth is {truth}"
             self.figures["looks while a pair counted as one, unseen"] += 1
 
     def disturbances(self) -> list[str]:
@@ -112,21 +112,21 @@ class AnyTable(ABC):
         """Apply a fault or a hand action."""
         self.b.inject(fault)
 
-    async def come_to_rest(self) -> Any:
+    async def until_idle(self) -> Any:
         """Wait until the machine is connected and idle; reset a stalled one."""
         b, loop = self.b, asyncio.get_running_loop()
-        until = loop.time() + TO_REST
+        until = loop.time() + IDLE_TIMEOUT_S
         while loop.time() < until:
             if b.machine.firmware.stalled:  # a technician sees that nothing moves
                 b.inject("reboot")
                 await asyncio.sleep(3)
-            status = await ask(b, b.driver.status)
-            if status.state.name in AT_REST:
+            status = await ask_until_answered(b, b.driver.status)
+            if status.state.name in IDLE_STATES:
                 return status
             await asyncio.sleep(3)
         raise AssertionError(f"the machine did not become idle: {status}")
 
-    def strays(self) -> list[str]:
+    def places_with_cards(self) -> list[str]:
         """Return the places inside the machine that hold cards."""
         mechanics = self.b.machine.mechanics
         places = [place for place in self.b.machine.truth() if place.startswith(mechanics.slot + "/")]
@@ -135,34 +135,34 @@ class AnyTable(ABC):
     async def empty(self) -> None:
         """Empty the machine; pending faults may jam it again."""
         for _ in range(12):
-            state = (await self.come_to_rest()).state
+            state = (await self.until_idle()).state
             try:
                 if await self.bring_out(state.name):
                     return
             except (CommandFailed, CommandRefused):
                 self.figures["clearings that failed"] += 1
-            await self.come_to_rest()
-            await self.check_at_rest()
+            await self.until_idle()
+            await self.check_idle()
         raise AssertionError("the machine could not be emptied")
 
     async def search(self) -> Any:
         """Open the idle machine, take out hidden cards, run its self-test; return its status."""
         b = self.b
         b.inject("door")
-        for place in self.strays():
+        for place in self.places_with_cards():
             self.figures["cards found by a technician"] += b.machine.world.move_all(place, TRAY)
         b.machine.mechanics.clear_path(TRAY)
         b.inject("door:to=closed")
-        await carried_out(b, b.driver.self_test)
-        return await ask(b, b.driver.status)
+        await run_command(b, b.driver.self_test)
+        return await ask_until_answered(b, b.driver.status)
 
     async def back_to_service(self) -> None:
         """Ask for the outcome of every unsettled command, acknowledge, and request a report."""
         b = self.b
         for command in b.view.unsettled:
-            await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
+            await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
         if b.service.state == "faulted":
             b.service.clear()
             b.service.acknowledge()
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         self.figures["times back in service"] += b.service.serves

@@ -11,7 +11,7 @@ HOST = "127.0.0.1:8080"
 ORIGIN = f"http://{HOST}"
 
 
-class Answer:
+class HttpAnswer:
     def __init__(self, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         self.status = status
         self.headers = {key.decode().lower(): value.decode() for key, value in headers}
@@ -22,7 +22,7 @@ class Answer:
         return json.loads(self.body)
 
 
-class Browser:
+class AsgiBrowser:
     """One browser with cookies, an origin and one open page. `place` is its address."""
 
     def __init__(self, app: Any, *, place: str = "127.0.0.1", host: str = HOST, origin: str | None = ORIGIN) -> None:
@@ -33,7 +33,7 @@ class Browser:
         self.cookies: dict[str, str] = {}
         self.set_cookie = ""
         self.page = ""
-        self.n = 0
+        self.request_number = 0
 
     def _scope(self, method: str, path: str, headers: dict[str, str]) -> dict[str, Any]:
         target, _, query = path.partition("?")
@@ -49,7 +49,7 @@ class Browser:
             "client": (self.place, 40000), "server": ("127.0.0.1", 8080),
         }  # fmt: skip
 
-    async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Answer:
+    async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> HttpAnswer:
         """Send a request and return the whole answer."""
         began: list[Any] = []
         parts: list[bytes] = []
@@ -68,30 +68,30 @@ class Browser:
                 parts.append(message.get("body", b""))
 
         await self._app(self._scope(method, path, {k.replace("_", "-"): v for k, v in headers.items()}), receive, send)
-        answer = Answer(began[0]["status"], began[0]["headers"], b"".join(parts))
+        answer = HttpAnswer(began[0]["status"], began[0]["headers"], b"".join(parts))
         if "set-cookie" in answer.headers:
             self.set_cookie = answer.headers["set-cookie"]
             for name, morsel in SimpleCookie(self.set_cookie).items():
                 self.cookies[name] = morsel.value
         return answer
 
-    async def get(self, path: str, **headers: str) -> Answer:
+    async def get(self, path: str, **headers: str) -> HttpAnswer:
         return await self.ask("GET", path, b"", **headers)
 
-    async def post(self, path: str, body: Any, **headers: str) -> Answer:
+    async def post(self, path: str, body: Any, **headers: str) -> HttpAnswer:
         return await self.ask("POST", path, json.dumps(body).encode(), **headers)
 
-    async def sign_on(self, id_: str, pin: str) -> Answer:
+    async def sign_on(self, id_: str, pin: str) -> HttpAnswer:
         answer = await self.post("/api/sign_on", {"who": {"id": id_, "pin": pin}})
         if answer.status == 200:
-            self.page, self.n = (await self.get("/api/session")).json["page"], 0
+            self.page, self.request_number = (await self.get("/api/session")).json["page"], 0
         return answer
 
-    async def say(self, act: str, **more: Any) -> Answer:
-        self.n += 1
-        return await self.post("/api/request", {"n": self.n, "act": act, **more}, x_pitbox_page=self.page)
+    async def submit(self, act: str, **more: Any) -> HttpAnswer:
+        self.request_number += 1
+        return await self.post("/api/request", {"n": self.request_number, "act": act, **more}, x_pitbox_page=self.page)
 
-    async def stream(self, path: str, wanted: Any, seconds: float = 10.0) -> list[dict[str, Any]]:
+    async def stream(self, path: str, is_complete: Any, seconds: float = 10.0) -> list[dict[str, Any]]:
         """Follow a stream until `wanted(events)` is true, then disconnect; return its events."""
         events: list[dict[str, Any]] = []
         gone = asyncio.Event()
@@ -111,7 +111,7 @@ class Browser:
                 return
             *whole, partial = (partial + message.get("body", b"").decode()).split("\n\n")
             events.extend(_event(text) for text in whole)
-            if wanted(events):
+            if is_complete(events):
                 gone.set()
 
         async with asyncio.timeout(seconds):

@@ -12,7 +12,7 @@ from tests.support.core import AUDITOR, DEALER, FLOOR, TECH
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 PEOPLE: Final = (DEALER, FLOOR, TECH, AUDITOR)
 _ORDERS: Final[tuple[Any, ...]] = (
@@ -24,23 +24,23 @@ _CHANGES: Final[tuple[Any, ...]] = ("doubt", "appear", "verify", "vanish", "appe
 _OUTCOMES: Final[tuple[Any, ...]] = ("done", "failed", "unknown", "revoked")
 
 
-def everything(floor: Floor) -> list[ev.Event]:
+def all_inputs(floor: IdealTable) -> list[ev.Event]:
     """Return every event that can be sent now, except correct answers to prompts of irregularities."""
     return [*_people(floor), *_meter(), *_answers(floor), *_devices(floor), *_commands(floor)]
 
 
-def box() -> list[ev.Event]:
+def box_inputs() -> list[ev.Event]:
     """Return the events of the box itself: a halt and restarts."""
     return [ev.BoxHalted(1), ev.BoxStarted(2), ev.BoxStarted(3, clock_back=True)]
 
 
-def all_back(floor: Floor) -> list[ev.Event]:
+def all_devices_report(floor: IdealTable) -> list[ev.Event]:
     """Return the events of all devices that connect and report, as after a start of the box."""
     triggers: tuple[Any, ...] = ("appear", "verify")
     return [ev.SlotChanged(name, trigger) for trigger in triggers for name in floor.state.slots]
 
 
-def _people(floor: Floor) -> Iterator[ev.Event]:
+def _people(floor: IdealTable) -> Iterator[ev.Event]:
     slots = _one_of_each(floor)
     for who in PEOPLE:
         yield ev.OpenRound(who)
@@ -55,7 +55,7 @@ def _people(floor: Floor) -> Iterator[ev.Event]:
     for method in ("shaker", "rng", "flat_button"):
         yield ev.Ordered("start_method", FLOOR, method=method)
     for trigger in (*TRIGGERS, "player_leaves", "other"):
-        yield ev.Declared(trigger, DEALER, seat=1, deck="blue", slot=next(iter(slots), None))
+        yield ev.IrregularityReported(trigger, DEALER, seat=1, deck="blue", slot=next(iter(slots), None))
     yield ev.DealerChanged(DEALER)
 
 
@@ -80,12 +80,12 @@ def _meter() -> Iterator[ev.Event]:
     yield ev.SignShown(PAGE)
 
 
-def _one_of_each(floor: Floor) -> list[str]:
+def _one_of_each(floor: IdealTable) -> list[str]:
     """Return one slot of each kind."""
     return list({slot.kind: name for name, slot in reversed(floor.state.slots.items())}.values())
 
 
-def _answers(floor: Floor) -> Iterator[ev.Event]:
+def _answers(floor: IdealTable) -> Iterator[ev.Event]:
     """Yield correct answers to prompts without a hold, and wrong answers to all prompts."""
     for prompt in floor.prompts():
         for who in PEOPLE:
@@ -95,22 +95,22 @@ def _answers(floor: Floor) -> Iterator[ev.Event]:
                     yield ev.Answer(prompt.id, choice, who, 53, (1, 3))
 
 
-def _devices(floor: Floor) -> Iterator[ev.Event]:
+def _devices(floor: IdealTable) -> Iterator[ev.Event]:
     cards = floor.edition.cards.count
     for name in _one_of_each(floor):
         slot = floor.state.slots[name]
         yield from (ev.SlotChanged(name, trigger) for trigger in _CHANGES)
-        yield from (ev.WayBack(name, 1, step) for step in ("clear: take every card off the path", ""))
+        yield from (ev.ReturnStepChanged(name, 1, step) for step in ("clear: take every card off the path", ""))
         if slot.kind == "shuffler":
             yield from (ev.CardsInserted(name), ev.IntakeEmptied(name), ev.ShuffleEnded(name, cards, shuffled=True))
-            yield from (ev.ShuffleFailed(name, 3, None), ev.GivenOut(name), ev.TakenIn(name, cards))
-            yield ev.BehindGate(name)
+            yield from (ev.ShuffleFailed(name, 3, None), ev.DeckGivenOut(name), ev.DiscardsTakenIn(name, cards))
+            yield ev.CardsBehindGate(name)
         if slot.kind == "shoe":
             yield from (ev.ShoeLoaded(name, cards), ev.StackTaken(name), ev.StackOut(name, floor.edition.hand.cards))
             yield from (ev.CardsDrawn(name, 49), ev.StubOut(name, 4), ev.ShoeFault(name, 3), ev.FaceUpSeen(name))
             yield ev.ShoeEmpty(name)
         if slot.kind == "shaker":
-            yield from (ev.DiceOpened(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRoll(name, "too_few_shakes"))
+            yield from (ev.DiceOpened(name), ev.DiceRead(name, (2, 3, 5)), ev.NoRollReported(name, "too_few_shakes"))
         if slot.kind == "rng":
             yield ev.NumberDrawn(name, 4)
         if slot.kind == "button":
@@ -118,16 +118,16 @@ def _devices(floor: Floor) -> Iterator[ev.Event]:
     number = floor.round_.number
     for seat in (1, 2):
         lock = floor.state.progressive.seats[seat].lock if seat in floor.state.progressive.seats else 1
-        yield from (ev.SeatLatched(seat, number, lock, 9, bet=True), ev.LatchStands(seat, number, lock, 9, bet=True))
+        yield from (ev.SeatLatched(seat, number, lock, 9, bet=True), ev.EarlierLatchReported(seat, number, lock, 9, bet=True))
         yield from (
-            ev.LockRefused(seat, lock),
+            ev.SeatLockRefused(seat, lock),
             ev.BetSensed(seat, 9, placed=True),
             ev.LateBet(seat),
             ev.CoverCardOut(seat=seat),
         )
 
 
-def _commands(floor: Floor) -> Iterator[ev.Event]:
+def _commands(floor: IdealTable) -> Iterator[ev.Event]:
     for id_ in [*floor.state.commands, 9999]:
         yield from (ev.CommandEnded(id_, outcome) for outcome in _OUTCOMES)
     for timer in ("lock", "dice_age", "deck_age/blue/4", "deck_age/blue/8", "deck_age/blue/24"):

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 
-class Script(NamedTuple):
+class RulingScript(NamedTuple):
     """One script. `stops`: the current round waits until the ruling is done; False: the round goes on."""
 
     orders: str
     at_once: str
     branches: dict[str, str]  # by the choice that a person makes; "" without a choice
-    stops: bool = True
+    stops_round: bool = True
     evidence: str = ""
     cites: str = ""
 
@@ -67,49 +67,49 @@ _VOIDED: Final = "void_round return_wagers reshuffle"
 _HOLD: Final = "hold_deck ask_floorperson"
 _COUNT: Final = "reverify/remove"
 
-BEHAVIOURS: Final[dict[str, Script]] = {
+RULING_SCRIPTS: Final[dict[str, RulingScript]] = {
     # The report is refused, or has no effect.
-    "REFUSED": Script("", "", {}),
-    "NOTHING": Script("", "", {}),
+    "REFUSED": RulingScript("", "", {}),
+    "NOTHING": RulingScript("", "", {}),
     # Rounds that are void.
-    "VOID": Script(_VOIDED, _GONE, {"": _void()}),
-    "VOID_COUNTED": Script(_VOIDED, _GONE, {"": _void(deck=_COUNTED)}),
-    "VOID_LATE": Script(_VOIDED, _GONE, {"": _void(late=True)}),
-    "VOID_BUT": Script(
+    "VOID": RulingScript(_VOIDED, _GONE, {"": _void()}),
+    "VOID_COUNTED": RulingScript(_VOIDED, _GONE, {"": _void(deck=_COUNTED)}),
+    "VOID_LATE": RulingScript(_VOIDED, _GONE, {"": _void(late=True)}),
+    "VOID_BUT": RulingScript(
         "void_round settle_optional_wagers return_wagers reshuffle",
         "round: void; all wagers go back but progressive trips",
         {"": _steps("dealer optional_settled", _void())},
     ),
     # In the deal: of complete hands only, and at these tables nobody has such a wager.
-    "VOID_HANDS": Script(
+    "VOID_HANDS": RulingScript(
         "void_round settle_optional_wagers return_wagers reshuffle",
         "round: void; all wagers go back but progressive trips",
         {"": _void()},
     ),
-    "REMOVE": Script("void_round return_wagers remove_deck", _GONE, {"": _void(deck=_REMOVED)}),
-    "HOLD": Script(
+    "REMOVE": RulingScript("void_round return_wagers remove_deck", _GONE, {"": _void(deck=_REMOVED)}),
+    "HOLD": RulingScript(
         f"void_round return_wagers {_HOLD}",
         f"{_GONE}; deck {{deck}}: held",
         {name: _steps(_BACK, steps) for name, steps in _count(_COUNT, _VERIFIED, _REMOVED).items()},
     ),
-    "EMPTY": Script(
+    "EMPTY": RulingScript(
         "void_round return_wagers reshuffle_with_dealt",
         _GONE,
         {"": _steps(_BACK, "dealer shoe_emptied", _COUNTED, _ACK)},
     ),
-    "EMPTY_LATE": Script(
+    "EMPTY_LATE": RulingScript(
         "void_round return_wagers reshuffle_with_dealt",
         _GONE,
         {"": _steps("floorperson wagers_reversed", _BACK, "dealer shoe_emptied", _COUNTED, _ACK)},
     ),
-    "EMPTY_FAULTED": Script(
+    "EMPTY_FAULTED": RulingScript(
         "void_round return_wagers reshuffle_with_dealt",
         _GONE,
         {"": _steps(_BACK, "dealer shoe_emptied", _COUNTED, _CLEARED, _ACK)},
     ),
     # No rule applies: stop, and the floorperson decides.
-    "ASK": Script("ask_floorperson", "", _ask(), evidence="table_seen", cites="rule 2"),
-    "ASK_BAD_DECK": Script(
+    "ASK": RulingScript("ask_floorperson", "", _ask(), evidence="table_seen", cites="rule 2"),
+    "ASK_BAD_DECK": RulingScript(
         "ask_floorperson",
         "",
         _choose(
@@ -122,15 +122,15 @@ BEHAVIOURS: Final[dict[str, Script]] = {
         evidence="table_seen",
         cites="rule 2",
     ),
-    "ASK_DECK": Script(
+    "ASK_DECK": RulingScript(
         "ask_floorperson",
         "",
         _choose("reshuffle/remove", {"reshuffle": _steps(_TOGETHER, _ACK), "remove": _steps(_REMOVED, _ACK)}),
-        stops=False,
+        stops_round=False,
         evidence="table_seen",
         cites="rule 2",
     ),
-    "ASK_BAD_STORED": Script(
+    "ASK_BAD_STORED": RulingScript(
         "ask_floorperson",
         "",
         _choose(
@@ -140,27 +140,27 @@ BEHAVIOURS: Final[dict[str, Script]] = {
                 "remove": _steps(_OUT, _REMOVED, _ACK),
             },
         ),
-        stops=False,
+        stops_round=False,
         evidence="table_seen",
         cites="rule 2",
     ),
-    "ASK_BAD_FREE": Script(
+    "ASK_BAD_FREE": RulingScript(
         "ask_floorperson",
         "",
         _choose("reshuffle/remove", {"reshuffle": _steps(_COUNTED, _ACK), "remove": _steps(_REMOVED, _ACK)}),
-        stops=False,
+        stops_round=False,
         evidence="table_seen",
         cites="rule 2",
     ),
-    "ASK_IDLE": Script(
+    "ASK_IDLE": RulingScript(
         "ask_floorperson",
         "",
         _choose("continue", {"continue": _ACK}),
-        stops=False,
+        stops_round=False,
         evidence="table_seen",
         cites="rule 2",
     ),
-    "ASK_FAULTED": Script(
+    "ASK_FAULTED": RulingScript(
         "ask_floorperson",
         "",
         {name: text.replace(_ACK, _steps(_CLEARED, _ACK)) for name, text in _ask().items()},
@@ -168,27 +168,27 @@ BEHAVIOURS: Final[dict[str, Script]] = {
         cites="rule 2",
     ),
     # The starting position.
-    "NO_ROLL": Script("no_roll_reshake", "", {"": _DEALER}),
-    "CORRECT": Script("continue_round", "", {"": _DEALER}),
-    "ASK_START": Script(
+    "NO_ROLL": RulingScript("no_roll_reshake", "", {"": _DEALER}),
+    "CORRECT": RulingScript("continue_round", "", {"": _DEALER}),
+    "ASK_START": RulingScript(
         "ask_floorperson", "", _choose("void/continue", {"void": _steps(_GONE, _void()), "continue": _ACK})
     ),
-    "ASK_START_LATE": Script(
+    "ASK_START_LATE": RulingScript(
         "ask_floorperson", "", _choose("void/continue", {"void": _steps(_GONE, _void(late=True)), "continue": _ACK})
     ),
     # Single cards and hands.
-    "PLAYER": Script(
+    "PLAYER": RulingScript(
         "player_may_void continue_round",
         "",
         _choose("play/void", {"play": _DEALER, "void": _steps("wagers of seat 3 go back", _BACK, _DEALER)}, "dealer"),
     ),
     # The player has seen all cards: no rule says who may void the hand then.
-    "PLAYER_LATE": Script(
+    "PLAYER_LATE": RulingScript(
         "ask_floorperson",
         "",
         _choose("play/void", {"play": _ACK, "void": _steps("wagers of seat 3 go back", _BACK, _ACK)}),
     ),
-    "MISSED": Script(
+    "MISSED": RulingScript(
         "player_option_dead_hand continue_round",
         "",
         _choose(
@@ -200,54 +200,54 @@ BEHAVIOURS: Final[dict[str, Script]] = {
             "dealer",
         ),
     ),
-    "DISCARD": Script("discard_card continue_round", "", {"": _steps("dealer card_discarded", _ACK)}),
-    "DISCARD_DEALER": Script("discard_card continue_round", "", {"": _steps("dealer card_discarded", _DEALER)}),
-    "DISCARD_STACK": Script(
+    "DISCARD": RulingScript("discard_card continue_round", "", {"": _steps("dealer card_discarded", _ACK)}),
+    "DISCARD_DEALER": RulingScript("discard_card continue_round", "", {"": _steps("dealer card_discarded", _DEALER)}),
+    "DISCARD_STACK": RulingScript(
         "discard_card ask_floorperson",
         "",
         {"complete_stack": _steps(_STACK, _ACK), "void": _steps(_STACK, _GONE, _void())},
     ),
-    "NEXT": Script("use_as_next_card continue_round", "", {"": _steps("dealer card_kept", _DEALER)}),
-    "RESET": Script("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _DEALER)}),
-    "RESET_LATE": Script("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _ACK)}),
-    "REOPEN": Script(
+    "NEXT": RulingScript("use_as_next_card continue_round", "", {"": _steps("dealer card_kept", _DEALER)}),
+    "RESET": RulingScript("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _DEALER)}),
+    "RESET_LATE": RulingScript("reset_dealer_hand continue_round", "", {"": _steps("dealer dealer_hand_reset", _ACK)}),
+    "REOPEN": RulingScript(
         "reset_dealer_hand continue_round",
         "",
         {"": _steps("dealer dealer_hand_reset", "floorperson seat_reopened", _ACK)},
     ),
-    "FINISH": Script("finish_after_reshuffle", "", {"": _steps("dealer rack_shuffled", "dealer card_burned", _ACK)}),
+    "FINISH": RulingScript("finish_after_reshuffle", "", {"": _steps("dealer rack_shuffled", "dealer card_burned", _ACK)}),
     # A deck that is not whole.
-    "COUNT": Script(_HOLD, "deck {deck}: held", _count(_COUNT, _VERIFIED, _REMOVED), stops=False),
-    "COUNT_STORED": Script(
-        _HOLD, "deck {deck}: held", _count(_COUNT, _steps(_OUT, _VERIFIED), _steps(_OUT, _REMOVED)), stops=False
+    "COUNT": RulingScript(_HOLD, "deck {deck}: held", _count(_COUNT, _VERIFIED, _REMOVED), stops_round=False),
+    "COUNT_STORED": RulingScript(
+        _HOLD, "deck {deck}: held", _count(_COUNT, _steps(_OUT, _VERIFIED), _steps(_OUT, _REMOVED)), stops_round=False
     ),
-    "COUNT_WAITING": Script(
+    "COUNT_WAITING": RulingScript(
         _HOLD,
         "deck {deck}: held",
         _count(_COUNT, _VERIFIED, _steps("floorperson deck_removed", _GONE, "deck {deck}: removed", _BACK)),
     ),
-    "COUNT_DEALT": Script(
+    "COUNT_DEALT": RulingScript(
         _HOLD, "deck {deck}: held", _count(_COUNT, _steps(_GONE, _BACK, _VERIFIED), _steps(_GONE, _BACK, _REMOVED))
     ),
-    "TAKE_AWAY": Script("remove_deck", "", {"": _steps(_REMOVED, _ACK)}, stops=False),
-    "TAKE_STORED": Script("remove_deck", "", {"": _steps(_OUT, _REMOVED, _ACK)}, stops=False),
-    "TAKE_WAITING": Script(
+    "TAKE_AWAY": RulingScript("remove_deck", "", {"": _steps(_REMOVED, _ACK)}, stops_round=False),
+    "TAKE_STORED": RulingScript("remove_deck", "", {"": _steps(_OUT, _REMOVED, _ACK)}, stops_round=False),
+    "TAKE_WAITING": RulingScript(
         "remove_deck", "", {"": _steps("floorperson deck_removed", _GONE, "deck {deck}: removed", _BACK, _ACK)}
     ),
-    "TAKE_DEALT": Script("remove_deck", _GONE, {"": _void(deck=_REMOVED)}),
+    "TAKE_DEALT": RulingScript("remove_deck", _GONE, {"": _void(deck=_REMOVED)}),
     # Machines.
-    "RESHUFFLE": Script("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}, stops=False),
-    "RESHUFFLE_FAULTED": Script("reshuffle", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops=False),
-    "RESHUFFLE_DEAD": Script("reshuffle", "", {"": _steps(_COUNTED, _ACK)}, stops=False),
-    "LOOK": Script("reshuffle", "", {"": _ACK}, stops=False),
-    "EMPTIED": Script("reshuffle continue_round", "", {"": _steps(_COUNTED, _ACK)}, stops=False),
-    "EMPTIED_FAULTED": Script("reshuffle continue_round", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops=False),
-    "LOOK_ON": Script("reshuffle continue_round", "", {"": _ACK}, stops=False),
-    "SIGN": Script("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}, stops=False),
-    "SIGN_STOPS": Script("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}),
+    "RESHUFFLE": RulingScript("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}, stops_round=False),
+    "RESHUFFLE_FAULTED": RulingScript("reshuffle", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops_round=False),
+    "RESHUFFLE_DEAD": RulingScript("reshuffle", "", {"": _steps(_COUNTED, _ACK)}, stops_round=False),
+    "LOOK": RulingScript("reshuffle", "", {"": _ACK}, stops_round=False),
+    "EMPTIED": RulingScript("reshuffle continue_round", "", {"": _steps(_COUNTED, _ACK)}, stops_round=False),
+    "EMPTIED_FAULTED": RulingScript("reshuffle continue_round", "", {"": _steps(_COUNTED, _CLEARED, _ACK)}, stops_round=False),
+    "LOOK_ON": RulingScript("reshuffle continue_round", "", {"": _ACK}, stops_round=False),
+    "SIGN": RulingScript("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}, stops_round=False),
+    "SIGN_STOPS": RulingScript("sign_out_of_order", "", {"": _steps("floorperson sign_seen covered/signed", _ACK)}),
     # A continuous shuffler holds the batch of the round.
-    "RESHUFFLE_STOPS": Script("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}),
-    "REFEED": Script(
+    "RESHUFFLE_STOPS": RulingScript("reshuffle", "", {"": _steps(_OUT, _COUNTED, _ACK)}),
+    "REFEED": RulingScript(
         "reshuffle ask_floorperson",
         "",
         {
@@ -255,7 +255,7 @@ BEHAVIOURS: Final[dict[str, Script]] = {
             "continue": _steps(_REFED, _ACK),
         },
     ),
-    "REFEED_FAULTED": Script(
+    "REFEED_FAULTED": RulingScript(
         "reshuffle ask_floorperson",
         "",
         {

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from devices.shuffler import messages as m
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import CommandFailed, CommandRefused, LinkError, OutcomeUnknown, ReplyTimeout
-from simulators.machines.continuous import SimulatedContinuous
+from simulators.machines.continuous import SimulatedContinuousShuffler
 from simulators.world.table import IN_PLAY, TRAY
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from firmware_bridge.commands import Settled
-    from simulators.house.stand import Stand
-    from tests.support.bench import Bench
+    from simulators.house.stand import DeviceBench
+    from tests.support.bench import ShufflerTestBench
 
-    AnyBench = Stand[Any, Any, Any]
+    AnyBench = DeviceBench[Any, Any, Any]
 
 # Tries before a machine counts as not answering: far more than any line of the ladder needs.
 TRIES: Final = 20
@@ -30,7 +30,7 @@ RUNNING_SECONDS: Final = 300
 _Answer = TypeVar("_Answer")
 
 
-async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]]) -> _Answer:
+async def ask_until_answered(b: DeviceBench[Any, Any, Any], question: Callable[[], Awaitable[_Answer]]) -> _Answer:
     """Ask until an answer comes: questions move nothing, and the lossy line loses many frames in a row."""
     for _ in range(TRIES):
         try:
@@ -42,18 +42,18 @@ async def ask(b: Stand[Any, Any, Any], question: Callable[[], Awaitable[_Answer]
     return await question()
 
 
-async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable[Settled]]) -> Settled:
+async def run_command(b: DeviceBench[Any, Any, Any], method: Callable[[int], Awaitable[Settled]]) -> Settled:
     """Run a command; if the line loses its outcome, ask for it, then request a report."""
     command = b.next_id()
     try:
         return await method(command)
     except OutcomeUnknown:
         for _ in range(RUNNING_SECONDS):
-            answer: Settled = await ask(b, lambda: b.driver.outcome(command))
+            answer: Settled = await ask_until_answered(b, lambda: b.driver.outcome(command))
             if answer.outcome is not Outcome.RUNNING:
                 break
             await asyncio.sleep(1)
-    await ask(b, b.driver.report)
+    await ask_until_answered(b, b.driver.report)
     assert answer.outcome not in (Outcome.UNKNOWN, Outcome.RUNNING)
     if answer.outcome is Outcome.DONE:
         return answer
@@ -61,25 +61,25 @@ async def carried_out(b: Stand[Any, Any, Any], method: Callable[[int], Awaitable
     raise error("learned by asking", answer.reason)
 
 
-def behind_gate(b: Bench) -> int:
+def behind_gate(b: ShufflerTestBench) -> int:
     """Return the true number of cards behind the gate."""
     return b.machine.world.count(b.machine.mechanics.gate)
 
 
-def in_chute(b: Bench) -> int | None:
+def in_chute(b: ShufflerTestBench) -> int | None:
     """Return the true number of cards in the chute; None without a chute."""
     machine = b.machine
-    return machine.world.count(machine.mechanics.chute) if isinstance(machine, SimulatedContinuous) else None
+    return machine.world.count(machine.mechanics.chute) if isinstance(machine, SimulatedContinuousShuffler) else None
 
 
-def faces_behind_gate(b: Bench) -> list[int]:
+def faces_behind_gate(b: ShufflerTestBench) -> list[int]:
     """Return the true faces behind the gate, in ascending order."""
     return sorted(card.face for card in b.machine.world.at(b.machine.mechanics.gate))
 
 
-async def beliefs_hold(b: Bench) -> m.Status:
+async def check_reported_cards(b: ShufflerTestBench) -> m.Status:
     """Read the status; fail if view or firmware reports a wrong number. None is not a number."""
-    status = await ask(b, b.driver.status)
+    status = await ask_until_answered(b, b.driver.status)
     inside, gate = b.machine.mechanics.inside(), behind_gate(b)
     assert status.inside in (None, inside), f"the firmware says {status.inside} inside, the truth is {inside}"
     assert b.view.inside in (None, inside), f"the view says {b.view.inside} inside, the truth is {inside}"
@@ -96,24 +96,24 @@ async def beliefs_hold(b: Bench) -> m.Status:
     return status
 
 
-async def all_cards_back(b: Bench, expected: int = 53) -> None:
+async def get_all_cards_out(b: ShufflerTestBench, expected: int = 53) -> None:
     """Clear by hand and by machine, look inside, test, eject; fail unless every card is outside the machine."""
     b.inject("clear_path")
-    await carried_out(b, b.driver.clear_jam)
-    await beliefs_hold(b)
+    await run_command(b, b.driver.clear_jam)
+    await check_reported_cards(b)
     if behind_gate(b):
-        await carried_out(b, b.driver.eject)
+        await run_command(b, b.driver.eject)
     mechanics, world = b.machine.mechanics, b.machine.world
     assert mechanics.inside() == behind_gate(b) == 0
     outside = {*mechanics.outside, TRAY} | ({IN_PLAY} if b.view.continuous else set())
     assert sum(world.count(place) for place in outside) == expected
-    await beliefs_hold(b)
+    await check_reported_cards(b)
     b.inject("clear_path")  # an inspection of the empty machine
-    await carried_out(b, b.driver.self_test)
-    assert (await beliefs_hold(b)).inside == 0
+    await run_command(b, b.driver.self_test)
+    assert (await check_reported_cards(b)).inside == 0
 
 
-async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> None:
+async def until_true(condition: Callable[[], object], seconds: float = 60.0) -> None:
     """Look every 10 ms until a condition is true; TimeoutError after the time limit."""
     for _ in range(round(seconds * 100)):
         if condition():
@@ -122,6 +122,6 @@ async def comes_true(condition: Callable[[], object], seconds: float = 60.0) -> 
     raise TimeoutError("the condition did not become true")
 
 
-async def moving(b: AnyBench) -> None:
+async def until_moving(b: AnyBench) -> None:
     """Wait until a command has arrived and motors run."""
-    await comes_true(lambda: any(b.machine.mechanics.currents()))
+    await until_true(lambda: any(b.machine.mechanics.currents()))

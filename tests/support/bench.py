@@ -9,8 +9,8 @@ import pytest
 
 from devices.kinds import SHUFFLER, D, Kind, V
 from simulators.hosts.memory import MemoryHost
-from simulators.house.stand import M, ShufflerStand, Stand
-from simulators.machines.continuous import SimulatedContinuous
+from simulators.house.stand import M, ShufflerBench, DeviceBench
+from simulators.machines.continuous import SimulatedContinuousShuffler
 from simulators.machines.shuffler import SimulatedShuffler
 
 if TYPE_CHECKING:
@@ -41,20 +41,20 @@ def in_turn_over_the_ladder(names: str, cases: list[Any]) -> pytest.MarkDecorato
     )
 
 
-Bench = ShufflerStand
+ShufflerTestBench = ShufflerBench
 
 
 @asynccontextmanager
-async def stand(
+async def device_bench(
     machine: M,
     kind: Kind[D, V],
     rung: str = "clean",
     *,
     trust: Trust | None = None,
     capture: Capture | None = None,
-) -> AsyncIterator[Stand[M, D, V]]:
+) -> AsyncIterator[DeviceBench[M, D, V]]:
     """A machine's bench on a pipe in memory, whose driver has its first report; closed and checked at the end."""
-    s = Stand(machine, kind, MemoryHost(machine).open, trust=trust, capture=capture)
+    s = DeviceBench(machine, kind, MemoryHost(machine).open, trust=trust, capture=capture)
     for fault in LADDER[rung]:
         s.inject(fault)
     s.supervisor.start()
@@ -67,7 +67,7 @@ async def stand(
 
 
 @asynccontextmanager
-async def bench(
+async def shuffler_bench(
     seed: int,
     rung: str = "clean",
     *,
@@ -75,8 +75,8 @@ async def bench(
     capture: Capture | None = None,
     continuous: bool = False,
     **options: Any,
-) -> AsyncIterator[Bench]:
+) -> AsyncIterator[ShufflerTestBench]:
     """A shuffler's bench in virtual time; `options` and `continuous` choose the model."""
-    model = SimulatedContinuous if continuous else SimulatedShuffler
-    async with stand(model(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
+    model = SimulatedContinuousShuffler if continuous else SimulatedShuffler
+    async with device_bench(model(seed=seed, **options), SHUFFLER, rung, trust=trust, capture=capture) as b:
         yield b

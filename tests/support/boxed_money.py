@@ -8,16 +8,16 @@ from random import Random
 from typing import TYPE_CHECKING, Final
 
 from simulators.house.disk import Disk
-from table_controller.journal.export import Manifest, write
+from table_controller.journal.export import ExportManifest, write_export
 from table_controller.ledger.money import ACCOUNTS
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Booked, MeterPlay, Moved, Prompt
-from tests.support.adversary import deed
+from table_controller.table.decisions import Booked, MeterPlay, StateChanged, Prompt
+from tests.support.adversary import draw_meter_act
 from tests.support.core import AUDITOR, FLOOR, TECH
 from tests.support.meters import PROGRESSIVES, choices
-from tests.support.power_cuts import CutHouse, aim, new_decks, pounce, steps
-from tests.support.second_book import SecondBook
+from tests.support.power_cuts import PowerCutTable, cut_at_random_point, new_decks, cut_at_next_claim, steps
+from tests.support.second_book import SecondLedger
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ ROUNDS: Final = 6
 async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterRules, bool]:
     """Play rounds with power cuts and acts on the meter; return the records on disk and the initial meter rules."""
     rng = Random(f"{table} {seed}")
-    house = CutHouse(PROGRESSIVES[table][0], seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices(table))
+    house = PowerCutTable(PROGRESSIVES[table][0], seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices(table))
     try:
         await house.open("blue", "red")
         context = house.controller.table.context
@@ -41,10 +41,10 @@ async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterR
         assert rules is not None
         assert printed is not None
         for _ in range(rounds):
-            await between(house, rng, rules)
-            aim(house, rng) if rng.random() < 0.5 else pounce(house, rng)
+            await change_meter_by_hand(house, rng, rules)
+            cut_at_random_point(house, rng) if rng.random() < 0.5 else cut_at_next_claim(house, rng)
             await house.round(tuple(seat for seat in (1, 2, 4, 6) if rng.random() < 0.8))
-            await led_on(house)
+            await resume_play(house)
             await new_decks(house)
         house.disk.cut_at = house.mains.cut_at = house.on_claim = None
         await house.round((1, 2))
@@ -53,12 +53,12 @@ async def play(table: str, seed: int, rounds: int) -> tuple[list[Record], MeterR
         await house.close()
 
 
-async def between(house: CutHouse, rng: Random, rules: MeterRules) -> None:
+async def change_meter_by_hand(house: PowerCutTable, rng: Random, rules: MeterRules) -> None:
     """Apply acts on the meter, and leave it open with little room below its limit."""
     for _ in range(rng.randrange(1, 4)):
-        house.controller.submit(deed(rng, house.controller.table.state.money.book.meters, rules))
+        house.controller.submit(draw_meter_act(rng, house.controller.table.state.money.book.meters, rules))
         await house.wait(0.2)
-        if house.dark:
+        if house.is_box_down:
             return
     state = house.controller.table.state
     limit = -(-max(state.money.book.meters.current, rules.seed) // 10_000) + rng.choice((0, 30, 10_000))
@@ -68,18 +68,18 @@ async def between(house: CutHouse, rng: Random, rules: MeterRules) -> None:
     await house.wait(0.5)
 
 
-async def led_on(house: CutHouse) -> None:
-    while house.dark:
+async def resume_play(house: PowerCutTable) -> None:
+    while house.is_box_down:
         house.disk.cut_at = house.mains.cut_at = None
         await house.power_up()
-        await house.rest()
+        await house.until_quiescent()
         if house.mains.is_on and house.controller.table.state.round.state == mc.BETTING:
             await house.round()
 
 
 def audit(records: list[Record], rules: MeterRules, *, rate_is_open: bool) -> set[str]:
     """Check a journal with the second ledger, accounts summed from its transfers; return what happened."""
-    book, held = SecondBook(rules, rate_is_open=rate_is_open), Counter(dict.fromkeys(ACCOUNTS, 0))
+    book, held = SecondLedger(rules, rate_is_open=rate_is_open), Counter(dict.fromkeys(ACCOUNTS, 0))
     prompts: dict[int, Prompt] = {}
     state, closed, seeded = mc.IDLE, "", False
     for step in steps(records):
@@ -90,7 +90,7 @@ def audit(records: list[Record], rules: MeterRules, *, rate_is_open: bool) -> se
                 prompts[each.id] = each
             elif isinstance(each, MeterPlay):
                 closed = "" if each.open else each.cause
-            elif isinstance(each, Moved) and each.what == "round":
+            elif isinstance(each, StateChanged) and each.what == "round":
                 state = each.state
             elif isinstance(each, Booked):
                 for one in each.entry.transfers:
@@ -98,14 +98,14 @@ def audit(records: list[Record], rules: MeterRules, *, rate_is_open: bool) -> se
                     held[one.to] += one.amount
                 seeded = seeded or each.entry.kind == "seed"
         if seeded:
-            book.take(step.event, prompt, step.decisions, is_idle=is_idle)
+            book.apply_step(step.event, prompt, step.decisions, is_idle=is_idle)
             book.check(dict(held), closed, is_idle=state == mc.IDLE)
     return book.seen | {f"boot {records[-1].boot}"}
 
 
 def exported(records: list[Record], folder: Path) -> Path:
     journal = json.loads(records[0].body)["journal"]
-    write(Manifest(first=1, head_before="00" * 32, journal=journal), records, folder)
+    write_export(ExportManifest(first=1, head_before="00" * 32, journal=journal), records, folder)
     return folder
 
 

@@ -13,16 +13,16 @@ import msgspec
 from firmware_bridge.keys import save_key
 from simulators.hosts.memory import MemoryHost
 from simulators.house.disk import Disk, DiskWriter
-from simulators.house.power import HouseClock
-from simulators.house.stand import trust_in
-from simulators.table import CHOICES, layout, make_table
+from simulators.house.power import SimulatedClock
+from simulators.house.stand import trust_for
+from simulators.table import CHOICES, table_slots, make_machines
 from table_controller import people
 from table_controller.controller.box import Box
-from table_controller.controller.plan import Place, Plan
+from table_controller.controller.plan import SlotPlan, Plan
 from table_controller.controller.protocol import read_request
-from table_controller.controller.session import Session
+from table_controller.controller.session import ClientSession
 from table_controller.journal import records as rec
-from table_controller.people_check import Checker
+from table_controller.people_check import PinChecker
 from table_controller.rulebook import check_submission, edition
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from firmware_bridge.errors import JournalError
-    from simulators.machine import Machine
+    from simulators.machine import SimulatedMachine
     from table_controller.journal.chain import Record
 
 PIN = "271828"
@@ -38,40 +38,40 @@ CHEAP = people.Cost(n=2, r=1, p=1)
 ROLES = {"D1": "dealer", "D2": "dealer", "F1": "floorperson", "T1": "technician", "A1": "auditor"}
 
 
-def nobody(_: Exception) -> None:
+def ignore_failure(_: Exception) -> None:
     """Ignore a journal failure before the box has a controller."""
 
 
-class Bench:
+class BoxTestBench:
     """Machines and a disk that survive boxes; `start` makes the next box."""
 
     def __init__(self, folder: Path, game: str = "face_up_pai_gow", *, seed: int = 1) -> None:
         self.folder = folder
-        self.machines = {m.slot: m for m in make_table(layout(game), seed=seed, speed=20.0)}
+        self.machines = {m.slot: m for m in make_machines(table_slots(game), seed=seed, speed=20.0)}
         self.hosts = {slot: MemoryHost(machine) for slot, machine in self.machines.items()}
         self.disk = Disk(seed)
-        self.clock = HouseClock()
-        self.trouble: JournalError | None = None
+        self.clock = SimulatedClock()
+        self.journal_error: JournalError | None = None
         self.box: Box
         rules = edition(game)
         submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[game])
         file = folder / "people.json"
         for id_, role in ROLES.items():
-            people.add(file, id_, role, PIN, cost=CHEAP)
-        people.add(file, "A9", "auditor", PIN, person="F1", cost=CHEAP)  # the floorperson's second credential
-        checker = Checker(file, clock=lambda: self.clock.now()[1] / 1e9)
+            people.add_credential(file, id_, role, PIN, cost=CHEAP)
+        people.add_credential(file, "A9", "auditor", PIN, person="F1", cost=CHEAP)  # the floorperson's second credential
+        checker = PinChecker(file, clock=lambda: self.clock.now()[1] / 1e9)
         places = tuple(
-            Place(slot, machine.kind, partial(self._plug, slot), trust_in(machine), slot, self._key_file(machine))
+            SlotPlan(slot, machine.kind, partial(self._plug, slot), trust_for(machine), slot, self._key_file(machine))
             for slot, machine in self.machines.items()
         )
         self.plan = Plan(
-            "bench", rules, submission, places, checker, escalate_after=10.0, revoked=folder / "revoked.json"
+            "bench", rules, submission, places, checker, escalate_after_s=10.0, former_revocation_list=folder / "revoked.json"
         )
 
     def _plug(self, slot: str) -> Any:
         return self.hosts[slot].open()
 
-    def _key_file(self, machine: Machine) -> Path:
+    def _key_file(self, machine: SimulatedMachine) -> Path:
         path = self.folder / f"{machine.slot}.key"
         save_key(path, machine.key)
         return path
@@ -84,10 +84,10 @@ class Bench:
         return self.box
 
     def _open(self, digests: Mapping[str, str]) -> Any:
-        if self.trouble is not None:
-            raise self.trouble
+        if self.journal_error is not None:
+            raise self.journal_error
         store = self.disk.open(version=rec.VERSION, digests=digests, clocks=self.clock.now)
-        return store, DiskWriter(store, nobody)
+        return store, DiskWriter(store, ignore_failure)
 
     def notes(self, kind: str) -> list[rec.Note]:
         """Return the notes of one kind that the box recorded."""
@@ -102,13 +102,13 @@ class Bench:
             machine.board.power_off()
 
 
-class Talk:
+class DirectClient:
     """A client without a socket: requests in, lines out."""
 
     def __init__(self, box: Box) -> None:
         self.lines: list[dict[str, Any]] = []
         self._numbers = count(1)
-        self.session = Session(box, self._receive, 1000)
+        self.session = ClientSession(box, self._receive, 1000)
         if box.controller is not None:
             box.controller.followers.append(self._step)
 
@@ -116,14 +116,14 @@ class Talk:
         self.lines.append(msgspec.json.decode(msgspec.json.encode(what)))
 
     def _step(self, step: Any) -> None:
-        if self.session.wants(step):
+        if self.session.is_sent(step):
             self._receive({"step": step})
-        self.session.durable(step)
+        self.session.on_durable(step)
 
     async def ask(self, do: str, **details: Any) -> Any:
         """Send one request; return the answer, or the text of the error."""
         number = next(self._numbers)
-        self.session.take(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
+        self.session.handle(read_request(msgspec.json.encode({"do": do, "id": number, **details})))
         for _ in range(200):
             answers = [line for line in self.lines if line.get("id") == number]
             if answers:
@@ -135,25 +135,25 @@ class Talk:
             await asyncio.sleep(0.05)
         raise AssertionError(f"{do} was not answered")
 
-    async def sign_on(self, *credentials: str) -> Talk:
+    async def sign_on(self, *credentials: str) -> DirectClient:
         for credential in credentials:
             reply = await self.ask("sign_on", credential=credential, pin=PIN)
             assert reply["credential"] == credential, reply
         return self
 
-    async def say(self, type_: str, **details: Any) -> Any:
+    async def submit(self, type_: str, **details: Any) -> Any:
         about = {key: details.pop(key) for key in ("by", "second") if key in details}
         return await self.ask("say", event={"type": type_, **details}, **about)
 
 
 @asynccontextmanager
-async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[Bench, Box, Talk]]:
+async def running(folder: Path, game: str = "face_up_pai_gow") -> AsyncIterator[tuple[BoxTestBench, Box, DirectClient]]:
     """Run a box with a client; at the end it is stopped in order, if it still runs."""
-    bench = Bench(folder, game)
+    bench = BoxTestBench(folder, game)
     box = await bench.start()
     try:
-        yield bench, box, Talk(box)
+        yield bench, box, DirectClient(box)
     finally:
-        if not bench.box.stopping:
+        if not bench.box.is_stopping:
             await bench.box.stop()
         bench.close()

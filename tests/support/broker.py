@@ -81,7 +81,7 @@ class Mosquitto:
             self._process = None
 
 
-class Heard(NamedTuple):
+class ReceivedMessage(NamedTuple):
     """One message as mosquitto_sub printed it."""
 
     topic: str
@@ -89,7 +89,7 @@ class Heard(NamedTuple):
     body: Any
 
 
-class Listener:
+class MqttListener:
     """mosquitto_sub, writing the messages that it receives into a file.
 
     With `qos` 1 it acknowledges each message. When the broker is killed, the first acknowledgement fails, and
@@ -106,31 +106,31 @@ class Listener:
         with self.path.open("wb") as out:
             self._process = subprocess.Popen([program, *asked, *options], stdout=out, stderr=subprocess.STDOUT)
 
-    def heard(self) -> list[Heard]:
+    def received(self) -> list[ReceivedMessage]:
         messages = []
         for line in self.path.read_text("utf-8").splitlines(keepends=True):
             parts = line.rstrip("\n").split(" ", 2)
             if line.endswith("\n") and len(parts) == 3 and parts[0] in ("0", "1"):
                 with suppress(msgspec.DecodeError):
-                    messages.append(Heard(parts[1], parts[0] == "1", msgspec.json.decode(parts[2])))
+                    messages.append(ReceivedMessage(parts[1], parts[0] == "1", msgspec.json.decode(parts[2])))
         return messages
 
-    def on(self, end: str) -> list[Any]:
+    def bodies_on(self, end: str) -> list[Any]:
         """Return the bodies on topics with this ending, in order."""
-        return [message.body for message in self.heard() if message.topic.endswith(f"/{end}")]
+        return [message.body for message in self.received() if message.topic.endswith(f"/{end}")]
 
     def seqs(self) -> list[int]:
-        return [event["seq"] for event in self.on("events")]
+        return [event["seq"] for event in self.bodies_on("events")]
 
     async def ready(self) -> None:
         """Wait until it is connected and receives messages."""
-        before = len(self.on("hello"))
+        before = len(self.bodies_on("hello"))
         hello = self._topic.removesuffix("/#") + "/hello"
 
         def is_connected() -> bool:
             with suppress(AssertionError):
                 publish(self._port, hello, '"hello"')
-            return len(self.on("hello")) > before
+            return len(self.bodies_on("hello")) > before
 
         await until(is_connected, pause=0.05)
 
@@ -169,7 +169,7 @@ async def until(true: Callable[[], Any], *, pause: float = 0.01) -> None:
             await asyncio.sleep(pause)
 
 
-class Gate:
+class BrokerCable:
     """A cable to the broker that can be unplugged: it passes everything or nothing."""
 
     def __init__(self, behind: int) -> None:
@@ -179,18 +179,18 @@ class Gate:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> Gate:
-        await self.open()
+    async def __aenter__(self) -> BrokerCable:
+        await self.plug()
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.shut()
+        await self.unplug()
 
-    async def open(self) -> None:
+    async def plug(self) -> None:
         self._server = await asyncio.start_server(self._through, "127.0.0.1", self.port)
         self.port = self._server.sockets[0].getsockname()[1]
 
-    async def shut(self) -> None:
+    async def unplug(self) -> None:
         if self._server is not None:
             self._server.close()
             for task in tuple(self._tasks):

@@ -6,15 +6,15 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.house.panel import PINS, people_file, show, silent_house, tend
+from simulators.house.panel import PINS, people_file, serve_panel, make_silent_table, run_hands
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from simulators.house.panel import Hands
-    from simulators.house.table import House
+    from simulators.house.panel import PanelHands
+    from simulators.house.table import CasinoTable
 
 # The dealer's touch screen.
 SCREEN: Final = {"width": 1024, "height": 600}
@@ -60,10 +60,10 @@ async def chromium() -> AsyncIterator[Any]:
             await browser.close()
 
 
-class Served:
+class ServedPanel:
     """A simulated table whose panel is served. Simulated hands work; their answers are given in the browser."""
 
-    def __init__(self, house: House, hands: Hands, browser: Any) -> None:
+    def __init__(self, house: CasinoTable, hands: PanelHands, browser: Any) -> None:
         self.house = house
         self.hands = hands
         self.browser = browser
@@ -87,7 +87,7 @@ class Served:
             await asyncio.sleep(0.02)
         raise AssertionError(f"{what} did not come; prompts: {self.state.prompts}; errors: {self.errors}")
 
-    async def page(self, path: str, id_: str | None = None, told: dict[str, Any] | None = None, **options: Any) -> Any:
+    async def page(self, path: str, id_: str | None = None, stubs: dict[str, Any] | None = None, **options: Any) -> Any:
         """Open a page and sign on. `told`: functions that answer paths instead of the box."""
         context = await self.browser.new_context(viewport=SCREEN, reduced_motion="reduce", **options)
         self._contexts.append(context)
@@ -95,7 +95,7 @@ class Served:
         page.set_default_timeout(PATIENCE * 1000)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("console", self._on_console)
-        for address, stub in (told or {}).items():
+        for address, stub in (stubs or {}).items():
             await page.route(f"**{address}", stub)
         await page.goto(f"http://127.0.0.1:{self.port}{path}")
         if id_ is not None:
@@ -116,10 +116,10 @@ class Served:
         hint = await page.query_selector(
             "#next p:has-text('Simulated hands')"
         )  # until it is there the keys may still move
-        if prompt is None or id_ not in self.hands.found or hint is None or (own and prompt.role != "dealer"):
+        if prompt is None or id_ not in self.hands.ready_answers or hint is None or (own and prompt.role != "dealer"):
             await asyncio.sleep(0.02)
             return
-        answer = self.hands.found[id_]
+        answer = self.hands.ready_answers[id_]
         await no_dialog(page)
         if prompt.number and answer.choice == prompt.choices[0]:
             for digit in str(answer.number):
@@ -139,14 +139,14 @@ class Served:
             raise AssertionError((prompt, answer, await page.inner_text("#next")))
         await page.click(button)
         if prompt.role != "dealer":
-            await prove(page, {"floorperson": "floor-1", "technician": "tech-1"}[prompt.role])
+            await show_credential(page, {"floorperson": "floor-1", "technician": "tech-1"}[prompt.role])
         await self.until(lambda: id_ not in self.state.prompts, f"the answer to {prompt}")
         self.answered.append(prompt.kind)
 
     async def answer_floor(self, page: Any) -> None:
         """Answer the floorperson's prompts on the floor's page, with the PIN each time."""
         for prompt in [one for one in self.state.prompts.values() if one.role == "floorperson"]:
-            answer = self.hands.found.get(prompt.id)
+            answer = self.hands.ready_answers.get(prompt.id)
             card = f'[data-card="{prompt.id}"]'
             if answer is None or await page.query_selector(card) is None:
                 continue
@@ -154,7 +154,7 @@ class Served:
                 for digit in str(answer.number):
                     await page.click(f'{card} [data-key="{digit}"]')
             await page.click(f'{card} [data-choice="{answer.choice}"]')
-            await prove(page, "floor-1")
+            await show_credential(page, "floor-1")
             await self.until(lambda: prompt.id not in self.state.prompts, f"the answer to {prompt}")  # noqa: B023
             self.answered.append(prompt.kind)
 
@@ -177,7 +177,7 @@ async def sign_on(page: Any, id_: str) -> None:
     await page.click("#signon button[type=submit]")
 
 
-async def prove(page: Any, id_: str) -> None:
+async def show_credential(page: Any, id_: str) -> None:
     """Show a credential where a dialog asks for one."""
     await page.fill("#by-id", id_)
     await page.fill("#by-pin", PINS[id_])
@@ -191,26 +191,26 @@ async def no_dialog(page: Any, which: str = "dialog") -> None:
 
 
 @asynccontextmanager
-async def served(
+async def serve_table(
     browser: Any, folder: Path, game: str, decks: tuple[str, ...] = ("blue", "red")
-) -> AsyncIterator[Served]:
+) -> AsyncIterator[ServedPanel]:
     """An open table at a fast pace, and its panel."""
-    house, hands = silent_house(game, people_file(folder), speed=200.0, pace=0.004)
-    hands.silent = False
-    stage = Served(house, hands, browser)
+    house, hands = make_silent_table(game, people_file(folder), speed=200.0, pace=0.004)
+    hands.is_silent = False
+    stage = ServedPanel(house, hands, browser)
     data = folder / "data"
 
     async def begin(port: int = 0) -> None:
         ready: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        stage.panel = asyncio.create_task(show(house, port=port, on_ready=ready.set_result, folder=data))
+        stage.panel = asyncio.create_task(serve_panel(house, port=port, on_ready=ready.set_result, folder=data))
         stage.port = await ready
 
     stage.show = begin
-    tending = asyncio.create_task(tend(house))
+    tending = asyncio.create_task(run_hands(house))
     try:
         await begin()
         await house.open(*decks)
-        hands.silent = True
+        hands.is_silent = True
         yield stage
         assert not stage.errors, stage.errors
     finally:

@@ -62,9 +62,9 @@ def keep_in_memory(known: list[type[Message]] | None = None) -> tuple[io.BytesIO
 
 def signed_with(payload: bytes, type_: int = fr.EVENT) -> bytes:
     """A sealed frame's header and payload."""
-    return fr.head(fr.SEALED, type_, fr.FIRST_SEQ, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER) + payload
+    return fr.pack_header(fr.SEALED, type_, fr.FIRST_SEQ, fr.FIRST_SEQ, fr.NO_RE, fr.FIRST_COUNTER) + payload
 
 
-def captured_so_far(file: io.BytesIO) -> list[pcapng.Captured]:
+def captured_so_far(file: io.BytesIO) -> list[pcapng.CapturedPacket]:
     """Return the blocks of a capture so far, without decoding packets."""
     return list(pcapng.read(io.BytesIO(file.getvalue())))

@@ -8,7 +8,7 @@ import pytest
 
 from table_controller.table import events as ev
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, PLAIN, SLOTS, WILD_PROGRESSIVE, Floor, signs_show
+from tests.support.core import DEALER, NO_MACHINES, SLOTS, WILD_PROGRESSIVE, IdealTable, signs_report
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact
@@ -41,44 +41,44 @@ def by_method(manual: str, hand: str, automated: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("game", "dealing"), cases)
 
 
-def table(game: str, dealing: str = "automated_shoe", counts: bool = True, **choices: Any) -> Floor:
+def table(game: str, dealing: str = "automated_shoe", counts: bool = True, **choices: Any) -> IdealTable:
     """Return a table with a shuffler and every device of the dealing method; nothing has reported yet."""
     slots = {slot: kind for slot, kind in SLOTS[game].items() if slot != "shoe.1" or dealing != "hand"}
     if game == "over_under":
-        return Floor(game, slots, shuffler_counts=counts, **choices)
+        return IdealTable(game, slots, shuffler_counts=counts, **choices)
     chosen: dict[str, Any] = {"dealing": dealing, "two_decks": False, "shuffler_counts": counts} | choices
-    return Floor(game, slots, **chosen)
+    return IdealTable(game, slots, **chosen)
 
 
-def furniture(game: str, **choices: Any) -> Floor:
+def table_without_machines(game: str, **choices: Any) -> IdealTable:
     """Return a table without machines: shuffled by hand, dealt from a shoe that is no device."""
     dealing = "dealing_shoe" if game == "over_under" else "manual_shoe"
     slots: dict[str, DeviceFact] = {slot: kind for slot, kind in SLOTS[game].items() if kind == "bet_sensor"}
-    return Floor(game, slots, **PLAIN | {"dealing": dealing} | choices)
+    return IdealTable(game, slots, **NO_MACHINES | {"dealing": dealing} | choices)
 
 
-def wild(dealing: str = "automated_shoe", **choices: Any) -> Floor:
+def wild(dealing: str = "automated_shoe", **choices: Any) -> IdealTable:
     """Return a DJ Wild table with its progressive."""
     return table("dj_wild", dealing, **WILD_PROGRESSIVE | choices)
 
 
-def continuous(**choices: Any) -> Floor:
+def continuous(**choices: Any) -> IdealTable:
     """Return an Over/Under table that is dealt from a continuous shuffler."""
     chosen: dict[str, Any] = {"dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True}
-    return Floor("over_under", {"shuffler.1": "shuffler"}, **chosen | {"two_decks": False} | choices)
+    return IdealTable("over_under", {"shuffler.1": "shuffler"}, **chosen | {"two_decks": False} | choices)
 
 
-def powered(floor: Floor) -> Floor:
+def report_all_devices(floor: IdealTable) -> IdealTable:
     """Have every device report, and bring no deck."""
     floor.play(*(ev.SlotChanged(slot, "appear") for slot in floor.state.slots))
     floor.play(*(ev.SlotChanged(slot, "verify") for slot in floor.state.slots))
-    floor.play(*signs_show(floor.table))
+    floor.play(*signs_report(floor.table))
     return floor
 
 
-def ignore(floor: Floor, *kinds: str) -> Floor:
+def ignore(floor: IdealTable, *kinds: str) -> IdealTable:
     """Leave prompts of these kinds unanswered, and commands with these acts undone."""
-    floor.twist = lambda decision: [] if _kind(decision) in kinds else None
+    floor.override = lambda decision: [] if _kind(decision) in kinds else None
     return floor
 
 
@@ -86,18 +86,18 @@ def _kind(decision: Decision) -> str | None:
     return getattr(decision, "kind", None) or getattr(decision, "act", None)
 
 
-def bring(floor: Floor, deck: str = "blue", **about: Any) -> Floor:
+def bring_deck(floor: IdealTable, deck: str = "blue", **about: Any) -> IdealTable:
     """Bring a deck, and play everything that follows."""
     floor.play(ev.DeckReceived(deck, DEALER, **about))
     return floor
 
 
-def asked(floor: Floor) -> list[str]:
+def open_prompt_kinds(floor: IdealTable) -> list[str]:
     """Return the kinds of the open prompts."""
     return [prompt.kind for prompt in floor.prompts()]
 
 
-def why(floor: Floor, act: Any = "open_bets", slot: str | None = None, deck: str | None = None,
+def reasons_by_key(floor: IdealTable, act: Any = "open_bets", slot: str | None = None, deck: str | None = None,
         **more: Any) -> dict[str, str]:  # fmt: skip
     """Return every reason against an act, with its clause."""
     return {reason.key: reason.clause for reason in floor.table.permit(act, slot, deck, **more)}

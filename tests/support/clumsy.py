@@ -8,20 +8,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.shuffler import messages as m
-from tests.support.any_table import AnyTable
-from tests.support.beliefs import beliefs_hold, carried_out
+from tests.support.any_table import DisturbedMachine
+from tests.support.beliefs import check_reported_cards, run_command
 
 if TYPE_CHECKING:
-    from tests.support.bench import Bench
+    from tests.support.bench import ShufflerTestBench
 
 SEGMENTS: Final = ["feed", "bridge", "lift", "shelf", "unload", "stack", "drop"]
 SENSED: Final = ["feed", "bridge", "lift", "unload", "stack"]
 
 
-class ClumsyTable(AnyTable):
+class DisturbedShuffler(DisturbedMachine):
     """The faults of a shuffler, its checks, and how it is emptied and searched."""
 
-    b: Bench
+    b: ShufflerTestBench
 
     # --- what goes wrong ---------------------------------------------------------------------------------------
 
@@ -71,26 +71,26 @@ class ClumsyTable(AnyTable):
         """Compare a status with the truth."""
         self.true_or_unknown(status.inside)
 
-    def true_or_unknown(self, belief: int | None) -> None:
+    def true_or_unknown(self, reported: int | None) -> None:
         """Compare a reported number of cards inside with the truth."""
         inside = self.b.machine.mechanics.inside()
-        if belief is None:
+        if reported is None:
             self.figures["looks that found it unknown"] += 1
-        elif belief != inside:
-            unseen = inside - belief
-            assert 0 < unseen <= self._doubles, f"{belief} cards are reported inside, the truth is {inside}"
+        elif reported != inside:
+            unseen = inside - reported
+            assert 0 < unseen <= self._doubles, f"{reported} cards are reported inside, the truth is {inside}"
             self.figures["looks while a pair counted as one, unseen"] += 1
 
-    async def check_at_rest(self) -> None:
+    async def check_idle(self) -> None:
         """Check that view and firmware of an idle machine agree with the truth."""
         b = self.b
         self.check_firmware()
         self.true_or_unknown(b.view.inside)
         if not self._doubles:
-            await beliefs_hold(b)
+            await check_reported_cards(b)
         if b.machine.mechanics.inside() == 0:
             self._doubles = 0
-        if b.service.serves:
+        if b.service.is_in_service:
             assert not b.view.unsettled
             assert b.view.state in (m.State.IDLE, m.State.READY)
             kept = b.view.continuous and b.view.inside is not None
@@ -98,7 +98,7 @@ class ClumsyTable(AnyTable):
 
     # --- return to service --------------------------------------------------------------------------------------------
 
-    def mend(self) -> None:
+    def repair(self) -> None:
         """A technician changes rollers, wipes sensors and closes the door."""
         b = self.b
         for segment in SEGMENTS:
@@ -112,9 +112,9 @@ class ClumsyTable(AnyTable):
         b = self.b
         if state in ("HALTED", "DOUBTFUL"):
             b.inject("clear_path")
-            await carried_out(b, b.driver.clear_jam)
+            await run_command(b, b.driver.clear_jam)
         elif state == "READY":
-            await carried_out(b, b.driver.eject)
+            await run_command(b, b.driver.eject)
         else:
             return True
         return False

@@ -8,7 +8,7 @@ import tomllib
 from typing import TYPE_CHECKING, Final
 
 from firmware_bridge.keys import DeviceKey, new_key, save_approved, save_key
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from tests.support.tools import need_tool
 
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def lay_out(folder: Path, text: str) -> Path:
+def write_config(folder: Path, text: str) -> Path:
     """Write a table.toml with a key file for each of its devices and an approved list for all of them."""
     file = folder / "table.toml"
     file.write_text(text, "utf-8")
     config = tomllib.loads(text)
     kinds = config.get("device", {})
-    save_approved(folder / config["table"]["approved"], frozenset(approved(kind) for kind in kinds))
+    save_approved(folder / config["table"]["approved"], frozenset(approved_firmware(kind) for kind in kinds))
     for kind, numbers in kinds.items():
         for number, device in numbers.items():
             (folder / device["key"]).parent.mkdir(exist_ok=True)
@@ -45,11 +45,11 @@ folder = "data"
 """
 
 
-def saigon(
+def write_saigon_config(
     folder: Path, ports: str, key: Callable[[], bytes], *, enrolled: str = "", name: str = "T1", more: str = ""
 ) -> Path:
     """Write a table with a shuffler and a shoe; `ports` is their ports with KIND for which, `more` what comes last."""
-    save_approved(folder / "approved.toml", frozenset({approved("shuffler"), approved("shoe")}))
+    save_approved(folder / "approved.toml", frozenset({approved_firmware("shuffler"), approved_firmware("shoe")}))
     devices = ""
     for kind in ("shuffler", "shoe"):
         save_key(folder / f"{kind}.key", DeviceKey(f"SN-{kind}", kind, key(), enrolled))
@@ -58,7 +58,7 @@ def saigon(
     return folder / "table.toml"
 
 
-def everything_on(text: str) -> str:
+def uncomment_all(text: str) -> str:
     """Return an example with all commented choices enabled."""
     return re.sub(r"(?m)^#(?=\[|\w+ = )", "", text)
 

@@ -10,36 +10,36 @@ from typing import TYPE_CHECKING, Any
 from devices.kinds import kind_named
 from firmware_bridge.handshake import Trust
 from simulators.hosts.memory import MemoryHost
-from simulators.machine import approved
-from simulators.models import MODELS, make
-from simulators.mutants import spoil
-from table_controller.conformance.bench import Bench
-from table_controller.conformance.requirements import Requirement, Verdict, able, model_profile, requirements_of
-from table_controller.conformance.runner import Runner, meet
+from simulators.machine import approved_firmware
+from simulators.models import MODELS, make_machine
+from simulators.mutants import apply_mutant
+from table_controller.conformance.bench import ConformanceBench
+from table_controller.conformance.requirements import Requirement, RequirementVerdict, applicable, model_profile, requirements_of
+from table_controller.conformance.runner import Runner, identify_device
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
 
     from firmware_bridge.keys import DeviceKey
-    from simulators.machine import Machine
-    from table_controller.conformance.hands import Hands, Step
-    from table_controller.conformance.report import Line
+    from simulators.machine import SimulatedMachine
+    from table_controller.conformance.hands import Operator, ManualStep
+    from table_controller.conformance.report import RequirementResult
 
 
-class MachineHands:
+class MachineOperator:
     """Hands at a simulated machine in this process."""
 
     name = "a simulator's own hands"
-    patience = 30.0
+    effect_timeout_s = 30.0
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: SimulatedMachine) -> None:
         self._machine = machine
 
-    async def do(self, step: Step) -> None:
-        for word in step.words:
+    async def perform(self, step: ManualStep) -> None:
+        for word in step.faults:
             self._machine.inject(word)
 
-    now = do
+    request_now = perform
 
 
 def with_needs(ids: Iterable[str], requirements: list[Requirement]) -> list[Requirement]:
@@ -65,25 +65,25 @@ async def on_bench(
     seed: int = 1,
     mutant: str = "",
     faults: Iterable[str] = (),
-    hands: Callable[[Machine], Hands] = MachineHands,
+    hands: Callable[[SimulatedMachine], Operator] = MachineOperator,
     key_for: Callable[[DeviceKey], DeviceKey] = lambda key: key,
-) -> AsyncIterator[tuple[Bench, Machine]]:
+) -> AsyncIterator[tuple[ConformanceBench, SimulatedMachine]]:
     """A machine on the kit's bench, ready to be checked; at the end every card must be in one place."""
-    machine = make(model, f"{MODELS[model].machine.kind}.1", seed=seed)
+    machine = make_machine(model, f"{MODELS[model].machine.kind}.1", seed=seed)
     if mutant:
-        spoil(machine, mutant)
+        apply_mutant(machine, mutant)
     for fault in faults:
         machine.inject(fault)
     key = key_for(machine.key)
-    trust = Trust(key.kind, {key.serial: key}, frozenset([approved(machine.kind)]), role="bench")
+    trust = Trust(key.kind, {key.serial: key}, frozenset([approved_firmware(machine.kind)]), role="bench")
     profile = model_profile(machine.kind, machine.board.identity.capabilities)
-    bench = Bench(
+    bench = ConformanceBench(
         MemoryHost(machine).open, trust, kind_named(machine.kind), profile, hands(machine),
         count(10**18).__next__, Random(seed).randbytes,
     )  # fmt: skip
     await bench.open()
     try:
-        await meet(bench)
+        await identify_device(bench)
         yield bench, machine
     finally:
         bench.close()
@@ -91,10 +91,10 @@ async def on_bench(
     machine.world.check()
 
 
-def asked_of(machine: Machine, only: Iterable[str] = ()) -> list[Requirement]:
+def asked_of(machine: SimulatedMachine, only: Iterable[str] = ()) -> list[Requirement]:
     """Return the requirements of a machine: all, or some with the ones that they need."""
     capabilities = machine.board.identity.capabilities
-    asked = able(requirements_of(machine.kind), capabilities)
+    asked = applicable(requirements_of(machine.kind), capabilities)
     return with_needs(only, asked) if only else asked
 
 
@@ -102,7 +102,7 @@ async def examine(
     model: str = "shuffler",
     *,
     only: Iterable[str] = (),
-    during: Callable[[Requirement, Machine], None] = lambda *_: None,
+    during: Callable[[Requirement, SimulatedMachine], None] = lambda *_: None,
     **how: Any,
 ) -> Runner:
     """Check a machine and return the run. `during` is called before each check."""
@@ -112,7 +112,7 @@ async def examine(
     return run
 
 
-def with_verdict(lines: Iterable[Line], verdict: Verdict) -> set[str]:
+def with_verdict(lines: Iterable[RequirementResult], verdict: RequirementVerdict) -> set[str]:
     """Return the ids of the requirements that had this verdict."""
     return {line.id for line in lines if line.verdict is verdict}
 
@@ -121,6 +121,6 @@ def failures(runner: Runner) -> str:
     """Return what failed, and why, for a test that did not expect it."""
     return "\n".join(
         "\n   ".join([f"{line.id} {line.verdict}: {line.why} {line.expected} | {line.seen}", *line.transcript])
-        for line in runner.lines
-        if line.verdict is not Verdict.PASS
+        for line in runner.results
+        if line.verdict is not RequirementVerdict.PASS
     )

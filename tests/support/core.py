@@ -11,7 +11,7 @@ from table_controller.table import booking, dealing, shuffling, stub
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, Decision, Finding, Found, Prompt, Refused
+from table_controller.table.decisions import Command, Decision, Finding, HoldOpened, Prompt, RequestRefused
 from table_controller.table.signs import PAGE
 from tests.support.clauses import wrong_citations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from table_controller.rulebook import Edition
     from table_controller.rulebook.vocabulary import DeviceFact
-    from table_controller.table.permits import Row
-    from table_controller.table.state import Deck, Hold, Round, State
+    from table_controller.table.permits import ReasonRow
+    from table_controller.table.state import Deck, Hold, Round, TableState
 
 T = TypeVar("T", bound=Decision)
 
@@ -34,7 +34,7 @@ PEOPLE: Final = {"dealer": DEALER, "floorperson": FLOOR, "technician": TECH}
 
 # Rules that a rule mutation uses instead of the committed ones; otherwise empty.
 EDITIONS: Final[dict[str, Edition]] = {}
-PERMITS: Final[list[tuple[Row, ...]]] = []
+PERMITS: Final[list[tuple[ReasonRow, ...]]] = []
 
 _MACHINES: Final = {"dealing": "automated_shoe", "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
 # A table with every machine that the game can have.
@@ -58,7 +58,7 @@ WILD_PROGRESSIVE: Final[dict[str, Any]] = {
     "settings": {"envy_paid_to": "progressive_bettors", "stake_returned": "no"},
 }
 # A table without machines: no shuffler, and a shoe that is no device.
-PLAIN: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": False, "two_decks": False}
+NO_MACHINES: Final[dict[str, Any]] = {"shuffler": "none", "shuffler_counts": False, "two_decks": False}
 
 _SENSORS: Final[dict[str, DeviceFact]] = {f"bet_sensor.{n}": "bet_sensor" for n in range(1, 7)}
 _CARDS: Final[dict[str, DeviceFact]] = {"shuffler.1": "shuffler", "shoe.1": "shoe"}
@@ -76,20 +76,20 @@ def edition(game: str) -> Edition:
     return EDITIONS.get(game) or committed(game)
 
 
-def next_change(state: State, seat: int) -> int:
+def next_change(state: TableState, seat: int) -> int:
     """Return a number for the change that a sensor latches: above all that it has reported."""
     return state.spots[seat].sequence + 1 if seat in state.spots else 1
 
 
-def signs_show(table: Table) -> list[ev.Event]:
+def signs_report(table: Table) -> list[ev.Event]:
     """Return the events by which the panel's page and each meter sign report that they show the meter."""
-    if not table.context.progressive:
+    if not table.context.has_progressive:
         return []
     slots = [name for name, slot in table.state.slots.items() if slot.kind == "meter_sign"]
     return [ev.SignShown(sign) for sign in (PAGE, *slots)]
 
 
-class Floor:
+class IdealTable:
     """Plays a table: events go in one by one, and ideal devices and people answer the decisions.
 
     `twist(decision)` may return other events for a decision, or None for the ideal ones.
@@ -109,14 +109,14 @@ class Floor:
         self.seats: tuple[int, ...] = (1, 3, 6)
         self.side: dict[str, tuple[int, ...]] = {}  # side wager -> seats that have it
         self.dice: tuple[int, int, int] = (2, 3, 5)
-        self.insert = True  # somebody puts waiting decks into the shuffler
-        self.twist: Callable[[Decision], list[ev.Event] | None] = lambda _: None
+        self.loads_shuffler = True  # somebody puts waiting decks into the shuffler
+        self.override: Callable[[Decision], list[ev.Event] | None] = lambda _: None
         self._queue: deque[ev.Event] = deque()
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
     @property
-    def state(self) -> State:
+    def state(self) -> TableState:
         """The state of the core."""
         return self.table.state
 
@@ -152,7 +152,7 @@ class Floor:
         """Return the keys of the reasons against an actuation."""
         return {reason.key for reason in self.table.permit(act, slot, deck, **more)}
 
-    def against_opening(self) -> set[str]:
+    def reasons_against_opening(self) -> set[str]:
         """Return the keys of the reasons against a new round with the next deck."""
         deck = self.table.context.next_deck()
         return self.keys("open_bets", deck=deck.name if deck else None)
@@ -180,7 +180,7 @@ class Floor:
             decisions = self.step(self._queue.popleft())
             decided += decisions
             for decision in decisions:
-                twisted = self.twist(decision)
+                twisted = self.override(decision)
                 self._queue.extend(self.answer(decision) if twisted is None else twisted)
             if until is not None and any(until(decision) for decision in decisions):
                 self._queue.clear()
@@ -191,18 +191,18 @@ class Floor:
         """Answer all open prompts and commands as ideal people and devices do, until none is open."""
         self._queue.clear()
         for prompt in self.prompts():
-            twisted = self.twist(prompt)
+            twisted = self.override(prompt)
             self._queue.extend(self.answer(prompt) if twisted is None else twisted)
         for id_, issued in self.state.commands.items():
             command = Command(id_, issued.slot, issued.act, issued.number)
             self._queue.extend(self.answer(command))
         return self.play(most=most)
 
-    def start(self, *decks: str) -> Floor:
+    def start(self, *decks: str) -> IdealTable:
         """Have every device report, and bring decks."""
         self.play(*(ev.SlotChanged(slot, "appear") for slot in self.state.slots))
         self.play(*(ev.SlotChanged(slot, "verify") for slot in self.state.slots))
-        self.play(*signs_show(self.table))
+        self.play(*signs_report(self.table))
         for deck in decks or ("blue",):
             self.play(ev.DeckReceived(deck, DEALER))
         return self
@@ -211,7 +211,7 @@ class Floor:
         """Open a round, call no more bets, and play it to its end."""
         return self.play(ev.OpenRound(DEALER)) + self.play(ev.NoMoreBets(DEALER))
 
-    def to(self, phase: str) -> Floor:
+    def play_to(self, phase: str) -> IdealTable:
         """Play until the round is in a phase; its prompts stay open."""
         if self.phase == phase:
             return self
@@ -231,7 +231,7 @@ class Floor:
             self.play(until=there)
         raise AssertionError(f"the round does not come to {phase}: it is {self.phase}, {self.prompts()}")
 
-    def say(self, kind: str, choice: str | None = None, number: int | None = None, who: ev.Person | None = None,
+    def answer_prompt(self, kind: str, choice: str | None = None, number: int | None = None, who: ev.Person | None = None,
             seats: tuple[int, ...] = ()) -> list[Decision]:  # fmt: skip
         """Answer the single open prompt of a kind, without reactions."""
         prompt = self.prompt(kind)
@@ -242,11 +242,11 @@ class Floor:
 
     def count_stub(self, number: int) -> list[Decision]:
         """Answer the stub count: by the dealer, or by the floorperson after a different count of the shoe."""
-        return self.say("stub_recount" if self.prompts("stub_recount") else "stub", number=number)
+        return self.answer_prompt("stub_recount" if self.prompts("stub_recount") else "stub", number=number)
 
     def declare(self, trigger: str, **about: Any) -> list[Decision]:
         """Report an irregularity as the dealer."""
-        return self.step(ev.Declared(trigger, DEALER, **about))
+        return self.step(ev.IrregularityReported(trigger, DEALER, **about))
 
     def order(self, what: Any, **about: Any) -> list[Decision]:
         """Give an order as the floorperson."""
@@ -272,10 +272,10 @@ class Floor:
     def _hands(self) -> None:
         """Put a waiting deck into the shuffler."""
         shuffler = self.state.slots.get("shuffler.1")
-        waiting = [d for d in self.state.decks.values() if shuffling.waits(self.table.context, d)]
+        waiting = [d for d in self.state.decks.values() if shuffling.is_waiting(self.table.context, d)]
         used = mc.IDLE if self.state.dealing == "continuous_shuffler" else None
-        back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.at(d.name, "rack")]
-        if not self.insert or shuffler is None or shuffler.state != "in_service" or self.state.holds:
+        back = [d for d in self.state.decks.values() if d.state == mc.IN_PLAY and self.state.book.balance(d.name, "rack")]
+        if not self.loads_shuffler or shuffler is None or shuffler.state != "in_service" or self.state.holds:
             return
         if (self.state.shuffling == "machine" and shuffler.deck is None and waiting and not shuffler.intake) or (
             used == self.phase and back and not shuffler.intake
@@ -298,15 +298,15 @@ class Floor:
                 counts = self.table.context.submission.shuffler_counts
                 return [ev.ShuffleEnded(slot, count if counts else None, shuffled=True)]
             case "eject" | "clear_out":
-                return [ev.GivenOut(slot)]
+                return [ev.DeckGivenOut(slot)]
             case "load" if continuous:
-                return [ev.TakenIn(slot, self.state.book.at(self.state.slots[slot].deck or "", "rack"))]
+                return [ev.DiscardsTakenIn(slot, self.state.book.balance(self.state.slots[slot].deck or "", "rack"))]
             case "load":
                 return [ev.ShoeLoaded(slot, count if self.state.dealing == "automated_shoe" else None)]
             case "dispense":
                 return [ev.StackOut(slot, command.number)]
             case "give_stub" if self.state.dealing == "automated_shoe":
-                return [ev.StubOut(slot, stub.expected(self.table.context))]
+                return [ev.StubOut(slot, stub.expected_stub(self.table.context))]
             case "draw":
                 return [ev.NumberDrawn(slot, 4)]
             case "lock":
@@ -327,15 +327,15 @@ class Floor:
         if command.act == "return_to_service":
             return [ev.SlotChanged(command.slot, "verify")]
         if command.act == "start_round":
-            return [ev.CardsDrawn(command.slot, dealing.first_deal(self.table.context))]
+            return [ev.CardsDrawn(command.slot, dealing.first_deal_cards(self.table.context))]
         return []
 
     def _number(self, prompt: Prompt) -> int:
         return {
             "announce": sum(self.dice),
             "chips": len(self.state.progressive.accepted),
-            "stub": stub.expected(self.table.context) if self.state.round.seats_entered else 0,
-            "stub_recount": stub.expected(self.table.context),
+            "stub": stub.expected_stub(self.table.context) if self.state.round.seats_entered else 0,
+            "stub_recount": stub.expected_stub(self.table.context),
             "cut": self.edition.cards.count // 2,
             "cover_back": self.edition.cut.cover_above_bottom or 0,
             "surrender_count": self.edition.hand.cards,
@@ -349,7 +349,7 @@ class Floor:
         if prompt.kind.startswith("side_wagers/"):
             return self.side.get(prompt.kind.partition("/")[2], ())
         if prompt.kind == "progressive_envy":
-            return booking.envy_seats(self.table.context, prompt.seat or 0)
+            return booking.seats_paid_envy(self.table.context, prompt.seat or 0)
         regulars = self.state.regulars
         if prompt.kind == "seats" and self.table.context.submission.mid_shoe_entry_ban and regulars is not None:
             return tuple(seat for seat in self.seats if seat in regulars)  # no new player may enter before the shuffle
@@ -371,29 +371,29 @@ class Floor:
 # --- reading decisions ------------------------------------------------------------------------------------------------
 
 
-def of(kind: type[T], decisions: list[Decision]) -> list[T]:
+def decisions_of(kind: type[T], decisions: list[Decision]) -> list[T]:
     """Return the decisions of a kind."""
     return [decision for decision in decisions if isinstance(decision, kind)]
 
 
-def acts(decisions: list[Decision]) -> list[str]:
+def commanded_acts(decisions: list[Decision]) -> list[str]:
     """Return the acts of all commands."""
-    return [command.act for command in of(Command, decisions)]
+    return [command.act for command in decisions_of(Command, decisions)]
 
 
-def found(decisions: list[Decision]) -> Found:
+def found_irregularity(decisions: list[Decision]) -> HoldOpened:
     """Return the single irregularity found."""
-    (one,) = of(Found, decisions)
+    (one,) = decisions_of(HoldOpened, decisions)
     return one
 
 
 def findings(decisions: list[Decision], kind: str) -> list[Finding]:
     """Return the findings of a kind."""
-    return [finding for finding in of(Finding, decisions) if finding.kind == kind]
+    return [finding for finding in decisions_of(Finding, decisions) if finding.kind == kind]
 
 
-def refused(decisions: list[Decision]) -> str:
+def refusal_text(decisions: list[Decision]) -> str:
     """Return the sentence of the single refusal; there must be no other decision."""
-    assert all(isinstance(decision, Refused) for decision in decisions), decisions
-    (one,) = of(Refused, decisions)
+    assert all(isinstance(decision, RequestRefused) for decision in decisions), decisions
+    (one,) = decisions_of(RequestRefused, decisions)
     return one.what

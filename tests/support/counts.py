@@ -15,7 +15,7 @@ LAP: Final = int(os.environ.get("PITBOX_LAP", "1"))
 SEED: Final = 1 + 100_000 * (LAP - 1)
 
 
-class Count(int):
+class CaseCount(int):
     """Number of cases of a proof; a test that uses one reports it."""
 
 
@@ -25,15 +25,15 @@ class _Tally:
     cases = 0
 
 
-def many(count: int) -> Count:
+def count_cases(count: int) -> CaseCount:
     """Count and return the number of cases of a proof in a lap."""
     _Tally.cases += count
-    return Count(count)
+    return CaseCount(count)
 
 
-def draw(first: int, count: int) -> range:
+def draw_seeds(first: int, count: int) -> range:
     """Return so many seeds: from `first` on in `make proof`, and others in every further lap."""
-    number = many(count)
+    number = count_cases(count)
     return range(first + number * (LAP - 1), first + number * LAP)
 
 
@@ -45,5 +45,5 @@ def begin_test() -> None:
 def cases_of(test: object) -> int:
     """Return the number of cases of the last test: drawn ones, or else the counts of its module."""
     code, names = getattr(test, "__code__", None), getattr(test, "__globals__", {})
-    used = [names[name] for name in (code.co_names if code is not None else ()) if isinstance(names.get(name), Count)]
+    used = [names[name] for name in (code.co_names if code is not None else ()) if isinstance(names.get(name), CaseCount)]
     return _Tally.cases or sum(used) or 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.support.schema import objections
+from tests.support.schema import schema_errors
 from tools import ROOT, asyncapi
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DOCUMENT: Final = asyncapi.document()
 
 
-def is_the_file() -> bool:
+def is_committed() -> bool:
     """Return whether the committed file equals the document used here."""
     return (ROOT / "docs" / "asyncapi.yaml").read_text("utf-8") == asyncapi.text()
 
@@ -28,15 +28,15 @@ def channel_of(topic: str) -> str | None:
     return None
 
 
-def undescribed(heard: Iterable[tuple[str, bool, Any]]) -> list[str]:
+def undescribed_messages(received: Iterable[tuple[str, bool, Any]]) -> list[str]:
     """Return the errors of messages (topic, retained, body) by the description."""
     errors = []
-    for topic, _, body in heard:
+    for topic, _, body in received:
         name = channel_of(topic)
         if name is None:
             errors.append(f"{topic} is no channel")
             continue
         (message,) = DOCUMENT["channels"][name]["messages"]
         schema = DOCUMENT["components"]["messages"][message]["payload"]
-        errors += [f"{topic}: {error}" for error in objections(body, schema, DOCUMENT)]
+        errors += [f"{topic}: {error}" for error in schema_errors(body, schema, DOCUMENT)]
     return errors

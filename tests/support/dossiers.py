@@ -23,33 +23,33 @@ def currents(**strained: int) -> tuple[d.Current, ...]:
     return tuple(d.Current(motor, strained.get(motor, FREE)) for motor in MOTORS)
 
 
-def times(**last: float) -> tuple[d.Times, ...]:
+def times(**last: float) -> tuple[d.TransitsAtFault, ...]:
     """Return transit times of 53 cards; `last`: the last card's, as a factor of the usual."""
     return tuple(
-        d.Times(s, 53, ms * 1000, ms * 950, round(ms * 1000 * max(1.05, last.get(s, 1.0))), ms * 20,
+        d.TransitsAtFault(s, 53, ms * 1000, ms * 950, round(ms * 1000 * max(1.05, last.get(s, 1.0))), ms * 20,
                 round(ms * 1000 * last.get(s, 1.0)))
         for s, ms in _USUAL.items()
     )  # fmt: skip
 
 
-def edges(*passed: str, cards: int = 3, **pulse: float) -> tuple[d.Edge, ...]:
+def edges(*passed: str, cards: int = 3, **pulse: float) -> tuple[d.EdgeAtFault, ...]:
     """Return edges of whole cards, then of one that passed some sensors of the first leg; `pulse`: its lengths."""
-    edge_list: list[d.Edge] = []
+    edge_list: list[d.EdgeAtFault] = []
     at = 10_000_000
     for card in range(cards + 1):
         for sensor in SHUFFLER.legs[0].sensors if card < cards else passed:
             length = round(40_000 * (pulse.get(sensor, 1.0) if card == cards else 1.0))
-            edge_list += [d.Edge(sensor, True, at), d.Edge(sensor, False, at - length)]
+            edge_list += [d.EdgeAtFault(sensor, True, at), d.EdgeAtFault(sensor, False, at - length)]
             at -= 100_000
     return tuple(edge_list)
 
 
-def shuffler(what: d.What, segment: str | None = None, *, leg: int = 0, entered: int = 27, left: int = 0,
-             **more: Any) -> d.Dossier:  # fmt: skip
+def shuffler_report(what: d.HaltKind, segment: str | None = None, *, leg: int = 0, entered: int = 27, left: int = 0,
+             **more: Any) -> d.FaultReport:  # fmt: skip
     """Return a fault report of a shuffler with 53 cards."""
     fields: dict[str, Any] = {
-        "at_ns": 1, "complete": True, "machine": d.Machine("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
-        "halts": (d.Halt(what, "Jam", leg, segment, 27, entered, left),), "levels": levels(), "currents": currents(),
-        "account": d.Account(53, entered - left, left), "times": times(), "history": times(), "waited_us": 180_000,
+        "at_ns": 1, "complete": True, "machine": d.MachineIdentity("shuffler.1", "shuffler", "PB-S1", capabilities=("counts",)),
+        "halts": (d.MachineHalt(what, "Jam", leg, segment, 27, entered, left),), "levels": levels(), "currents": currents(),
+        "account": d.CardAccount(53, entered - left, left), "times": times(), "history": times(), "waited_us": 180_000,
     }  # fmt: skip
-    return d.Dossier(**(fields | more))
+    return d.FaultReport(**(fields | more))

@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge import supervisor
-from firmware_bridge.handshake import greet
+from firmware_bridge.handshake import open_session
 
 if TYPE_CHECKING:
     import pytest
@@ -21,6 +21,6 @@ def seed_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every handshake of every supervisor the same challenge; only for tests that compare runs."""
 
     async def seeded(wire: Wire, trust: Trust, decode: Any) -> tuple[Link, DeviceHello]:
-        return await greet(wire, trust, decode, Random(5).randbytes)
+        return await open_session(wire, trust, decode, Random(5).randbytes)
 
     monkeypatch.setattr(supervisor, "greet", seeded)

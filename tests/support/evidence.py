@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import tests
 from table_controller.table import events as ev
 from table_controller.table.core import Table
-from table_controller.table.decisions import Found, Prompt, Refused
+from table_controller.table.decisions import HoldOpened, Prompt, RequestRefused
 
 if TYPE_CHECKING:
-    from table_controller.table.decisions import Decision, Reason
+    from table_controller.table.decisions import Decision, DenialReason
 
 WITNESSES: Final = Path(tests.__file__).resolve().parent / "clause_witnesses.toml"
 # The environment variable that names the file to which every marked test appends what it showed.
@@ -32,7 +32,7 @@ COMPUTED: Final = "computed"  # the live core did not run
 SHOWN: Final = (REFUSED, ASKED, DRIVEN, COMPUTED)
 
 
-class Evidence:
+class ClauseEvidence:
     """What the live core did during one test."""
 
     def __init__(self) -> None:
@@ -48,9 +48,9 @@ class Evidence:
             match decision:
                 case Prompt():
                     self.asked.update(decision.clauses)
-                case Found():
+                case HoldOpened():
                     self.refused.update(decision.clauses)
-                case Refused():
+                case RequestRefused():
                     self.sentences.append(decision.what)
                     self.see_reasons(decision.reasons)
                     self._see_answer(table, event, decision.what)
@@ -66,7 +66,7 @@ class Evidence:
         if not sentence.endswith(" must answer this") or prompt.role == "floorperson":
             self.refused.update(prompt.clauses)
 
-    def see_reasons(self, reasons: tuple[Reason, ...]) -> None:
+    def see_reasons(self, reasons: tuple[DenialReason, ...]) -> None:
         """Record the reasons against an act."""
         self.driven = True
         self.refused.update(reason.clause for reason in reasons)
@@ -80,12 +80,12 @@ class Evidence:
         return DRIVEN if self.driven else COMPUTED
 
 
-_watching: list[Evidence] = []
+_watching: list[ClauseEvidence] = []
 
 
 def watch_core() -> None:
     """Watch every step and every permit of the live core from now on."""
-    go_on, permit = Table.go_on, Table.permit
+    go_on, permit = Table.advance, Table.permit
 
     def watched_go_on(self: Table, event: ev.Event) -> list[Decision]:
         decisions = go_on(self, event)
@@ -93,23 +93,23 @@ def watch_core() -> None:
             evidence.see_step(self, event, decisions)
         return decisions
 
-    def watched_permit(self: Table, *arguments: Any, **more: Any) -> tuple[Reason, ...]:
+    def watched_permit(self: Table, *arguments: Any, **more: Any) -> tuple[DenialReason, ...]:
         reasons = permit(self, *arguments, **more)
         for evidence in _watching:
             evidence.see_reasons(reasons)
         return reasons
 
-    Table.go_on = watched_go_on  # type: ignore[method-assign]
+    Table.advance = watched_go_on  # type: ignore[method-assign]
     Table.permit = watched_permit  # type: ignore[method-assign]
 
 
-def begin() -> Evidence:
+def begin() -> ClauseEvidence:
     """Begin to watch one test."""
-    _watching.append(Evidence())
+    _watching.append(ClauseEvidence())
     return _watching[-1]
 
 
-def end(evidence: Evidence, test: str, clauses: list[str]) -> str | None:
+def end(evidence: ClauseEvidence, test: str, clauses: list[str]) -> str | None:
     """End a test: record its evidence on request, or return how it falls short of the claim."""
     _watching.remove(evidence)
     shown = {clause: evidence.shows(clause) for clause in clauses}

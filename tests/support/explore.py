@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Moved
-from tests.support.monitor import Monitor
+from table_controller.table.decisions import StateChanged
+from tests.support.monitor import TableMonitor
 
 if TYPE_CHECKING:
     from table_controller.table import events as ev
     from table_controller.table.core import Table
     from table_controller.table.decisions import Decision
-    from tests.support.moves import Model
-    from tests.support.trouble import Move
+    from tests.support.moves import SearchModel
+    from tests.support.trouble import SearchMove
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_MONITOR: Final = msgspec.msgpack.Decoder(Monitor)
-_OPENED: Final = Moved("round", mc.BETTING)
+_MONITOR: Final = msgspec.msgpack.Decoder(TableMonitor)
+_OPENED: Final = StateChanged("round", mc.BETTING)
 # One move in so many is taken twice; a prime, so that the choice varies between states.
 _TWICE: Final = 7
 # States of a round that has ended.
@@ -31,7 +31,7 @@ _OVER: Final = (mc.VOID, mc.COMPLETE)
 _LEFT_OUT: Final = ("prompts", "holds", "commands", "next_id", "book", "money")
 
 
-def canonical(table: Table, monitor: Monitor) -> bytes:
+def canonical_state(table: Table, monitor: TableMonitor) -> bytes:
     """Return a canonical form of a state, without numbers that only count up.
 
     The card ledger is left out: it decides only texts, and the cards that a continuous shuffler expects.
@@ -60,7 +60,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
         money.settles, sorted(money.envied.items()), money.envy_paid, bool(money.envy),
     )  # fmt: skip
     if state.dealing == "continuous_shuffler":
-        kept["rack"] = [state.book.at(deck, "rack") > 0 for deck in state.decks]
+        kept["rack"] = [state.book.balance(deck, "rack") > 0 for deck in state.decks]
     if not table.context.submission.mid_shoe_entry_ban:
         del kept["regulars"]
     round_ = kept["round"]
@@ -107,7 +107,7 @@ def canonical(table: Table, monitor: Monitor) -> bytes:
     return _ENCODER.encode((kept, prompts, commands, held, monitor.key()))
 
 
-def walk(model: Model, *story: str) -> list[Decision]:
+def replay_moves(model: SearchModel, *story: str) -> list[Decision]:
     """Make moves by their names, monitored; return the decisions of the last one."""
     monitor = model.prepared()
     decided: list[Decision] = []
@@ -116,7 +116,7 @@ def walk(model: Model, *story: str) -> list[Decision]:
         assert name in known, f"{name} cannot happen now; there are: {', '.join(known)}"
         waiting: deque[ev.Event] = deque(known[name].events)
         decided = []
-        while waiting or (waiting := deque(model.at_once())):
+        while waiting or (waiting := deque(model.immediate_events())):
             event = waiting.popleft()
             decisions = model.table.step(event)
             monitor.watch(event, decisions, model.table.state)
@@ -124,7 +124,7 @@ def walk(model: Model, *story: str) -> list[Decision]:
     return decided
 
 
-class Node(NamedTuple):
+class SearchNode(NamedTuple):
     """A visited state: its snapshot, and how it was reached."""
 
     snapshot: bytes
@@ -133,23 +133,23 @@ class Node(NamedTuple):
     move: str
 
 
-class Search:
+class StateSearch:
     """Visits every state that a model can reach, or so many."""
 
-    def __init__(self, model: Model, most: int = 50_000) -> None:
+    def __init__(self, model: SearchModel, most: int = 50_000) -> None:
         self.model = model
         self.most = most
-        self.nodes: list[Node] = []
-        self.ways: list[list[int]] = []  # per state: its predecessors by good moves
-        self.opens: set[int] = set()  # states from which a round was opened
+        self.nodes: list[SearchNode] = []
+        self.good_predecessors: list[list[int]] = []  # per state: its predecessors by good moves
+        self.opening_states: set[int] = set()  # states from which a round was opened
         self.known: dict[bytes, int] = {}
         self._seen: dict[tuple[bytes, bytes], int] = {}  # exact states, for a quick lookup
         self.steps = 0
         self.moves = 0
         self.repeated = 0  # moves that were taken twice
-        self.whole = False  # the search is complete
+        self.is_exhausted = False  # the search is complete
 
-    def run(self) -> Search:
+    def run(self) -> StateSearch:
         """Search until nothing new is found, or the bound on states is reached."""
         table = self.model.table
         self._visit(-1, "", self.model.prepared(), trouble=False)
@@ -166,16 +166,16 @@ class Search:
                 if self.moves % _TWICE == 0:
                     self._again(move, node, decided)
             at += 1
-        self.whole = at == len(self.nodes)
+        self.is_exhausted = at == len(self.nodes)
         return self
 
-    def _make_move(self, move: Move, monitor: Monitor | None, at: int) -> list[Decision]:
+    def _make_move(self, move: SearchMove, monitor: TableMonitor | None, at: int) -> list[Decision]:
         """Make a move with the immediate reactions of devices; return all decisions."""
         table = self.model.table
         waiting: deque[ev.Event] = deque(move.events)
         decided: list[Decision] = []
         try:
-            while waiting or (waiting := deque(self.model.at_once())):
+            while waiting or (waiting := deque(self.model.immediate_events())):
                 event = waiting.popleft()
                 decisions = table.step(event)
                 self.steps += 1
@@ -183,12 +183,12 @@ class Search:
                 if monitor is not None:
                     monitor.watch(event, decisions, table.state)
                 if _OPENED in decisions:
-                    self.opens.add(at)
+                    self.opening_states.add(at)
         except Exception as error:
             raise AssertionError(f"{error!r} after\n{self.story(at)}\n-> {move.name}") from error
         return decided
 
-    def _again(self, move: Move, node: Node, decided: list[Decision]) -> None:
+    def _again(self, move: SearchMove, node: SearchNode, decided: list[Decision]) -> None:
         """Check that the same events from the same snapshot give the same decisions and state, byte for byte."""
         table = self.model.table
         after = table.snapshot()
@@ -197,22 +197,22 @@ class Search:
         assert table.snapshot() == after, f"{move.name}: another state the second time"
         self.repeated += 1
 
-    def _visit(self, parent: int, move: str, monitor: Monitor, *, trouble: bool) -> None:
+    def _visit(self, parent: int, move: str, monitor: TableMonitor, *, trouble: bool) -> None:
         """Record the current state of the table."""
         exact = self.model.table.snapshot(), _ENCODER.encode(monitor)
         known = self._seen.get(exact)
         if known is None:
-            known = self._seen[exact] = self._number(canonical(self.model.table, monitor), exact, parent, move)
+            known = self._seen[exact] = self._number(canonical_state(self.model.table, monitor), exact, parent, move)
         if parent >= 0 and not trouble:
-            self.ways[known].append(parent)
+            self.good_predecessors[known].append(parent)
 
     def _number(self, key: bytes, exact: tuple[bytes, bytes], parent: int, move: str) -> int:
         """Return a state's number, the next one if it is new."""
         known = self.known.get(key)
         if known is None:
             known = self.known[key] = len(self.nodes)
-            self.nodes.append(Node(*exact, parent, move))
-            self.ways.append([])
+            self.nodes.append(SearchNode(*exact, parent, move))
+            self.good_predecessors.append([])
         return known
 
     def story(self, at: int) -> str:
@@ -225,10 +225,10 @@ class Search:
 
     def stuck(self) -> list[int]:
         """Return the states from which no good moves lead to another round."""
-        way_out = set(self.opens)
+        way_out = set(self.opening_states)
         waiting = deque(way_out)
         while waiting:
-            for before in self.ways[waiting.popleft()]:
+            for before in self.good_predecessors[waiting.popleft()]:
                 if before not in way_out:
                     way_out.add(before)
                     waiting.append(before)

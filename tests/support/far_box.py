@@ -20,23 +20,23 @@ from firmware_bridge.errors import PitboxError
 from firmware_bridge.handshake import Trust
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.transport.serial import open_serial
-from simulators.house.power import NobodyElse
+from simulators.house.power import NoCredentials
 from simulators.house.table import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
-from table_controller.controller.plan import Place, Plan
+from table_controller.controller.plan import SlotPlan, Plan
 from table_controller.journal import reader
 from table_controller.journal.records import STEP, VERSION, decode_step
-from table_controller.journal.segment import Segment
+from table_controller.journal.segment import JournalSegment
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import software_digest
-from table_controller.journal.writer import Writer
+from table_controller.journal.writer import GroupCommitWriter
 from table_controller.rulebook import Submission, check_submission, edition
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from table_controller.controller.loop import Step
+    from table_controller.controller.loop import DurableStep
 
 CRASH: Final = "PITBOX_TEST_CRASH"
 POINTS: Final = ("before_sync", "after_sync", "before_write", "after_write")
@@ -46,7 +46,7 @@ JOURNAL: Final = "journal"
 _POLICY: Final = Policy(segment_bytes=256 << 10, ballast_bytes=1 << 20)
 
 
-class Points:
+class CrashPoints:
     """Counts the passes of each point, and kills the process at the named one."""
 
     def __init__(self, named: str) -> None:
@@ -54,7 +54,7 @@ class Points:
         self._left = int(number or 0)
         self._lock = threading.Lock()
 
-    def passing(self, point: str) -> None:
+    def count(self, point: str) -> None:
         if point == self.point:
             with self._lock:
                 self._left -= 1
@@ -63,15 +63,15 @@ class Points:
 
     def watch_disk(self) -> None:
         """Count every commit of this process; each is one sync."""
-        commit = Segment.append
+        commit = JournalSegment.append
 
-        def watched(segment: Segment, *details: Any) -> Any:
-            self.passing("before_sync")
+        def watched(segment: JournalSegment, *details: Any) -> Any:
+            self.count("before_sync")
             done = commit(segment, *details)
-            self.passing("after_sync")
+            self.count("after_sync")
             return done
 
-        Segment.append = watched  # type: ignore[method-assign,assignment]
+        JournalSegment.append = watched  # type: ignore[method-assign,assignment]
 
     def watched_port(self, path: Path) -> Any:
         """Return a function that opens a port whose writes are points."""
@@ -81,9 +81,9 @@ class Points:
             write = transport.write
 
             def watched(data: bytes) -> None:
-                self.passing("before_write")
+                self.count("before_write")
                 write(data)
-                self.passing("after_write")
+                self.count("after_write")
 
             transport.write = watched
             return transport
@@ -104,33 +104,33 @@ async def receive(reader: asyncio.StreamReader) -> tuple[Any, ...]:
     return what
 
 
-class BoxServer:
+class ForkedBox:
     """One boot of the shipped box, until it is stopped or killed; people are behind a socket."""
 
-    def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: Points, peer: Any) -> None:
+    def __init__(self, folder: Path, submission: Submission, kinds: dict[str, Any], points: CrashPoints, peer: Any) -> None:
         self._folder = folder
         self._reader, self._writer = peer
         self._tasks: set[asyncio.Task[None]] = set()
         self._sent = 0  # number of the last step sent to the people
         places = tuple(self._place(name, kind, points) for name, kind in kinds.items())
-        plan = Plan("forked", edition(submission.game), submission, places, NobodyElse())
+        plan = Plan("forked", edition(submission.game), submission, places, NoCredentials())
         self.clock = BoxClock()
         self.box = Box(plan, self.clock, snapshot_every=150)
 
-    def _place(self, name: str, kind: str, points: Points) -> Place:
+    def _place(self, name: str, kind: str, points: CrashPoints) -> SlotPlan:
         key = load_key(self._folder / f"{name}.key")
         trust = Trust(kind, {key.serial: key}, load_approved(self._folder / "approved.toml"))
-        return Place(name, kind, points.watched_port(self._folder / name), trust)
+        return SlotPlan(name, kind, points.watched_port(self._folder / name), trust)
 
-    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, Writer]:
+    def _open_journal(self, digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         store = Store.open(
             self._folder / JOURNAL, version=VERSION, digests=digests, policy=_POLICY, clocks=self.clock.now
         )
-        return store, Writer(store, lambda error: sys.exit(f"the journal failed: {error}"))
+        return store, GroupCommitWriter(store, lambda error: sys.exit(f"the journal failed: {error}"))
 
-    def _follow(self, step: Step) -> None:
+    def _follow(self, step: DurableStep) -> None:
         self._sent = step.seq
-        send(self._writer, ("step", step.event, step.decisions, self.box.running().table.snapshot()))
+        send(self._writer, ("step", step.event, step.decisions, self.box.running_controller().table.snapshot()))
 
     def _on_device_event(self, name: str, event: Any) -> None:
         if type(event).__name__ in ("GivenOut", "Dispensed", "Stub", "Shaken", "Reading", "NoRoll"):
@@ -139,9 +139,9 @@ class BoxServer:
     async def run(self) -> None:
         """Serve until the people stop it."""
         await self.box.begin(self._open_journal)
-        controller = self.box.running()
+        controller = self.box.running_controller()
         controller.followers.append(self._follow)
-        self.box.on_told.append(self._on_device_event)
+        self.box.on_device_event.append(self._on_device_event)
         while True:
             match await receive(self._reader):
                 case ("submit", event):
@@ -152,7 +152,7 @@ class BoxServer:
                     task.add_done_callback(self._tasks.discard)
                 case _:
                     break
-        while self.box.waiting:  # noqa: ASYNC110 - wait for pending records
+        while self.box.pending_records:  # noqa: ASYNC110 - wait for pending records
             await asyncio.sleep(0.002)
         await self.box.stop()
         for record in reader.read(self._folder / JOURNAL, self._sent + 1):  # the stop itself has no follower
@@ -173,10 +173,10 @@ class BoxServer:
 
 
 async def _boot(folder: Path, submission: Submission, kinds: dict[str, Any]) -> None:
-    points = Points(os.environ.get(CRASH, ""))
+    points = CrashPoints(os.environ.get(CRASH, ""))
     points.watch_disk()
     peer = await asyncio.open_unix_connection(folder / SOCKET)
-    box = BoxServer(folder, submission, kinds, points, peer)
+    box = ForkedBox(folder, submission, kinds, points, peer)
     try:
         await box.run()
     except asyncio.IncompleteReadError:

@@ -15,16 +15,16 @@ from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from firmware_bridge.errors import LinkClosed
-from simulators.control import lay_out_trust
+from simulators.control import write_trust_files
 from simulators.hosts.pty import PtyHost
-from simulators.house.winners import Winners
+from simulators.house.winners import WinningPlayers
 from table_controller.journal import reader
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
 from table_controller.table.decisions import BetAccepted
 from tests.support.far_box import POINTS, SOCKET, receive, send
-from tests.support.power_cuts import BETTORS, CutHouse, Watch, choices_of, compare, decided, shown
+from tests.support.power_cuts import BETTORS, PowerCutTable, LightWatch, choices_of, compare, decided, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,48 +38,48 @@ SPEED = 400.0
 # Time limit of a boot on a busy computer (s).
 LIMIT = 60.0
 # If a crash point is not reached within this time (s), the box is killed anyway.
-TOO_FAR = 1.5
+POINT_TIMEOUT_S = 1.5
 # A claimed hand is paid after at most about this time (s).
 UNTIL_PAID = 0.15
 
 
-class FarDriver:
+class KilledBoxDriver:
     """A driver reached through the box's socket."""
 
-    def __init__(self, box: Mirror, slot: str) -> None:
+    def __init__(self, box: KilledBox, slot: str) -> None:
         self._box, self._slot = box, slot
 
     def __getattr__(self, method: str) -> Any:
         return lambda *arguments: self._box.call(self._slot, method, arguments)
 
 
-class FarView(NamedTuple):
+class KilledBoxView(NamedTuple):
     """The view of a device's link that people need."""
 
     connected: bool
 
 
-class FarSlot:
+class KilledBoxSlot:
     """A slot, with the parts that people need."""
 
-    def __init__(self, box: Mirror, name: str) -> None:
+    def __init__(self, box: KilledBox, name: str) -> None:
         self._box = box
-        self.driver = FarDriver(box, name)
+        self.driver = KilledBoxDriver(box, name)
 
     @property
-    def view(self) -> FarView:
+    def view(self) -> KilledBoxView:
         """Return a connected view while the box runs: these machines are never unplugged."""
-        return FarView(self._box.powered)
+        return KilledBoxView(self._box.powered)
 
 
-class Mirror:
+class KilledBox:
     """The box as its screen shows it: a table that follows the steps on its disk."""
 
-    def __init__(self, house: FarHouse, table: Table) -> None:
+    def __init__(self, house: KilledBoxTable, table: Table) -> None:
         self.house = house
         self.table = table
         self.controller = self
-        self.slots: Any = {name: FarSlot(self, name) for name in house.machines}
+        self.slots: Any = {name: KilledBoxSlot(self, name) for name in house.machines}
         self.powered = False
         self.pid = 0
         self.boots = 0
@@ -124,9 +124,9 @@ class Mirror:
                 self.table.restore(snapshot)
                 if isinstance(event, ev.BoxStarted):
                     self.powered, self.boots = True, event.boot
-                self.house.stepped(event, decisions)
+                self.house.see_step(event, decisions)
             case ("told", slot, event):
-                self.house.people.told(slot, event)
+                self.house.people.see_device_event(slot, event)
             case ("answer", number, failed):
                 waiting = self._calls.get(number)
                 if waiting is not None and not waiting.done():
@@ -140,27 +140,27 @@ class Mirror:
         assert self._peer is not None
         send(self._peer, ("stop",))
 
-    async def bury(self) -> None:
+    async def disconnect(self) -> None:
         """Do nothing: the box is in another process."""
 
 
-class FarWatch(Watch):
+class KilledBoxWatch(LightWatch):
     """Only records the lights; the disk is read after the box is killed."""
 
     def _light(self, number: int, seat: int) -> None:
         self.lit.append((number, seat))
 
 
-class FarHouse(CutHouse):
-    """`async with FarHouse(...)`: machines on ptys, and a program that forks boxes."""
+class KilledBoxTable(PowerCutTable):
+    """`async with KilledBoxTable(...)`: machines on ptys, and a program that forks boxes."""
 
     box: Any
 
     @property
-    def dark(self) -> bool:
+    def is_box_down(self) -> bool:
         return not self.box.powered
 
-    def ask_again(self) -> bool:
+    def request_reports_again(self) -> bool:
         """Return False: the box itself asks an unverified device again."""
         return False
 
@@ -168,7 +168,7 @@ class FarHouse(CutHouse):
         self.folder = folder
         self._chosen = choices_of(GAME, seed)
         super().__init__(GAME, seed=seed, speed=SPEED, pace=PACE, choices=self._chosen)
-        self.watch = FarWatch(self)
+        self.watch = KilledBoxWatch(self)
         self._hosts: list[PtyHost] = []
         self._server: Any = None
         self._program: Any = None
@@ -177,15 +177,15 @@ class FarHouse(CutHouse):
 
     def _start(self) -> Any:
         kinds: Any = {slot: machine.kind for slot, machine in self.machines.items()}
-        return Mirror(self, Table(self.edition, self.submission, kinds))
+        return KilledBox(self, Table(self.edition, self.submission, kinds))
 
-    def stepped(self, event: ev.Event, decisions: Any) -> None:
+    def see_step(self, event: ev.Event, decisions: Any) -> None:
         """Show people a step that is on disk."""
         self._stepped(event, decisions)
 
-    async def __aenter__(self) -> FarHouse:
+    async def __aenter__(self) -> KilledBoxTable:
         for name, machine in self.machines.items():
-            lay_out_trust(machine, self.folder)
+            write_trust_files(machine, self.folder)
             self._hosts.append(PtyHost(machine, self.folder / name))
         self._server = await asyncio.start_unix_server(self.box.serve, self.folder / SOCKET)
         pairs = [f"{name}={machine.kind}" for name, machine in self.machines.items()]
@@ -226,7 +226,7 @@ class FarHouse(CutHouse):
             while not self.box.powered and not ended.done():  # noqa: ASYNC110 - another process is waited for
                 await asyncio.sleep(0.005)
         if self.box.powered:
-            self.people.look_again()
+            self.people.look_at_screen()
 
     def kill(self) -> None:
         """Kill the box, if it runs."""
@@ -243,13 +243,13 @@ class FarHouse(CutHouse):
 
         self.on_claim = claimed
 
-    def spare(self) -> None:
+    def cancel_kill(self) -> None:
         """Cancel the kill after the next claim."""
         self.on_claim = None
         if self._soon is not None:
             self._soon.cancel()
 
-    async def over(self) -> None:
+    async def until_dead(self) -> None:
         """Wait until the box is dead and its last message is read."""
         assert self._ended is not None
         async with asyncio.timeout(LIMIT):
@@ -263,35 +263,35 @@ class FarHouse(CutHouse):
 
     # --- under load ---------------------------------------------------------------------------------------------------
 
-    async def load(self, rng: Random) -> None:
+    async def play_until_dead(self, rng: Random) -> None:
         """Play rounds with bets until the box is dead."""
-        while not self.dark:
-            await self.rest()
+        while not self.is_box_down:
+            await self.until_quiescent()
             if not self.box.powered:
                 return
             state = self.controller.table.state
             if state.round.state == mc.BETTING:
                 self.controller.submit(ev.NoMoreBets(_dealer()))
             elif not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
-                await self.bring(f"deck {len(state.decks)}")
+                await self.bring_deck(f"deck {len(state.decks)}")
             else:
                 await self.round(tuple(seat for seat in BETTORS if rng.random() < 0.7))
             await asyncio.sleep(0.01)
 
-    async def to_rest(self) -> None:
+    async def until_round_played(self) -> None:
         """Resume play until one more round was played from open to idle."""
         async with asyncio.timeout(4 * LIMIT):
             while True:
-                await self.rest()
+                await self.until_quiescent()
                 state = self.controller.table.state
                 if state.round.state == mc.BETTING:
                     self.controller.submit(ev.NoMoreBets(_dealer()))
                 elif state.round.state == mc.IDLE and not state.holds and not state.prompts:
                     before = state.round.number
                     if not [deck for deck in state.decks.values() if deck.state != mc.REMOVED]:
-                        await self.bring(f"deck {len(state.decks)}")
+                        await self.bring_deck(f"deck {len(state.decks)}")
                     await self.round(BETTORS)
-                    await self.rest()
+                    await self.until_quiescent()
                     state = self.controller.table.state
                     if state.round.number > before and state.round.state == mc.IDLE:
                         return
@@ -305,16 +305,16 @@ def _dealer() -> ev.Person:
 async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
     """Kill a table's box so often, at random and at every crash point in turn; compare with the truth."""
     rng, seen = Random(seed), Counter[str]()
-    async with FarHouse(folder, seed) as house:
+    async with KilledBoxTable(folder, seed) as house:
         await house.boot()
-        await house.bring("blue")
-        await house.bring("red")
+        await house.bring_deck("blue")
+        await house.bring_deck("red")
         for number in range(kills):
             point = (*POINTS, "random", "claim")[number % (len(POINTS) + 2)]
             if point == "claim":
                 house.kill_soon(rng.uniform(0.0, UNTIL_PAID))
             crash = f"{point}:{rng.randrange(1, 120)}" if point in POINTS else ""
-            await _one_kill(house, crash, rng.uniform(0.0, 0.7) if point == "random" else TOO_FAR, rng)
+            await _one_kill(house, crash, rng.uniform(0.0, 0.7) if point == "random" else POINT_TIMEOUT_S, rng)
             seen["kills"] += 1
             seen[point] += 1
             records = house.records()
@@ -323,29 +323,29 @@ async def kill_and_compare(folder: Path, seed: int, kills: int) -> Counter[str]:
             on_disk = {(d.round, d.seat) for d in decided(records) if isinstance(d, BetAccepted)}
             assert set(house.watch.lit) <= on_disk, f"lit and not on disk: {set(house.watch.lit) - on_disk}"
         await house.boot()
-        await house.to_rest()
+        await house.until_round_played()
         seen["boots"] = house.box.boots
         house.box.stop()
-        await house.over()
+        await house.until_dead()
         records, verdict = house.records(), reader.verify(house.folder / "journal")
         assert verdict.ok, verdict
         compare(house, house.watch, records)
         seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(records))
         seen["lights"] = len(house.watch.lit)
-        assert isinstance(house.people, Winners)
+        assert isinstance(house.people, WinningPlayers)
         seen["hits"] = len(house.people.paid)
         seen["rounds"] = house.controller.table.state.round.number
     return seen
 
 
-async def _one_kill(house: FarHouse, crash: str, after: float, rng: Random) -> None:
+async def _one_kill(house: KilledBoxTable, crash: str, after: float, rng: Random) -> None:
     """Run a box until it dies: at a point, or after some seconds."""
-    if house.dark:
+    if house.is_box_down:
         await house.boot(crash)
     killer = asyncio.get_running_loop().call_later(after, house.kill)
     try:
-        await house.load(rng)
-        await house.over()
+        await house.play_until_dead(rng)
+        await house.until_dead()
     finally:
         killer.cancel()
-        house.spare()
+        house.cancel_kill()

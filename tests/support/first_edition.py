@@ -16,7 +16,7 @@ from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
 
 if TYPE_CHECKING:
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 FILES: Final = Path(tests.__file__).parent / "fixtures" / "first_edition"
 EXPORT: Final = FILES / "export"
@@ -32,7 +32,7 @@ def copied(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(FILES / name, folder / name.replace("/", "-")))
 
 
-def opened(folder: Path, floor: Floor) -> tuple[Store, dict[str, str]]:
+def opened(folder: Path, floor: IdealTable) -> tuple[Store, dict[str, str]]:
     """Open a journal for writing as a box of this version does."""
     context = floor.table.context
     digests = digests_of(context.edition, context.submission, dict(floor.slots))

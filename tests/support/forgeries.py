@@ -19,25 +19,25 @@ if TYPE_CHECKING:
 Records = list[dict[str, Any]]
 
 
-class Export:
+class ForgedExport:
     """An export in memory: its manifest and its records."""
 
     def __init__(self, folder: Path) -> None:
         self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
         self.records: Records = [json.loads(line) for line in (folder / RECORDS).read_bytes().splitlines()]
 
-    def copy(self) -> Export:
+    def copy(self) -> ForgedExport:
         """Return a copy that may be changed."""
         return deepcopy(self)
 
-    def write(self, folder: Path, *, anew: bool) -> Path:
+    def write(self, folder: Path, *, rechain: bool) -> Path:
         """Write the export; `anew`: recompute numbers, bodies, heads and manifest, as an attacker on the box can."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        if anew:
+        if rechain:
             self._chain()
         data = b"".join(json.dumps(record, separators=(",", ":")).encode() + b"\n" for record in self.records)
-        if anew:
+        if rechain:
             self.manifest["sha256"] = sha256(data).hexdigest()
         (folder / RECORDS).write_bytes(data)
         (folder / MANIFEST).write_text(json.dumps(self.manifest))
@@ -78,7 +78,7 @@ class Export:
         decisions: list[dict[str, Any]] = self.records[place]["content"]["decisions"]
         return decisions
 
-    def told(self, place: int) -> dict[str, Any]:
+    def step_event(self, place: int) -> dict[str, Any]:
         """Return the event of a step."""
         event: dict[str, Any] = self.records[place]["content"]["event"]
         return event
@@ -111,57 +111,57 @@ class Forgery(NamedTuple):
     """A change that returns the index of the revealing record (None: the end), and the expected finding."""
 
     name: str
-    change: Callable[[Export], int | None]
-    says: str
-    anew: bool = True
+    change: Callable[[ForgedExport], int | None]
+    finding: str
+    rechain: bool = True
 
 
 # --- of the file, without a new chain ---------------------------------------------------------------------------------
 
 
-def _altered_body(e: Export) -> int:
+def _altered_body(e: ForgedExport) -> int:
     place = e.event("NoMoreBets")
     body = base64.b64decode(e.records[place]["body"]).replace(b'"D1"', b'"D2"')
     e.records[place]["body"] = base64.b64encode(body).decode()
     return place
 
 
-def _altered_content(e: Export) -> int:
+def _altered_content(e: ForgedExport) -> int:
     place = e.event("NoMoreBets")
-    e.told(place)["who"]["credential"] = "D2"
+    e.step_event(place)["who"]["credential"] = "D2"
     return place
 
 
-def _altered_time(e: Export) -> int:
+def _altered_time(e: ForgedExport) -> int:
     place = e.event("NoMoreBets")
     e.records[place]["wall_ns"] += 1
     return place
 
 
-def _dropped(e: Export) -> int:
+def _dropped(e: ForgedExport) -> int:
     place = e.event("NoMoreBets")
     del e.records[place]
     return place
 
 
-def _exchanged(e: Export) -> int:
+def _exchanged(e: ForgedExport) -> int:
     e.records[40], e.records[41] = e.records[41], e.records[40]
     return 40
 
 
-def _cut_short(e: Export) -> None:
+def _cut_short(e: ForgedExport) -> None:
     del e.records[-5:]
 
 
-def _other_digest(e: Export) -> None:
+def _other_digest(e: ForgedExport) -> None:
     e.manifest["sha256"] = "00" * 32
 
 
-def _other_end(e: Export) -> None:
+def _other_end(e: ForgedExport) -> None:
     e.manifest["head_after"] = "00" * 32
 
 
-def _twice(e: Export) -> int:
+def _twice(e: ForgedExport) -> int:
     e.records.insert(41, e.records[40])
     return 41
 
@@ -169,51 +169,51 @@ def _twice(e: Export) -> int:
 # --- of what happened, with a new chain -------------------------------------------------------------------------------
 
 
-def _order_removed(e: Export) -> int:
+def _order_removed(e: ForgedExport) -> int:
     place = e.drop("Command", act="dispense")
-    return next(n for n in range(place, len(e.records)) if e.told(n)["type"] == "StackOut")
+    return next(n for n in range(place, len(e.records)) if e.step_event(n)["type"] == "StackOut")
 
 
-def _step_removed(e: Export) -> int:
+def _step_removed(e: ForgedExport) -> int:
     place, _ = e.decision("Command", act="shuffle")
     del e.records[place]
     return e.event("ShuffleEnded")
 
 
-def _report_made_up(e: Export) -> int:
+def _report_made_up(e: ForgedExport) -> int:
     place = e.event("StackOut")
     e.records.insert(place + 1, deepcopy(e.records[place]))
     e.decided(place + 1).clear()
     return place + 1
 
 
-def _ended_twice(e: Export) -> int:
+def _ended_twice(e: ForgedExport) -> int:
     place = e.event("CommandEnded")
     e.records.insert(place + 1, deepcopy(e.records[place]))
     e.decided(place + 1).clear()
     return place + 1
 
 
-def _number_again(e: Export) -> int:
+def _number_again(e: ForgedExport) -> int:
     _, first = e.decision("Command")
     place, second = e.decision("Command", 5)
     second["id"] = first["id"]
     return place
 
 
-def _stack_short(e: Export) -> int:
+def _stack_short(e: ForgedExport) -> int:
     place = e.event("StackOut")
-    e.told(place)["count"] -= 1
+    e.step_event(place)["count"] -= 1
     return place
 
 
-def _shuffle_short(e: Export) -> int:
+def _shuffle_short(e: ForgedExport) -> int:
     place = e.event("ShuffleEnded")
-    e.told(place)["count"] -= 1
+    e.step_event(place)["count"] -= 1
     return place
 
 
-def _irregularity_hidden(e: Export) -> int:
+def _irregularity_hidden(e: ForgedExport) -> int:
     """Remove every decision about a short deck."""
     place, irregularity = e.decision("Found", trigger="count_wrong")
     e.decided(place)[:] = [d for d in e.decided(place) if d["type"] not in ("Found", "Finding", "Prompt")]
@@ -221,27 +221,27 @@ def _irregularity_hidden(e: Export) -> int:
     return place
 
 
-def _stub_short(e: Export) -> int:
+def _stub_short(e: ForgedExport) -> int:
     place = e.event("StubOut")
-    e.told(place)["count"] -= 1
+    e.step_event(place)["count"] -= 1
     return place
 
 
-def _stub_miscounted(e: Export) -> int:
+def _stub_miscounted(e: ForgedExport) -> int:
     (prompt,) = {d["id"] for _, d in [e.decision("Prompt", kind="stub")]}
     place = e.event("Answer", prompt=prompt)
-    e.told(place)["number"] += 1
+    e.step_event(place)["number"] += 1
     return place
 
 
-def _chips_miscounted(e: Export) -> int:
+def _chips_miscounted(e: ForgedExport) -> int:
     _, prompt = e.decision("Prompt", kind="chips")
     place = e.event("Answer", prompt=prompt["id"])
-    e.told(place)["number"] += 1
+    e.step_event(place)["number"] += 1
     return place
 
 
-def _not_cleared(e: Export) -> int:
+def _not_cleared(e: ForgedExport) -> int:
     """Remove an acknowledgment; the next command to the device reveals it."""
     place, irregularity = e.decision("Found", trigger="shoe_fault")
     cleared, _ = e.decision("Cleared", hold=irregularity["hold"])
@@ -255,26 +255,26 @@ def _not_cleared(e: Export) -> int:
     )  # fmt: skip
 
 
-def _cleared_by_another(e: Export) -> int:
+def _cleared_by_another(e: ForgedExport) -> int:
     place, cleared = e.decision("Cleared")
     cleared["credential"] = "F9"
     return place
 
 
-def _answered_by_another_role(e: Export) -> int:
+def _answered_by_another_role(e: ForgedExport) -> int:
     _, prompt = e.decision("Prompt", role="floorperson", kind="hit_validate")
     place = e.event("Answer", prompt=prompt["id"])
-    e.told(place)["who"]["role"] = "dealer"
+    e.step_event(place)["who"]["role"] = "dealer"
     return place
 
 
-def _no_call(e: Export) -> int:
+def _no_call(e: ForgedExport) -> int:
     place = e.event("NoMoreBets")
-    e.told(place)["type"] = "OpenRound"
+    e.step_event(place)["type"] = "OpenRound"
     return place
 
 
-def _not_closed(e: Export) -> int:
+def _not_closed(e: ForgedExport) -> int:
     e.drop("Moved", what="round", state="no_more_bets")
     return e.decision("Moved", what="round", state="locked")[0]
 
@@ -283,7 +283,7 @@ def _about(event: dict[str, Any], command: int) -> bool:
     return command in (event.get("command"), event.get("lock"))
 
 
-def _never_locked(e: Export) -> int:
+def _never_locked(e: ForgedExport) -> int:
     """Remove the lock of one sensor and everything about it."""
     place, lock = e.decision("Command", act="lock", slot="bet_sensor.2")
     e.decided(place).remove(lock)
@@ -291,13 +291,13 @@ def _never_locked(e: Export) -> int:
     return e.decision("Command", act="dispense")[0]
 
 
-def _latch_turned(e: Export) -> int:
+def _latch_turned(e: ForgedExport) -> int:
     place, bet = e.decision("BetAccepted")
-    e.told(e.event("SeatLatched", seat=bet["seat"]))["bet"] = False
+    e.step_event(e.event("SeatLatched", seat=bet["seat"]))["bet"] = False
     return place
 
 
-def _counted_twice(e: Export) -> int:
+def _counted_twice(e: ForgedExport) -> int:
     place, bet = e.decision("BetAccepted")
     again = deepcopy(bet)
     added = bet["entry"]["meter_after"] - bet["entry"]["meter_before"]
@@ -313,7 +313,7 @@ def _counted_twice(e: Export) -> int:
     return place
 
 
-def _one_micro_dollar(e: Export) -> int:
+def _one_micro_dollar(e: ForgedExport) -> int:
     """Move one micro-dollar from the house, so that all accounts still sum to zero."""
     place, bet = e.decision("BetAccepted")
     for moved in bet["entry"]["transfers"]:
@@ -323,26 +323,26 @@ def _one_micro_dollar(e: Export) -> int:
     return place
 
 
-def _meter_reported_wrong(e: Export) -> int:
+def _meter_reported_wrong(e: ForgedExport) -> int:
     place, bet = e.decision("BetAccepted", 1)
     bet["entry"]["meter_after"] -= 1
     return place
 
 
-def _entry_removed(e: Export) -> int:
+def _entry_removed(e: ForgedExport) -> int:
     """Remove the booking of a bet; its light reveals it."""
     place, bet = e.decision("BetAccepted", 1)
     e.decided(place).remove(bet)
     return place
 
 
-def _share_less(e: Export) -> int:
+def _share_less(e: ForgedExport) -> int:
     place, hit = e.decision("HitClaimed")
     hit["share"] -= 10_000
     return place
 
 
-def _paid_twice(e: Export) -> int:
+def _paid_twice(e: ForgedExport) -> int:
     place, paid = e.entry("hand_pay_paid")
     again = deepcopy(paid)
     again["entry"]["number"] += 1
@@ -350,32 +350,32 @@ def _paid_twice(e: Export) -> int:
     return place
 
 
-def _no_slip(e: Export) -> int:
+def _no_slip(e: ForgedExport) -> int:
     place, paid = e.entry("hand_pay_paid")
     del paid["entry"]["document"]
     return place
 
 
-def _falls_otherwise(e: Export) -> int:
+def _falls_otherwise(e: ForgedExport) -> int:
     """Call a correction by another name."""
     place, wrong = e.entry("correction")
     wrong["entry"]["kind"] = "seed"
     return place
 
 
-def _one_person(e: Export) -> int:
+def _one_person(e: ForgedExport) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["second"]["credential"] = e.told(place)["who"]["credential"]
+    e.step_event(place)["second"]["credential"] = e.step_event(place)["who"]["credential"]
     return place
 
 
-def _other_amount(e: Export) -> int:
+def _other_amount(e: ForgedExport) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["amount"] += 1
+    e.step_event(place)["amount"] += 1
     return place
 
 
-def _not_returned(e: Export) -> int:
+def _not_returned(e: ForgedExport) -> int:
     """Keep the last bet of a void round."""
     place, bet = e.decision("BetReturned", -1)
     e.decided(place).remove(bet)
@@ -391,41 +391,41 @@ def _not_returned(e: Export) -> int:
     )  # fmt: skip
 
 
-def _other_rate(e: Export) -> int:
+def _other_rate(e: ForgedExport) -> int:
     for record in e.records:
         if record["kind"] == "box":
             record["content"]["terms"]["meter"]["rate_bp"] -= 100
     return e.decision("BetAccepted")[0]
 
 
-def _terms_changed(e: Export) -> int:
+def _terms_changed(e: ForgedExport) -> int:
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     e.records[place]["content"]["terms"]["cards"] += 1
     return place
 
 
-def _other_software(e: Export) -> int:
+def _other_software(e: ForgedExport) -> int:
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
     e.records[place]["content"]["digests"]["software"] = "00" * 32
     return place
 
 
-def _boot_hidden(e: Export) -> int:
+def _boot_hidden(e: ForgedExport) -> int:
     place = next(n for n, r in enumerate(e.records) if r["kind"] == "start" and r["boot"] == 2)
     del e.records[place]
     return place
 
 
 FORGERIES: Final = (
-    Forgery("altered body", _altered_body, "its head is not", anew=False),
-    Forgery("altered readable content", _altered_content, "not what was chained", anew=False),
-    Forgery("altered time", _altered_time, "its head is not", anew=False),
-    Forgery("dropped record", _dropped, "is missing", anew=False),
-    Forgery("exchanged records", _exchanged, "is missing or out of its place", anew=False),
-    Forgery("repeated record", _twice, "out of its place", anew=False),
-    Forgery("cut short", _cut_short, "counts other records", anew=False),
-    Forgery("other digest", _other_digest, "digest is not", anew=False),
-    Forgery("other last head", _other_end, "another last head", anew=False),
+    Forgery("altered body", _altered_body, "its head is not", rechain=False),
+    Forgery("altered readable content", _altered_content, "not what was chained", rechain=False),
+    Forgery("altered time", _altered_time, "its head is not", rechain=False),
+    Forgery("dropped record", _dropped, "is missing", rechain=False),
+    Forgery("exchanged records", _exchanged, "is missing or out of its place", rechain=False),
+    Forgery("repeated record", _twice, "out of its place", rechain=False),
+    Forgery("cut short", _cut_short, "counts other records", rechain=False),
+    Forgery("other digest", _other_digest, "digest is not", rechain=False),
+    Forgery("other last head", _other_end, "another last head", rechain=False),
     Forgery("command without order", _order_removed, "without a command"),
     Forgery("step removed", _step_removed, "without a command"),
     Forgery("report made up", _report_made_up, "without a command"),

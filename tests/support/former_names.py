@@ -9,9 +9,9 @@ import msgspec
 from table_controller.journal import former_names as fn
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.chain import NOTHING, SNAPSHOT, chained, digest
+from table_controller.journal.chain import ZERO_HEAD, SNAPSHOT, chain_records, snapshot_digest
 from table_controller.journal.copy import Mirror
-from table_controller.journal.segment import Announced, Place, Snapshot
+from table_controller.journal.segment import SnapshotRecord, SegmentPlace, StoredSnapshot
 from tests.support import second_edition as second
 from tools.former_names import extended
 
@@ -90,7 +90,7 @@ def renamed_snapshot(body: bytes, table: fn.Table) -> bytes:
 def renamed_journal(source: Path, target: Path, table: fn.Table) -> Path:
     """Write a journal of one segment again as the made-up version would have: other names, its own chain."""
     records: list[Record] = []
-    snapshots: dict[int, Snapshot] = {}
+    snapshots: dict[int, StoredSnapshot] = {}
     before = reader.latest_snapshot(source)
     assert before is not None
     body = renamed_snapshot(before.body, table)
@@ -98,19 +98,19 @@ def renamed_journal(source: Path, target: Path, table: fn.Table) -> Path:
         content = renamed(record.kind, record.body, table)
         if record.kind == SNAPSHOT:
             head = records[before.seq - 1].head
-            content = msgspec.json.encode(Announced(before.seq, head.hex(), digest(body).hex(), len(body), 1))
-            snapshots[record.seq] = Snapshot(before.seq, head, record.seq, body)
-        last = records[-1].head if records else NOTHING
+            content = msgspec.json.encode(SnapshotRecord(before.seq, head.hex(), snapshot_digest(body).hex(), len(body), 1))
+            snapshots[record.seq] = StoredSnapshot(before.seq, head, record.seq, body)
+        last = records[-1].head if records else ZERO_HEAD
         entry = (record.kind, record.wall_ns, record.mono_ns, record.boot, content)
-        records += chained(last, record.seq, [entry])
+        records += chain_records(last, record.seq, [entry])
     target.mkdir()
     mirror = Mirror(target)
-    mirror.take(Place(reader.begin(source).journal, 1, 1, NOTHING, 1), records, snapshots)
+    mirror.append(SegmentPlace(reader.first_place(source).journal, 1, 1, ZERO_HEAD, 1), records, snapshots)
     mirror.read_back(1)
     mirror.close()
     return target
 
 
-def steps_in(folder: Path) -> list[rec.Step]:
+def steps_in(folder: Path) -> list[rec.StepRecord]:
     """Return every step of a journal."""
     return [rec.decode_step(record.body) for record in reader.read(folder, 1) if record.kind == rec.STEP]

@@ -9,25 +9,25 @@ from typing import Any, Final
 import msgspec
 
 import tests
-from devices.registry import LINK, MACHINES, members
+from devices.registry import LINK_MESSAGES, KIND_MESSAGES, union_members
 from firmware_bridge.messages import Message, tag_of
 
 FOLDER: Final = Path(tests.__file__).parent / "wire" / "golden"
 
 
 def _classes(unions: list[Any]) -> dict[str, type[Message]]:
-    return {message.__name__: message for union in unions for message in members(union)}
+    return {message.__name__: message for union in unions for message in union_members(union)}
 
 
 # Message classes by name, of the link and of each machine: machines may share names.
-LINK_CLASSES: Final = _classes(list(LINK))
+LINK_CLASSES: Final = _classes(list(LINK_MESSAGES))
 CLASSES: Final = {"link": LINK_CLASSES} | {
     machine.KIND: {
         name: message
         for name, message in _classes([machine.ToDevice, machine.ToHost]).items()
         if name not in LINK_CLASSES
     }
-    for machine in MACHINES
+    for machine in KIND_MESSAGES
 }
 
 

@@ -15,22 +15,22 @@ from firmware_bridge.seal import Sealer
 from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 from simulators.device_clock import DeviceClock
 from simulators.twins.board import Board
-from simulators.twins.continuous import ContinuousTwin
-from simulators.twins.shuffler import ShufflerTwin
+from simulators.twins.continuous import ContinuousFirmware
+from simulators.twins.shuffler import ShufflerFirmware
 from simulators.world.cards import World
 from simulators.world.continuous import ContinuousMechanics
 from simulators.world.shuffler import ONE_BATCH, ShufflerMechanics
 from tests.support.golden import GOLDEN
 
 if TYPE_CHECKING:
-    from simulators.twins.every_shuffler import EveryShufflerTwin
+    from simulators.twins.every_shuffler import ShufflerFirmwareBase
 
 
 SESSION: Final[list[dict[str, Any]]] = GOLDEN["session"]
 SHAKE: Final[dict[str, bytes]] = {name: bytes.fromhex(text) for name, text in GOLDEN["handshake"].items()}
 # The decoders at the receiving ends; a machine's board makes its own in the same way.
 DECODER: Final = SHUFFLER.decoder
-TWIN_DECODER: Final = decoder(m.ToDevice)
+FIRMWARE_DECODER: Final = decoder(m.ToDevice)
 
 
 def wire(number: int) -> bytes:
@@ -45,7 +45,7 @@ def sealed(key: bytes, payload: bytes, *, seq: int, counter: int, kind: int = fr
 # --- one real end, the golden bytes at the other ---------------------------------------------------------------------
 
 
-class FarEnd:
+class ScriptedEnd:
     """The other end of a real transport: collects whole frames, and sends scripted ones."""
 
     def __init__(self, transport: MemoryTransport) -> None:
@@ -59,10 +59,10 @@ class FarEnd:
         for frame in filter(None, frames):  # an idle delimiter is not a frame
             self._received.put_nowait(frame + b"\0")
 
-    def say(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
         self._transport.write(data)
 
-    async def hear(self) -> bytes:
+    async def receive(self) -> bytes:
         async with asyncio.timeout(10):
             return await self._received.get()
 
@@ -77,48 +77,48 @@ class _GoldenRandom(Random):
         return 0x12345678
 
 
-class GoldenTwin:
+class GoldenMachine:
     """A machine with the golden identity, key and challenge, on a real link; its deck is still in the tray."""
 
     def __init__(self, challenge: bytes = SHAKE["device_challenge"], *, continuous: bool = False) -> None:
         world, clock = World(), DeviceClock()
         self.world = world
         self.mechanics: ShufflerMechanics
-        self.twin: EveryShufflerTwin
+        self.firmware: ShufflerFirmwareBase
         if continuous:
             self.mechanics = store = ContinuousMechanics(world, clock, Random(1), "shuffler.1")
-            self.twin = ContinuousTwin(store, Random(2), ONE_BATCH)
+            self.firmware = ContinuousFirmware(store, Random(2), ONE_BATCH)
         else:
             self.mechanics = ShufflerMechanics(world, clock, Random(1), "shuffler.1")
-            self.twin = ShufflerTwin(self.mechanics, Random(2), identifies=False)
+            self.firmware = ShufflerFirmware(self.mechanics, Random(2), identifies=False)
         hello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
         self.board = Board(
-            hello, SHAKE["key"], m.ToContinuing if continuous else m.ToCycling, self.twin.handle, self.twin.boot,
+            hello, SHAKE["key"], m.ToContinuousShuffler if continuous else m.ToCycleShuffler, self.firmware.handle, self.firmware.boot,
             clock, _GoldenRandom(3), lambda _: challenge,
         )  # fmt: skip
-        self.twin.board = self.board
+        self.firmware.board = self.board
         world.make_deck("tray", "blue")
         self.board.power_on()
         near, far = memory_pair()
         self.board.plug(near)
-        self.host = FarEnd(far)
+        self.host = ScriptedEnd(far)
 
     def load(self) -> None:
         self.world.move_all("tray", self.mechanics.intake)
-        self.twin.hands_moved()
+        self.firmware.hands_moved()
 
     async def open_session(self) -> None:
         for number in (0, 3):
-            self.host.say(wire(number))
+            self.host.send(wire(number))
         for number in (1, 2, 4):
-            assert await self.host.hear() == wire(number)
+            assert await self.host.receive() == wire(number)
 
     async def ask(self, request: Message, at: int = 0) -> Message:
         """Ask the `at`th question of a session and return the driver's reading of the reply."""
         seq, counter = fr.FIRST_SEQ + at, fr.FIRST_COUNTER + at
-        self.host.say(sealed(SHAKE["key_to_device"], encode(request), seq=seq, counter=counter))
+        self.host.send(sealed(SHAKE["key_to_device"], encode(request), seq=seq, counter=counter))
         while True:
-            (frame,) = Framer().feed(await self.host.hear())
+            (frame,) = Framer().feed(await self.host.receive())
             if frame.type == fr.REPLY and frame.re == seq:
                 reply: Message = DECODER.decode(frame.payload)
                 return reply

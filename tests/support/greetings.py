@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from firmware_bridge.errors import LinkError
-from firmware_bridge.handshake import Greeter, Trust, greet
+from firmware_bridge.handshake import DeviceHandshake, Trust, open_session
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello
 from firmware_bridge.wire import Wire
-from tests.support.links import TO_DEVICE, TO_HOST, Answer, Device, Port, Question, ports
+from tests.support.links import TO_DEVICE, TO_HOST, TestAnswer, LinkDevice, Port, TestQuestion, ports
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,19 +25,19 @@ HELLO: Final = DeviceHello("shuffler", "S-1", "PB-S1", "1.0", b"f" * 32, ["count
 TRUST: Final = Trust("shuffler", {"S-1": KEY}, frozenset([ApprovedFirmware("shuffler", "1.0", b"f" * 32)]))
 
 
-class Machine:
+class HandshakeMachine:
     """A device's end of the link: a reboot ends handshake and sessions, but not entropy and command memory."""
 
     def __init__(self, port: Port, *, key: bytes = KEY.key, hello: DeviceHello = HELLO, seed: int = 1) -> None:
         self.port = port
-        self.device = Device()
+        self.device = LinkDevice()
         self.sessions: list[Link] = []
         self.roles: list[str] = []
         self.on_session: Callable[[Link], None] = lambda _: None
         self._key = key
         self._hello = hello
         self._entropy = Random(seed).randbytes
-        self._greeter: Greeter | None = None
+        self._greeter: DeviceHandshake | None = None
         self.boots = 0
         self.boot()
 
@@ -46,12 +46,12 @@ class Machine:
         self.halt()
         self.boots += 1
         identity = msgspec.structs.replace(self._hello, boot_id=self.boots)
-        self._greeter = Greeter(Wire(self.port), self._key, identity, TO_DEVICE, self._session, self._entropy)
+        self._greeter = DeviceHandshake(Wire(self.port), self._key, identity, TO_DEVICE, self._session, self._entropy)
 
     def halt(self) -> None:
         """Lose power."""
         if self._greeter is not None:
-            self._greeter.end(LinkError("power is off"))
+            self._greeter.end_session(LinkError("power is off"))
         self.port.on_bytes = lambda _: None
 
     @property
@@ -66,22 +66,22 @@ class Machine:
         self.on_session(link)
 
 
-class Doorway:
+class HandshakePair:
     """A host's port, a machine's port, and the machine."""
 
     def __init__(self, **machine: Any) -> None:
         self.host_port, device_port = ports()
-        self.machine = Machine(device_port, **machine)
+        self.machine = HandshakeMachine(device_port, **machine)
 
-    async def greet(self, trust: Trust = TRUST, seed: int = 1) -> Link:
+    async def shake_hands(self, trust: Trust = TRUST, seed: int = 1) -> Link:
         """Shake hands as the host."""
-        link, _ = await greet(Wire(self.host_port), trust, TO_HOST, Random(f"host {seed}").randbytes)
+        link, _ = await open_session(Wire(self.host_port), trust, TO_HOST, Random(f"host {seed}").randbytes)
         return link
 
-    async def reject(self, trust: Trust = TRUST, seed: int = 1) -> Exception:
+    async def expect_rejection(self, trust: Trust = TRUST, seed: int = 1) -> Exception:
         """Shake hands as the host and return the error."""
         try:
-            await self.greet(trust, seed)
+            await self.shake_hands(trust, seed)
         except Exception as error:  # noqa: BLE001 - the test checks it
             return error
         raise AssertionError("the handshake must not succeed")
@@ -93,7 +93,7 @@ class Doorway:
         self.machine.halt()
 
 
-async def works(link: Link, n: int = 1) -> bool:
+async def is_answered(link: Link, n: int = 1) -> bool:
     """Return whether a question is answered over this link."""
     async with asyncio.timeout(60):
-        return bool(await link.request(Question(n), 5.0) == Answer(n))
+        return bool(await link.request(TestQuestion(n), 5.0) == TestAnswer(n))

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Any
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Booked
-from tests.support.core import PEOPLE, Floor, of
+from tests.support.core import PEOPLE, IdealTable, decisions_of
 from tests.support.meters import PROGRESSIVES, choices
-from tests.support.monitor import Monitor
+from tests.support.monitor import TableMonitor
 
 if TYPE_CHECKING:
     from table_controller.ledger.hits import Hit
-    from table_controller.ledger.money import Entry, MoneyBook
+    from table_controller.ledger.money import MoneyEntry, MoneyBook
     from table_controller.table.decisions import Decision
 
 
-class BettingFloor(Floor):
+class BettingTable(IdealTable):
     """A table with bets on some seats and a monitor that checks every step."""
 
     def __init__(self, table: str, bets: tuple[int, ...] = (1, 3), **more: Any) -> None:
         game = PROGRESSIVES[table][0]
         super().__init__(game, **choices(table, **more))
-        self.monitor = Monitor.of(self.edition, self.table.context.meter)
+        self.monitor = TableMonitor.of(self.edition, self.table.context.meter)
         self.start("blue", "red")
         self.bets = set(bets)
 
@@ -42,16 +42,16 @@ class BettingFloor(Floor):
         """Return the account balances, without empty accounts."""
         return {account: amount for account, amount in self.book.held.items() if amount}
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[MoneyEntry]:
         """Return all booked entries, from the decisions."""
-        return [booked.entry for _, decisions in self.log for booked in of(Booked, decisions)]
+        return [booked.entry for _, decisions in self.log for booked in decisions_of(Booked, decisions)]
 
-    def settling(self) -> BettingFloor:
+    def play_to_settling(self) -> BettingTable:
         """Play to where hands are settled."""
-        self.to(mc.SETTLING)
+        self.play_to(mc.SETTLING)
         return self
 
-    def until_asked(self, kind: str, seat: int | None = None) -> BettingFloor:
+    def until_asked(self, kind: str, seat: int | None = None) -> BettingTable:
         """Answer as ideal people do until a prompt of a kind (of a seat) is open."""
         for _ in range(60):
             if any(seat in (None, prompt.seat) for prompt in self.prompts(kind)):
@@ -64,13 +64,13 @@ class BettingFloor(Floor):
 
     def claim(self, seat: int, hand: str) -> Hit:
         """Settle until the prompt for a seat's bet, and claim a hand."""
-        self.settling().until_asked("progressive", seat)
-        self.say("progressive", hand)
+        self.play_to_settling().until_asked("progressive", seat)
+        self.answer_prompt("progressive", hand)
         hit = self.state.money.hit_of(seat)
         assert hit is not None
         return hit
 
-    def say_seat(self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()) -> list[Decision]:
+    def answer_for_seat(self, kind: str, seat: int, choice: str | None = None, seats: tuple[int, ...] = ()) -> list[Decision]:
         """Answer the prompt of a kind for a seat."""
         (prompt,) = (each for each in self.prompts(kind) if each.seat == seat)
         given = seats or (self._seats(prompt) if prompt.seats and choice is None else ())

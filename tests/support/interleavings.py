@@ -16,20 +16,20 @@ import msgspec
 
 from devices.bet_sensor import messages as m
 from simulators.twins import latch
-from tests.support.latching import LOCK_ID, ROUND, Host, Seat
+from tests.support.latching import LOCK_ID, ROUND, LatchHost, SeatMoment
 
 STRAYS: Final = {
     "lock with another id": m.Lock(ROUND, LOCK_ID + 1000),
     "lock of another round": m.Lock(ROUND + 1, LOCK_ID + 1001),
 }
-LEVEL: Final = {m.Lies.EMPTY: 100, m.Lies.CHIP: 700, m.Lies.SEVERAL: 920}
+LEVEL: Final = {m.SpotContent.EMPTY: 100, m.SpotContent.CHIP: 700, m.SpotContent.SEVERAL: 920}
 
 
-class Broken(AssertionError):
+class HistoryBroken(AssertionError):
     """A check failed; the message holds the history."""
 
 
-class Rest(msgspec.Struct, frozen=True, cache_hash=True):
+class Budget(msgspec.Struct, frozen=True, cache_hash=True):
     """How many events of each type may still happen."""
 
     chips_laid: int = 2
@@ -42,58 +42,58 @@ class Rest(msgspec.Struct, frozen=True, cache_hash=True):
     strays: int = 0  # locks with another id or for another round
 
 
-class Truth(msgspec.Struct, frozen=True, cache_hash=True):
+class LatchTruth(msgspec.Struct, frozen=True, cache_hash=True):
     """The true chips when the lock first reached an open sensor."""
 
     chips: tuple[int, ...]
     placed: int  # number of the last change before it
 
 
-class World(msgspec.Struct, frozen=True, cache_hash=True):
+class Moment(msgspec.Struct, frozen=True, cache_hash=True):
     """One moment: chips, sensor, frames in transit in both directions, host."""
 
-    budget: Rest
+    budget: Budget
     chips: tuple[int, ...] = ()  # chips on the spot
-    spot: latch.Spot = latch.opened(latch.Spot(), ROUND)
+    spot: latch.SpotMemory = latch.opened(latch.SpotMemory(), ROUND)
     half: bool = False  # for a sensor that latches in two steps: the first is done
     to_device: tuple[Any, ...] = ()
     to_host: tuple[Any, ...] = ()
-    seat: Seat = Seat()
-    truth: Truth | None = None
+    seat: SeatMoment = SeatMoment()
+    truth: LatchTruth | None = None
     confirmed: m.Latch | None = None
 
 
-class Parts(msgspec.Struct, frozen=True):
+class SensorParts(msgspec.Struct, frozen=True):
     """The functions of the sensor under test. A mutant replaces one of them."""
 
-    lock: Callable[..., tuple[latch.Spot, Any]] = latch.lock
-    look: Callable[..., tuple[latch.Spot, m.Changed | None]] = latch.look
-    rebooted: Callable[[latch.Spot], latch.Spot] = latch.rebooted
+    lock: Callable[..., tuple[latch.SpotMemory, Any]] = latch.lock
+    look: Callable[..., tuple[latch.SpotMemory, m.Changed | None]] = latch.update_content
+    rebooted: Callable[[latch.SpotMemory], latch.SpotMemory] = latch.rebooted
     light_refused: Callable[..., m.Reason] = latch.light_refused
     two_steps: bool = False
 
 
-Step = tuple[str, World]
+Step = tuple[str, Moment]
 
 
 class Explorer:
     """Tries every history from a first moment; `histories` counts them, `states` counts the moments."""
 
-    def __init__(self, parts: Parts | None = None) -> None:
-        self._parts = parts or Parts()
-        self._host = Host()
-        self._counted: dict[World, int] = {}
+    def __init__(self, parts: SensorParts | None = None) -> None:
+        self._parts = parts or SensorParts()
+        self._host = LatchHost()
+        self._counted: dict[Moment, int] = {}
 
     @property
     def states(self) -> int:
         """Number of different moments."""
         return len(self._counted)
 
-    def histories(self, first: World) -> int:
+    def histories(self, first: Moment) -> int:
         """Return the number of histories from here, each checked at every step; Broken holds the first bad one."""
         return self._count(first, [])
 
-    def _count(self, world: World, history: list[str]) -> int:
+    def _count(self, world: Moment, history: list[str]) -> int:
         known = self._counted.get(world)
         if known is not None:
             return known
@@ -103,7 +103,7 @@ class Explorer:
             try:
                 self._check(world, what, after)
             except AssertionError as error:
-                raise Broken(f"{error}\nafter: {', '.join(history)}") from None
+                raise HistoryBroken(f"{error}\nafter: {', '.join(history)}") from None
             total += self._count(after, history)
             history.pop()
         self._counted[world] = total
@@ -111,7 +111,7 @@ class Explorer:
 
     # --- what can happen next ------------------------------------------------------------------------------------
 
-    def _steps(self, world: World) -> Iterator[Step]:
+    def _steps(self, world: Moment) -> Iterator[Step]:
         budget = world.budget
         if budget.chips_laid:
             chip = 10 - budget.chips_laid
@@ -136,7 +136,7 @@ class Explorer:
         for frame in dict.fromkeys(world.to_host):
             yield from self._fates(world, frame, "to_host", self._at_host)
 
-    def _fates(self, world: World, frame: Any, direction: str, arrive: Callable[[World, Any], World]) -> Iterator[Step]:
+    def _fates(self, world: Moment, frame: Any, direction: str, arrive: Callable[[Moment, Any], Moment]) -> Iterator[Step]:
         frames = list(getattr(world, direction))
         frames.remove(frame)
         name = _name(frame)
@@ -149,29 +149,29 @@ class Explorer:
 
     # --- hands and power -------------------------------------------------------------------------------------------
 
-    def _hands(self, world: World, chips: tuple[int, ...], **left: int) -> World:
+    def _hands(self, world: Moment, chips: tuple[int, ...], **left: int) -> Moment:
         moved = _change(world, chips=chips, budget=msgspec.structs.replace(world.budget, **left))
         return self._look(moved)
 
-    def _look(self, world: World) -> World:
-        lies = (m.Lies.EMPTY, m.Lies.CHIP, m.Lies.SEVERAL)[min(2, len(world.chips))]
+    def _look(self, world: Moment) -> Moment:
+        lies = (m.SpotContent.EMPTY, m.SpotContent.CHIP, m.SpotContent.SEVERAL)[min(2, len(world.chips))]
         spot, changed = self._parts.look(world.spot, lies, LEVEL[lies])
         seen = _change(world, spot=spot)
         return seen if changed is None else _put(seen, "to_host", changed)
 
-    def _reboot(self, world: World) -> World:
+    def _reboot(self, world: Moment) -> Moment:
         """Restart. Frames stay in transit, the worst case of a line."""
         spot = self._parts.rebooted(world.spot)
         return self._look(_change(world, spot=spot, half=False, budget=_less(world.budget, "reboots")))
 
     # --- the sensor --------------------------------------------------------------------------------------------------
 
-    def _at_device(self, world: World, frame: Any) -> World:
+    def _at_device(self, world: Moment, frame: Any) -> Moment:
         if isinstance(frame, m.SetLight):
             refused = self._parts.light_refused(world.spot, frame.light, frame.sequence)
-            return world if refused else _change(world, spot=latch.lit(world.spot, frame.light))
+            return world if refused else _change(world, spot=latch.with_light(world.spot, frame.light))
         if world.truth is None and world.spot.open and frame.round == ROUND:
-            world = _change(world, truth=Truth(world.chips, world.spot.sequence))
+            world = _change(world, truth=LatchTruth(world.chips, world.spot.sequence))
         if self._parts.two_steps and world.spot.open:
             return _change(world, spot=msgspec.structs.replace(world.spot, open=False), half=True)
         spot, answer = self._parts.lock(world.spot, frame.round, frame.lock_id)
@@ -179,39 +179,39 @@ class Explorer:
             return _change(world, spot=spot)  # its answer goes to another host
         return self._confirm(world, spot, answer)
 
-    def _second_step(self, world: World) -> World:
+    def _second_step(self, world: Moment) -> Moment:
         opened = msgspec.structs.replace(world.spot, open=True)
         spot, answer = self._parts.lock(opened, ROUND, LOCK_ID)
         return self._confirm(_change(world, half=False), spot, answer)
 
-    def _confirm(self, world: World, spot: latch.Spot, answer: Any) -> World:
+    def _confirm(self, world: Moment, spot: latch.SpotMemory, answer: Any) -> Moment:
         confirmed = answer.latch if isinstance(answer, m.Locked) else world.confirmed
         return _put(_change(world, spot=spot, confirmed=confirmed), "to_host", answer)
 
     # --- the host ----------------------------------------------------------------------------------------------------
 
-    def _write_lock(self, world: World) -> World:
+    def _write_lock(self, world: Moment) -> Moment:
         """Call no more bets; later calls reconnect the link, and an unconfirmed lock is sent again."""
         seat, frames = self._host.call(world.seat) if not world.seat.asked else self._host.connect_again(world.seat)
         return self._send(_change(world, seat=seat, budget=_less(world.budget, "locks")), frames)
 
-    def _at_host(self, world: World, frame: Any) -> World:
+    def _at_host(self, world: Moment, frame: Any) -> Moment:
         """Pass a frame to the box; a placed bet also gets the acknowledged light."""
-        seat, frames = self._host.hear(world.seat, frame)
+        seat, frames = self._host.receive(world.seat, frame)
         after = self._send(_change(world, seat=seat), frames)
         if isinstance(frame, m.Changed) and frame.change is m.Change.PLACED and not seat.asked:
             return _put(after, "to_device", m.SetLight(1, m.Light.ACKNOWLEDGED, frame.sequence))
         return after
 
     @staticmethod
-    def _send(world: World, frames: tuple[Any, ...]) -> World:
+    def _send(world: Moment, frames: tuple[Any, ...]) -> Moment:
         for frame in frames:
             world = _put(world, "to_device", frame)
         return world
 
     # --- promises ----------------------------------------------------------------------------------------------------
 
-    def _check(self, before: World, what: str, world: World) -> None:
+    def _check(self, before: Moment, what: str, world: Moment) -> None:
         seat, truth = world.seat, world.truth
         assert before.seat.decision in (None, seat.decision), "a decision was changed"
         assert before.confirmed in (None, world.confirmed), "the same lock was confirmed twice, differently"
@@ -231,38 +231,38 @@ class Explorer:
         self._check_lights(world)
 
     @staticmethod
-    def _check_late(before: World, world: World) -> None:
+    def _check_late(before: Moment, world: Moment) -> None:
         """Check that a chip placed after the latch has a higher number and is reported as late."""
         held = world.spot.latch
         if held is None or len(world.chips) <= len(before.chips):
             return
         reported = [frame for frame in world.to_host if frame not in before.to_host]
         for change in reported:
-            assert change.sequence > held.last, "a chip laid after the latch has a number that counts"
+            assert change.sequence > held.last_change, "a chip laid after the latch has a number that counts"
             assert change.change is m.Change.LATE, "a chip laid after the latch is not told as late"
 
     @staticmethod
-    def _check_lights(world: World) -> None:
+    def _check_lights(world: Moment) -> None:
         spot, seat = world.spot, world.seat
         if spot.light is m.Light.ACCEPTED:
             assert seat.accepted, "the accepted light burns, and no bet counts"
             assert spot.latch is not None, "the accepted light burns, and nothing is latched"
-            assert (spot.latch.lies, spot.latch.last) == (m.Lies.CHIP, seat.sequence)
+            assert (spot.latch.content, spot.latch.last_change) == (m.SpotContent.CHIP, seat.sequence)
         if spot.light is m.Light.ACKNOWLEDGED:
             lay = world.truth.chips if spot.latch is not None and world.truth is not None else world.chips
             assert len(lay) == 1, "the acknowledged light burns where no bet lies"
 
 
-def _change(world: World, **fields: Any) -> World:
+def _change(world: Moment, **fields: Any) -> Moment:
     return msgspec.structs.replace(world, **fields)
 
 
 @cache
-def _less(budget: Rest, name: str) -> Rest:
+def _less(budget: Budget, name: str) -> Budget:
     return msgspec.structs.replace(budget, **{name: getattr(budget, name) - 1})
 
 
-def _put(world: World, direction: str, frame: Any, **fields: Any) -> World:
+def _put(world: Moment, direction: str, frame: Any, **fields: Any) -> Moment:
     """Put a frame in transit; frames in transit have no order, so they are sorted."""
     frames = tuple(sorted((*getattr(world, direction), frame), key=_text))
     return _change(world, **{direction: frames}, **fields)

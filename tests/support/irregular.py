@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from devices.service import IN_SERVICE
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Found, Moved, Refused, WagersReturned
-from tests.support.behaviours import BEHAVIOURS
-from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, of
-from tests.support.setups import KINDS, again, at, kind_of
+from table_controller.table.decisions import Command, HoldOpened, StateChanged, RequestRefused, WagersReturned
+from tests.support.behaviours import RULING_SCRIPTS
+from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, decisions_of
+from tests.support.setups import KINDS, restored_copy, table_at, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from table_controller.table.decisions import Decision, Prompt
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 SEAT: Final = 3
 SHOE: Final = "shoe.1"
@@ -31,30 +31,30 @@ _NEEDS_SEAT: Final = ("player_card_exposed", "additional_cards_missed")
 # --- how it arrives ---------------------------------------------------------------------------------------------------
 
 
-def _declared(floor: Floor, trigger: str) -> list[Decision]:
+def _declared(floor: IdealTable, trigger: str) -> list[Decision]:
     """Report it as the dealer, for a seat if the trigger needs one."""
     seat = SEAT if trigger in _NEEDS_SEAT else None
-    return floor.step(ev.Declared(trigger, DEALER, seat=seat))
+    return floor.step(ev.IrregularityReported(trigger, DEALER, seat=seat))
 
 
-def _at_seat(floor: Floor, trigger: str) -> list[Decision]:
-    return floor.step(ev.Declared(trigger, DEALER, seat=SEAT))
+def _at_seat(floor: IdealTable, trigger: str) -> list[Decision]:
+    return floor.step(ev.IrregularityReported(trigger, DEALER, seat=SEAT))
 
 
-def _no_roll(floor: Floor, trigger: Any) -> list[Decision]:
-    return floor.step(ev.NoRoll(SHAKER, trigger))
+def _no_roll(floor: IdealTable, trigger: Any) -> list[Decision]:
+    return floor.step(ev.NoRollReported(SHAKER, trigger))
 
 
-def _announced(floor: Floor, _trigger: str) -> list[Decision]:
+def _announced(floor: IdealTable, _trigger: str) -> list[Decision]:
     floor.step(ev.DiceRead(SHAKER, floor.dice))
-    return floor.say("announce", number=sum(floor.dice) + 1)
+    return floor.answer_prompt("announce", number=sum(floor.dice) + 1)
 
 
-def _seen_face_up(floor: Floor, _trigger: str) -> list[Decision]:
+def _seen_face_up(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.FaceUpSeen(SHOE))
 
 
-def _seen_again(floor: Floor, trigger: str) -> list[Decision]:
+def _seen_again(floor: IdealTable, trigger: str) -> list[Decision]:
     """A second face-up card, after the first was cleared."""
     _seen_face_up(floor, trigger)
     floor.clear_holds()
@@ -62,61 +62,61 @@ def _seen_again(floor: Floor, trigger: str) -> list[Decision]:
     return _seen_face_up(floor, trigger)
 
 
-def _declared_again(floor: Floor, trigger: str) -> list[Decision]:
+def _declared_again(floor: IdealTable, trigger: str) -> list[Decision]:
     _at_seat(floor, "face_up_card_first")
     floor.clear_holds()
     return _at_seat(floor, trigger)
 
 
-def _surrendered(floor: Floor, _trigger: str) -> list[Decision]:
+def _surrendered(floor: IdealTable, _trigger: str) -> list[Decision]:
     """A surrendered hand is counted, and a card is missing."""
-    floor.say("settled", "surrendered")
-    floor.say("surrender_collected")
-    return floor.say("surrender_count", number=floor.edition.hand.cards - 1)
+    floor.answer_prompt("settled", "surrendered")
+    floor.answer_prompt("surrender_collected")
+    return floor.answer_prompt("surrender_count", number=floor.edition.hand.cards - 1)
 
 
-def _stub(finding: str) -> Callable[[Floor, str], list[Decision]]:
-    def arrives(floor: Floor, _trigger: str) -> list[Decision]:
+def _stub(finding: str) -> Callable[[IdealTable, str], list[Decision]]:
+    def arrives(floor: IdealTable, _trigger: str) -> list[Decision]:
         """A wrong stub by the count of shoe and people; then a floorperson names the finding."""
         if floor.phase == mc.STUB_CHECK and not floor.prompts("stub"):
             floor.step(ev.StubOut(SHOE, 3))
         while floor.prompts("stub"):
-            floor.say("stub", number=3)
-        return floor.say("finding", finding)
+            floor.answer_prompt("stub", number=3)
+        return floor.answer_prompt("finding", finding)
 
     return arrives
 
 
-def _shoe_jam(floor: Floor, _trigger: str) -> list[Decision]:
+def _shoe_jam(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.ShoeFault(SHOE, 3))
 
 
-def _short_stack(floor: Floor, _trigger: str) -> list[Decision]:
+def _short_stack(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.StackOut(SHOE, floor.edition.hand.cards - 1))
 
 
-def _shoe_fault(floor: Floor, _trigger: str) -> list[Decision]:
+def _shoe_fault(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.SlotChanged(SHOE, "fault"))
 
 
-def _late_shoe_jam(floor: Floor, trigger: str) -> list[Decision]:
+def _late_shoe_jam(floor: IdealTable, trigger: str) -> list[Decision]:
     """The shoe lost its link before it gave its stub out; it is back, hands took the stub, and now it jams."""
     goal = floor.phase
-    floor.table.restore(at(floor.edition.game, kind_of(floor), mc.STUB_CHECK).table.snapshot())
+    floor.table.restore(table_at(floor.edition.game, kind_of(floor), mc.STUB_CHECK).table.snapshot())
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "unknown"))
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "revoked"))
-    floor.to(goal)
+    floor.play_to(goal)
     floor.step(ev.SlotChanged(SHOE, "verify"))
     return _shoe_jam(floor, trigger)
 
 
-def _jam(floor: Floor, _trigger: str) -> list[Decision]:
+def _jam(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.ShuffleFailed(SHUFFLER, 3, None))
 
 
-def _cycle_jam(floor: Floor, trigger: str) -> list[Decision]:
+def _cycle_jam(floor: IdealTable, trigger: str) -> list[Decision]:
     """A deck is shuffled again by order of a floorperson and jams the shuffler."""
     floor.order("reshuffle", deck="red" if "red" in floor.state.decks else "blue")
     floor.clear_holds()
@@ -124,37 +124,37 @@ def _cycle_jam(floor: Floor, trigger: str) -> list[Decision]:
     return _jam(floor, trigger)
 
 
-def _again_jam(floor: Floor, trigger: str) -> list[Decision]:
+def _again_jam(floor: IdealTable, trigger: str) -> list[Decision]:
     """The deck of a round that has no card yet was counted, is shuffled again, and jams the shuffler."""
-    floor.step(ev.Declared("count_wrong", DEALER, deck="blue"))
+    floor.step(ev.IrregularityReported("count_wrong", DEALER, deck="blue"))
     floor.clear_holds()
     floor.step(ev.CardsInserted(SHUFFLER))
     return _jam(floor, trigger)
 
 
-def _jam_given_up(floor: Floor, trigger: str) -> list[Decision]:
+def _jam_given_up(floor: IdealTable, trigger: str) -> list[Decision]:
     """The shuffler jams and is taken out of service."""
     _jam(floor, trigger)
     return floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
 
 
-def _shuffler_fault(floor: Floor, _trigger: str) -> list[Decision]:
+def _shuffler_fault(floor: IdealTable, _trigger: str) -> list[Decision]:
     return floor.step(ev.SlotChanged(SHUFFLER, "fault"))
 
 
-def _given_up(slot: str) -> Callable[[Floor, str], list[Decision]]:
+def _given_up(slot: str) -> Callable[[IdealTable, str], list[Decision]]:
     return lambda floor, _: floor.step(ev.SlotOrdered(slot, "give_up", FLOOR))
 
 
-def _declared_of(slot: str) -> Callable[[Floor, str], list[Decision]]:
-    return lambda floor, trigger: floor.step(ev.Declared(trigger, DEALER, slot=slot))
+def _declared_of(slot: str) -> Callable[[IdealTable, str], list[Decision]]:
+    return lambda floor, trigger: floor.step(ev.IrregularityReported(trigger, DEALER, slot=slot))
 
 
-def _counted(deck: str) -> Callable[[Floor, str], list[Decision]]:
-    return lambda floor, trigger: floor.step(ev.Declared(trigger, DEALER, deck=deck))
+def _counted(deck: str) -> Callable[[IdealTable, str], list[Decision]]:
+    return lambda floor, trigger: floor.step(ev.IrregularityReported(trigger, DEALER, deck=deck))
 
 
-def _cycle_count(floor: Floor, _trigger: str) -> list[Decision]:
+def _cycle_count(floor: IdealTable, _trigger: str) -> list[Decision]:
     """A shuffler that counts finds a card too few in the deck that it shuffles."""
     floor.order("reshuffle", deck="red" if "red" in floor.state.decks else "blue")
     floor.clear_holds()
@@ -162,7 +162,7 @@ def _cycle_count(floor: Floor, _trigger: str) -> list[Decision]:
     return floor.step(ev.ShuffleEnded(SHUFFLER, floor.edition.cards.count - 1, shuffled=True))
 
 
-ARRIVALS: Final[dict[str, Callable[[Floor, str], list[Decision]]]] = {
+ARRIVALS: Final[dict[str, Callable[[IdealTable, str], list[Decision]]]] = {
     "declared": _declared,
     "at_seat": _at_seat,
     "no_roll": _no_roll,
@@ -202,7 +202,7 @@ ARRIVALS: Final[dict[str, Callable[[Floor, str], list[Decision]]]] = {
 # --- what follows -----------------------------------------------------------------------------------------------------
 
 
-def asked(prompt: Prompt) -> str:
+def prompt_text(prompt: Prompt) -> str:
     """Return a prompt as one line: role, kind, choices or evidence."""
     words = [prompt.role, prompt.kind]
     if prompt.choices not in (("done",), ("acknowledged",)):
@@ -212,7 +212,7 @@ def asked(prompt: Prompt) -> str:
     return " ".join([*words, *(f"+{seen}" for seen in prompt.evidence)])
 
 
-def _next(floor: Floor, hold: int) -> Prompt:
+def _next(floor: IdealTable, hold: int) -> Prompt:
     """Return the prompt of a hold; first end commands of devices that still move its cards."""
     if not any(p.hold == hold for p in floor.prompts()):
         for id_, issued in list(floor.state.commands.items()):
@@ -225,19 +225,19 @@ def _next(floor: Floor, hold: int) -> Prompt:
     return prompt
 
 
-def _others_refused(floor: Floor, prompt: Prompt) -> None:
+def _others_refused(floor: IdealTable, prompt: Prompt) -> None:
     """Check that other roles and unknown choices are refused."""
     for role, person in {**PEOPLE, "auditor": AUDITOR}.items():
         if role != prompt.role:
             decided = floor.step(ev.Answer(prompt.id, prompt.choices[0], person, 1, (1,)))
-            assert [type(one) for one in decided] == [Refused], (role, decided)
+            assert [type(one) for one in decided] == [RequestRefused], (role, decided)
     decided = floor.step(ev.Answer(prompt.id, "deal_anyway", PEOPLE[prompt.role], 1, (1,)))
-    assert [type(one) for one in decided] == [Refused], decided
+    assert [type(one) for one in decided] == [RequestRefused], decided
 
 
-def pressed(floor: Floor) -> list[Decision]:
+def press_on(floor: IdealTable) -> list[Decision]:
     """Return the decisions if people ignore the irregularity, on a copy of the table."""
-    other = again(floor, floor.table.snapshot())
+    other = restored_copy(floor, floor.table.snapshot())
     decided: list[Decision] = []
     events: list[ev.Event] = [ev.NoMoreBets(DEALER), ev.StackTaken(SHOE)]
     for prompt in other.prompts():
@@ -251,14 +251,14 @@ def pressed(floor: Floor) -> list[Decision]:
     return decided
 
 
-def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str]:
+def follow_ruling(floor: IdealTable, irregularity: HoldOpened, choice: str, *, press: bool) -> list[str]:
     """Answer the prompts of a hold one by one; return the prompts and their effects."""
     lines: list[str] = []
-    while found.hold in floor.state.holds:
+    while irregularity.hold in floor.state.holds:
         assert len(lines) < _MOST_STEPS, f"an irregularity that does not end: {lines}"
-        prompt = _next(floor, found.hold)
-        assert prompt.clauses == found.clauses, prompt
-        lines.append(asked(prompt))
+        prompt = _next(floor, irregularity.hold)
+        assert prompt.clauses == irregularity.clauses, prompt
+        lines.append(prompt_text(prompt))
         if press:
             _others_refused(floor, prompt)
             _stands_still(floor)
@@ -266,20 +266,20 @@ def follows(floor: Floor, found: Found, choice: str, *, press: bool) -> list[str
         if prompt.kind == "choose":
             events = [ev.Answer(prompt.id, choice, PEOPLE[prompt.role])]
         decided = [one for event in events for one in floor.step(event)]
-        for command in of(Command, decided):
+        for command in decisions_of(Command, decided):
             if command.act in ("clear_out", "stop"):
                 decided += [one for event in floor.answer(command) for one in floor.step(event)]
-        lines += moved(decided)
+        lines += moves_text(decided)
     return lines
 
 
-def _stands_still(floor: Floor) -> None:
+def _stands_still(floor: IdealTable) -> None:
     """Check that people who ignore the irregularity get no card and open no round."""
-    decided = pressed(floor)
-    round_ = [one.state for one in of(Moved, decided) if one.what == "round"]
-    cards = [one for one in of(Command, decided) if one.act in MOVES]
-    (opened,) = (one for one in of(Refused, decided[-1:]))
-    if floor.table.context.stopped:
+    decided = press_on(floor)
+    round_ = [one.state for one in decisions_of(StateChanged, decided) if one.what == "round"]
+    cards = [one for one in decisions_of(Command, decided) if one.act in MOVES]
+    (opened,) = (one for one in decisions_of(RequestRefused, decided[-1:]))
+    if floor.table.context.is_round_stopped:
         assert set(round_) <= {mc.NO_MORE_BETS}, f"the round went on: {round_}"  # closing the bets is always safe
         assert [one for one in cards if floor.table.deck_at(one.slot) == floor.round_.deck] == [], cards
     else:
@@ -287,11 +287,11 @@ def _stands_still(floor: Floor) -> None:
     assert {"any_irregularity", "round_open"} & {reason.key for reason in opened.reasons}, opened
 
 
-def moved(decided: list[Decision]) -> list[str]:
+def moves_text(decided: list[Decision]) -> list[str]:
     """Return the changes of round, decks and wagers."""
     lines = []
     for one in decided:
-        if isinstance(one, Moved) and one.what.startswith(("round", "deck")):
+        if isinstance(one, StateChanged) and one.what.startswith(("round", "deck")):
             lines.append(f"{one.what}: {one.state}")
         elif isinstance(one, WagersReturned):
             who = "all wagers" if one.seat is None else f"wagers of seat {one.seat}"
@@ -302,7 +302,7 @@ def moved(decided: list[Decision]) -> list[str]:
 # --- tables of cases --------------------------------------------------------------------------------------------------
 
 
-class Case(NamedTuple):
+class IrregularityCase(NamedTuple):
     """One case: a trigger at tables of some kinds in some phases, the expected script, evidence and clauses."""
 
     game: str
@@ -320,18 +320,18 @@ class Case(NamedTuple):
         return "-".join([self.trigger, self.how, *self.kinds, *self.phases[:1]])
 
 
-class Cell(NamedTuple):
+class CaseCell(NamedTuple):
     """One case at one table in one phase, with one choice."""
 
-    case: Case
+    case: IrregularityCase
     kind: str
     phase: str
     choice: str
 
 
-def parse(game: str, text: str) -> list[Case]:
+def parse(game: str, text: str) -> list[IrregularityCase]:
     """Parse headings `= SCRIPT evidence : clauses`, each followed by lines `trigger how | kinds | phases`."""
-    cases: list[Case] = []
+    cases: list[IrregularityCase] = []
     behaviour = ""
     evidence: tuple[str, ...] = ()
     cites: tuple[str, ...] = ()
@@ -339,51 +339,51 @@ def parse(game: str, text: str) -> list[Case]:
         if line.startswith("="):
             then, _, cited = line.removeprefix("=").partition(":")
             behaviour, *seen = then.split()
-            script = BEHAVIOURS[behaviour]
+            script = RULING_SCRIPTS[behaviour]
             evidence = tuple(seen) or tuple(script.evidence.split())
             cites = (script.cites,) if script.cites else tuple(cited.split())
         else:
             (trigger, how), kinds, phases = (part.split() for part in line.split("|"))
-            cases.append(Case(game, trigger, how, tuple(kinds), tuple(phases), behaviour, evidence, cites))
+            cases.append(IrregularityCase(game, trigger, how, tuple(kinds), tuple(phases), behaviour, evidence, cites))
     return cases
 
 
-def cells(case: Case) -> Iterator[Cell]:
+def cells(case: IrregularityCase) -> Iterator[CaseCell]:
     """Every table, phase and choice of a case."""
     for kind in case.kinds:
         for phase in case.phases:
-            for choice in BEHAVIOURS[case.behaviour].branches or ("",):
-                yield Cell(case, kind, phase, choice)
+            for choice in RULING_SCRIPTS[case.behaviour].branches or ("",):
+                yield CaseCell(case, kind, phase, choice)
 
 
-def check(cell: Cell, *, whole: bool = True) -> None:
+def check(cell: CaseCell, *, whole: bool = True) -> None:
     """Bring a table to the phase, trigger the irregularity, and compare what follows with the script.
 
     `whole`: also try to ignore it at every step, and play on afterwards.
     """
-    case, script = cell.case, BEHAVIOURS[cell.case.behaviour]
-    floor = at(case.game, cell.kind, cell.phase)
+    case, script = cell.case, RULING_SCRIPTS[cell.case.behaviour]
+    floor = table_at(case.game, cell.kind, cell.phase)
     before = {deck.name: deck.state for deck in floor.state.decks.values()}
-    under_way = floor.table.context.under_way
+    under_way = floor.table.context.is_round_under_way
     decided = ARRIVALS[case.how](floor, case.trigger)
-    every = of(Found, decided)
+    every = decisions_of(HoldOpened, decided)
     matching = [one for one in every if one.trigger == case.trigger]
     if not script.orders:
         assert every == []
-        assert bool(of(Refused, decided)) is (case.behaviour == "REFUSED"), decided
+        assert bool(decisions_of(RequestRefused, decided)) is (case.behaviour == "REFUSED"), decided
         return
     assert len(matching) == 1, f"{case.trigger} was not found: {decided}"
     hold = floor.state.holds[matching[0].hold]
     assert " ".join(matching[0].outcomes) == script.orders
     assert matching[0].clauses == case.cites
-    assert hold.this_round is script.stops, "whether the round stands still"
+    assert hold.this_round is script.stops_round, "whether the round stands still"
     deck = hold.deck or floor.round_.deck or "blue"
     place = mc.RACK if before.get(deck) == mc.IN_PLAY else mc.STACKED
     seen = "".join(f" +{each}" for each in case.evidence)
     words = {"deck": deck, "rest": place, "seen": seen}
     if script.at_once or len(every) == 1:  # with two irregularities the other one may have voided the round
-        assert moved(decided) == _expected_lines(script.at_once, words)
-    assert follows(floor, matching[0], cell.choice, press=whole) == _expected_lines(script.branches[cell.choice], words)
+        assert moves_text(decided) == _expected_lines(script.at_once, words)
+    assert follow_ruling(floor, matching[0], cell.choice, press=whole) == _expected_lines(script.branches[cell.choice], words)
     if whole:
         _goes_on(floor, cell, under_way=under_way, void="round: void" in script.at_once + script.branches[cell.choice])
 
@@ -392,7 +392,7 @@ def _expected_lines(text: str, words: dict[str, str]) -> list[str]:
     return [line for line in text.format(**words).split("; ") if line]
 
 
-def _goes_on(floor: Floor, cell: Cell, *, under_way: bool, void: bool) -> None:
+def _goes_on(floor: IdealTable, cell: CaseCell, *, under_way: bool, void: bool) -> None:
     """Check that the cleared round can be played to its end, and that another one can open."""
     floor.clear_holds()
     for id_, issued in list(floor.state.commands.items()):
@@ -404,7 +404,7 @@ def _goes_on(floor: Floor, cell: Cell, *, under_way: bool, void: bool) -> None:
     decided = floor.settle()
     if floor.phase == mc.BETTING:
         decided += floor.play(ev.NoMoreBets(DEALER))
-    ended = [one.state for one in of(Moved, decided) if one.what == "round"]
+    ended = [one.state for one in decisions_of(StateChanged, decided) if one.what == "round"]
     assert floor.phase == mc.IDLE
     assert (mc.COMPLETE in ended) is (under_way and not void), ended
     decks_needed = len(KINDS[cell.case.game][cell.kind].decks)

@@ -14,19 +14,19 @@ from table_controller.journal.store import Policy, Store
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.journal.chain import Entry, Record
+    from table_controller.journal.chain import NewRecord, Record
 
 DIGESTS: Final = {"software": "aa", "edition": "bb", "configuration": "cc"}
 SMALL: Final = Policy(segment_bytes=40_000, ballast_bytes=0)
 
 
-def opened(folder: Path, **more: Any) -> Store:
+def open_journal(folder: Path, **more: Any) -> Store:
     """Open a journal, by default with small segments and no ballast."""
     chosen: dict[str, Any] = {"version": 1, "digests": DIGESTS, "policy": SMALL}
     return Store.open(folder, **chosen | more)
 
 
-def entries(store: Store, count: int, size: int = 20) -> list[Entry]:
+def entries(store: Store, count: int, size: int = 20) -> list[NewRecord]:
     """Make entries for this boot."""
     return [("event", 1000 + n, n, store.boot, bytes([n % 256]) * size) for n in range(count)]
 
@@ -38,7 +38,7 @@ def newest(store: Store) -> Record:
     return last
 
 
-def filled(store: Store, segments: int) -> None:
+def fill_segments(store: Store, segments: int) -> None:
     """Append records and snapshots until there are so many more segments."""
     until = len(list(store.folder.glob("journal-*.db"))) + segments
     while len(list(store.folder.glob("journal-*.db"))) < until:
@@ -54,7 +54,7 @@ def quick_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def cut(folder: Path, image: Path) -> Path:
+def copy_as_cut(folder: Path, image: Path) -> Path:
     """Copy a journal's files as a killed process leaves them. No process may write meanwhile."""
     shutil.copytree(folder, image)
     for shared in image.glob("*-shm"):  # memory of the process, not of the disk

@@ -13,9 +13,9 @@ from devices.service import ABSENT, CLEARED, FAULTED, IN_SERVICE, SIGNED, UNSIGN
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.core import Table
-from table_controller.table.decisions import Command, Moved, Prompt, PromptClosed, Refused
-from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, Floor, signs_show
-from tests.support.monitor import Monitor
+from table_controller.table.decisions import Command, StateChanged, Prompt, PromptClosed, RequestRefused
+from tests.support.core import DEALER, FLOOR, PEOPLE, TECH, IdealTable, signs_report
+from tests.support.monitor import TableMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 _ENCODER: Final = msgspec.msgpack.Encoder()
 # Limit of events that ideal people need to the next complete round.
 PATIENCE: Final = 600
-_COMPLETE: Final = Moved("round", mc.COMPLETE)
+_COMPLETE: Final = StateChanged("round", mc.COMPLETE)
 # Decisions that may come with a refusal: an answered prompt that is asked again.
-_WITH_REFUSAL: Final = (Refused, Prompt, PromptClosed)
+_WITH_REFUSAL: Final = (RequestRefused, Prompt, PromptClosed)
 
 
-class Judged(Floor):
+class JudgedTable(IdealTable):
     """A table with checks after every step."""
 
     def __init__(self, game: str, slots: dict[str, DeviceFact] | None = None, **choices: Any) -> None:
         super().__init__(game, slots, **choices)
-        self.twin = self._fresh()
-        self.monitor = Monitor.of(self.edition, self.table.context.meter)
+        self.replica = self._fresh()
+        self.monitor = TableMonitor.of(self.edition, self.table.context.meter)
         self.open: dict[int, str] = {}  # commands that have not ended, with their slots
         self.ended: dict[int, str] = {}
         self.last_id = 0
@@ -71,15 +71,15 @@ class Judged(Floor):
 
     def _same_from(self, before: bytes, event: ev.Event, decisions: list[Decision]) -> None:
         """Check that a table restored from the snapshot decides the same and ends in the same state, bit for bit."""
-        self.twin.restore(before)
-        assert self.twin.snapshot() == before, "a snapshot does not come back as it was"
-        again = self.twin.step(event)
+        self.replica.restore(before)
+        assert self.replica.snapshot() == before, "a snapshot does not come back as it was"
+        again = self.replica.step(event)
         assert _ENCODER.encode(again) == _ENCODER.encode(decisions), "restored, the table decides otherwise"
-        assert self.twin.snapshot() == self.table.snapshot(), "restored, the table ends in another state"
+        assert self.replica.snapshot() == self.table.snapshot(), "restored, the table ends in another state"
 
     def _refusals(self, before: bytes, decisions: list[Decision]) -> None:
         """Check that a refusal changes nothing; at most a prompt is asked again."""
-        refused = [d for d in decisions if isinstance(d, Refused)]
+        refused = [d for d in decisions if isinstance(d, RequestRefused)]
         if refused and len(refused) == len(decisions):
             assert self.table.snapshot() == before, f"{refused} changed something"
         elif refused:
@@ -122,8 +122,8 @@ class Judged(Floor):
         now = self.table.snapshot()
         closed = 0
         for answer in self.answers(prompt):
-            self.twin.restore(now)
-            decisions = self.twin.step(answer)
+            self.replica.restore(now)
+            decisions = self.replica.step(answer)
             closes = PromptClosed(prompt.id, answer.choice) in decisions
             assert closes or prompt.seats, f"{prompt} is not answered by {answer}: {decisions}"
             closed += closes
@@ -149,7 +149,7 @@ class Judged(Floor):
 
     # --- good play ----------------------------------------------------------------------------------------------------
 
-    def ideal(self) -> list[ev.Event]:
+    def ideal_events(self) -> list[ev.Event]:
         """Return what good people and working devices do next, in any state."""
         state = self.state
         for id_, issued in state.commands.items():
@@ -161,7 +161,7 @@ class Judged(Floor):
                 back = self._towards_service(name, slot.state)
                 if back is not None:
                     return [back]
-        if not self.table.context.meter_seen and (showing := signs_show(self.table)):
+        if not self.table.context.is_meter_visible and (showing := signs_report(self.table)):
             return showing
         for prompt in state.prompts.values():
             return self.answer(prompt)
@@ -187,7 +187,7 @@ class Judged(Floor):
         """Return actions without a prompt: take a stack, roll dice, load the shuffler, open and close a round."""
         state, c = self.state, self.table.context
         round_ = state.round
-        if round_.in_slot is not None and c.shoe is not None and c.under_way:
+        if round_.in_slot is not None and c.shoe is not None and c.is_round_under_way:
             return [ev.StackTaken(c.shoe)]
         if round_.state == mc.STARTING_POSITION and state.start == "shaker" and round_.total is None:
             return [ev.DiceRead("shaker.1", self.dice)]
@@ -203,15 +203,15 @@ class Judged(Floor):
     def _renewed(self) -> list[ev.Event]:
         """Return actions between rounds: restore methods, replace decks, open a round."""
         state, c = self.state, self.table.context
-        reasons = self.against_opening()
-        if state.shuffling == "hand" and c.submission.shuffler != "none" and not c.against("use", c.shuffler):
+        reasons = self.reasons_against_opening()
+        if state.shuffling == "hand" and c.submission.shuffler != "none" and not c.reasons_against("use", c.shuffler):
             return [ev.Ordered("shuffle_by_machine", FLOOR)]
         if state.dealing != c.submission.dealing:
             return [ev.Ordered("dealing_method", FLOOR, method=c.submission.dealing)]
         if state.start != c.submission.start:
             return [ev.Ordered("start_method", FLOOR, method=c.submission.start)]
         for deck in c.decks_at_table():
-            if c.expired(deck) or not deck.verified:
+            if c.is_expired(deck) or not deck.verified:
                 return [ev.Ordered("remove_deck", FLOOR, deck=deck.name)]
         missing = [name for name in ("blue", "red")[: 2 if c.submission.two_decks else 1] if not self._here(name)]
         if missing and len(c.decks_at_table()) < (2 if c.submission.two_decks else 1):
@@ -223,22 +223,22 @@ class Judged(Floor):
     def _here(self, deck: str) -> bool:
         return deck in self.state.decks and self.state.decks[deck].state != mc.REMOVED
 
-    def go_on(self, events: int) -> None:
+    def play_events(self, events: int) -> None:
         """Play so many events of good people and working devices."""
         for _ in range(events):
-            for event in self.ideal():
+            for event in self.ideal_events():
                 self.step(event)
 
-    def way_out(self) -> None:
+    def play_to_complete_round(self) -> None:
         """Bring the table to a complete round with good people and working devices."""
         for _ in range(PATIENCE):
-            todo = self.ideal()
-            assert todo, f"nobody knows what to do:\n{self.where()}\n{self.story()}"
+            todo = self.ideal_events()
+            assert todo, f"nobody knows what to do:\n{self.obstacles_text()}\n{self.story()}"
             for event in todo:
                 if _COMPLETE in self.step(event):
                     return
-        raise AssertionError(f"no round is completed:\n{self.where()}\n{self.story()}")
+        raise AssertionError(f"no round is completed:\n{self.obstacles_text()}\n{self.story()}")
 
-    def where(self) -> str:
+    def obstacles_text(self) -> str:
         """Return what blocks the table."""
-        return f"{self.phase}: {self.against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"
+        return f"{self.phase}: {self.reasons_against_opening()}\n{self.prompts()}\n{self.state.holds}\n{self.state.decks}"

@@ -8,12 +8,12 @@ from devices.bet_sensor import messages as bs
 from devices.keypad import messages as kp
 from devices.kinds import BET_SENSOR, KEYPAD, METER_SIGN
 from devices.meter_sign import messages as ms
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.bet_sensor import SimulatedBetSensor
 from simulators.machines.keypad import SimulatedKeypad
 from simulators.machines.meter_sign import SimulatedMeterSign
-from tests.support.beliefs import carried_out
-from tests.support.bench import stand
+from tests.support.beliefs import run_command
+from tests.support.bench import device_bench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from devices.kinds import Kind
 
-AnyStand = Stand[Any, Any, Any]
+AnyBench = DeviceBench[Any, Any, Any]
 
 
-class Case:
+class KindCase:
     """One kind: its questions and actuations by the driver's method, and the message that each sends."""
 
     def __init__(
@@ -32,9 +32,9 @@ class Case:
         kind: Kind[Any, Any],
         machine: type[Any],
         questions: dict[str, str],
-        actuations: dict[str, tuple[str, Callable[[AnyStand, int], Awaitable[Any]]]],
-        ready: dict[str, Callable[[AnyStand], Awaitable[None]]],
-        done: dict[str, Callable[[AnyStand], bool]],
+        actuations: dict[str, tuple[str, Callable[[AnyBench, int], Awaitable[Any]]]],
+        ready: dict[str, Callable[[AnyBench], Awaitable[None]]],
+        done: dict[str, Callable[[AnyBench], bool]],
     ) -> None:
         self.kind = kind
         self.machine = machine
@@ -46,11 +46,11 @@ class Case:
         self._ready = ready
         self._done = done
 
-    def bench(self, seed: int, rung: str = "clean") -> AbstractAsyncContextManager[AnyStand]:
+    def bench(self, seed: int, rung: str = "clean") -> AbstractAsyncContextManager[AnyBench]:
         """Return a machine of this kind on its bench."""
-        return stand(self.machine(seed=seed), self.kind, rung)
+        return device_bench(self.machine(seed=seed), self.kind, rung)
 
-    def call(self, s: AnyStand, method: str, command: int) -> Awaitable[Any]:
+    def call(self, s: AnyBench, method: str, command: int) -> Awaitable[Any]:
         """Call a method of the driver by name, with its arguments."""
         if method in self._calls:
             return self._calls[method](s, command)
@@ -60,36 +60,36 @@ class Case:
         answer: Awaitable[Any] = getattr(s.driver, method)()
         return answer
 
-    async def get_ready_for(self, s: AnyStand, method: str) -> None:
+    async def get_ready_for(self, s: AnyBench, method: str) -> None:
         """Bring the machine to where the actuation is not refused."""
         if method in self._ready:
             await self._ready[method](s)
 
-    def was_done(self, s: AnyStand, method: str) -> bool:
+    def was_done(self, s: AnyBench, method: str) -> bool:
         """Return whether the actuation was really carried out."""
         return self._done[method](s)
 
 
-async def _open(s: AnyStand) -> None:
-    await carried_out(s, lambda command: s.driver.open(command, 7))
+async def _open(s: AnyBench) -> None:
+    await run_command(s, lambda command: s.driver.open(command, 7))
 
 
-async def _locked(s: AnyStand) -> None:
+async def _locked(s: AnyBench) -> None:
     await _open(s)
     s.inject("place_bet")
     await s.driver.lock(7, 900)
 
 
-async def _placed(s: AnyStand) -> None:
+async def _placed(s: AnyBench) -> None:
     await _open(s)
     s.inject("place_bet")
 
 
-async def _showing(s: AnyStand) -> None:
-    await carried_out(s, lambda command: s.driver.show(command, 1, 100))
+async def _showing(s: AnyBench) -> None:
+    await run_command(s, lambda command: s.driver.show(command, 1, 100))
 
 
-SENSOR: Final = Case(
+SENSOR: Final = KindCase(
     BET_SENSOR,
     SimulatedBetSensor,
     {"status": "GetStatus", "health": "GetHealth"},
@@ -105,15 +105,15 @@ SENSOR: Final = Case(
         "open": lambda s: s.machine.firmware.state is bs.State.AWAITING,
         "unlock": lambda s: s.machine.firmware.state is bs.State.NONE,
         "light": lambda s: s.machine.spot.light is bs.Light.ACKNOWLEDGED,
-        "self_test": lambda s: len(s.told(bs.SelfTested)) == 1,
+        "self_test": lambda s: len(s.events_of(bs.SelfTested)) == 1,
     },
 )
-PAD: Final = Case(
+PAD: Final = KindCase(
     KEYPAD,
     SimulatedKeypad,
     {"status": "GetStatus"},
     {
-        "show": ("Show", lambda s, command: s.driver.show(command, kp.Prompt.SEATS, ["Seats?"])),
+        "show": ("Show", lambda s, command: s.driver.show(command, kp.KeypadPrompt.SEATS, ["Seats?"])),
         "set_lamps": ("SetLamps", lambda s, command: s.driver.set_lamps(command, kp.Lamp.LOCK_OUT)),
         "self_test": ("SelfTest", lambda s, command: s.driver.self_test(command)),
         "reset": ("Reset", lambda s, command: s.driver.reset(command)),
@@ -122,10 +122,10 @@ PAD: Final = Case(
     {
         "show": lambda s: s.machine.mechanics.glass == ("Seats?",),
         "set_lamps": lambda s: s.machine.mechanics.lamps == {kp.Lamp.LOCK_OUT},
-        "self_test": lambda s: len(s.told(kp.SelfTested)) == 1,
+        "self_test": lambda s: len(s.events_of(kp.SelfTested)) == 1,
     },
 )
-SIGN: Final = Case(
+SIGN: Final = KindCase(
     METER_SIGN,
     SimulatedMeterSign,
     {"status": "GetStatus", "shown": "GetShown"},
@@ -141,7 +141,7 @@ SIGN: Final = Case(
         "show": lambda s: s.machine.glass.read(ms.Row.VALUE).strip() == "12345",
         "set_limit": lambda s: s.machine.firmware.handle(ms.GetStatus()).limit_ms == 60_000,
         "blank": lambda s: s.machine.glass.read(ms.Row.VALUE) == "-" * ms.DIGITS,
-        "self_test": lambda s: len(s.told(ms.SelfTested)) == 1,
+        "self_test": lambda s: len(s.events_of(ms.SelfTested)) == 1,
     },
 )
 CASES: Final = {case.kind.name: case for case in (SENSOR, PAD, SIGN)}

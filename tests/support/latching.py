@@ -17,8 +17,8 @@ from table_controller.controller import actuate
 from table_controller.controller.translate import translate
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core import DEALER, of
-from tests.support.hits import BettingFloor
+from tests.support.core import DEALER, decisions_of
+from tests.support.hits import BettingTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ SLOT: Final = f"bet_sensor.{SEAT}"
 ROUND: Final = 1  # of the table, once its first round is open
 
 
-class Seat(msgspec.Struct, frozen=True, cache_hash=True):
+class SeatMoment(msgspec.Struct, frozen=True, cache_hash=True):
     """A moment of the box, by its number (`Host`), and its decision for the seat."""
 
     moment: int = 0
@@ -50,44 +50,44 @@ class _Writer:
         return m.SetLight(2, light, sequence)  # one id for all, to keep the number of moments small
 
 
-Taken = tuple[Seat, tuple[Any, ...]]
+Taken = tuple[SeatMoment, tuple[Any, ...]]
 
 
-class Host:
+class LatchHost:
     """A table with open bets. Every step returns the seat afterwards and the frames written to it."""
 
     def __init__(self) -> None:
-        floor = BettingFloor("688a-progressive-1", bets=())
+        floor = BettingTable("688a-progressive-1", bets=())
         floor.play(ev.OpenRound(DEALER))
         self.table = floor.table
         self._moments = [self.table.snapshot()]
         self._numbers = {self._moments[0]: 0}
         self._taken: dict[tuple[int, Any], Taken] = {}
 
-    def hear(self, seat: Seat, frame: Any) -> Taken:
+    def receive(self, seat: SeatMoment, frame: Any) -> Taken:
         """Pass an event of the sensor's driver."""
         return self._once(seat, frame, lambda: self._on_frame(frame))
 
-    def call(self, seat: Seat) -> Taken:
+    def call(self, seat: SeatMoment) -> Taken:
         """Call no more bets; every other sensor confirms that it has no bet."""
         return self._once(seat, "call", self._called)
 
-    def connect_again(self, seat: Seat) -> Taken:
+    def connect_again(self, seat: SeatMoment) -> Taken:
         """Disconnect and reconnect the sensor."""
         changes = [ev.SlotChanged(SLOT, "vanish"), ev.SlotChanged(SLOT, "appear"), ev.SlotChanged(SLOT, "verify")]
         return self._once(seat, "connect again", lambda: self._steps(*changes))
 
-    def due(self, seat: Seat) -> Taken:
+    def due(self, seat: SeatMoment) -> Taken:
         """Pass the deadline of the confirmation."""
         return self._once(seat, "due", lambda: self._steps(ev.Due("lock")))
 
-    def _once(self, seat: Seat, what: Any, run: Callable[[], list[Decision]]) -> Taken:
+    def _once(self, seat: SeatMoment, what: Any, run: Callable[[], list[Decision]]) -> Taken:
         known = self._taken.get((seat.moment, what))
         if known is None:
             self.table.restore(self._moments[seat.moment])
             decided = run()
             frames = tuple(
-                actuate.begin(m.KIND, _Writer(), command) for command in of(Command, decided) if command.slot == SLOT
+                actuate.start_command(m.KIND, _Writer(), command) for command in decisions_of(Command, decided) if command.slot == SLOT
             )
             known = self._taken[seat.moment, what] = self._seat(), frames
         return known
@@ -100,13 +100,13 @@ class Host:
 
     def _called(self) -> list[Decision]:
         decided = self._steps(ev.NoMoreBets(DEALER))
-        for command in of(Command, decided):
+        for command in decisions_of(Command, decided):
             if command.act == "lock" and command.slot != SLOT:
-                empty = m.Locked(m.Latch(command.number, command.id, 0, m.Lies.EMPTY))
+                empty = m.Locked(m.Latch(command.number, command.id, 0, m.SpotContent.EMPTY))
                 decided += self._steps(*translate(command.slot, m.KIND, None, empty))
         return decided
 
-    def _seat(self) -> Seat:
+    def _seat(self) -> SeatMoment:
         snapshot, state = self.table.snapshot(), self.table.state
         moment = self._numbers.setdefault(snapshot, len(self._moments))
         if moment == len(self._moments):
@@ -115,12 +115,12 @@ class Host:
         asks = any(p.kind == "seat_undecided" and p.seat == SEAT for p in state.prompts.values())
         assert not (asks and bets.latched), "a floorperson is asked about a seat that is decided"
         decision = "undecided" if asks else {True: "bet", False: "no bet", None: None}[bets.bet]
-        return Seat(moment, bets.lock > 0, decision, bets.sequence if bets.bet else 0, SEAT in state.money.bets)
+        return SeatMoment(moment, bets.lock > 0, decision, bets.sequence if bets.bet else 0, SEAT in state.money.bets)
 
 
 def _lock_id() -> int:
     """Return the id of the lock that the call writes; it is the same in every history."""
-    ((lock,)) = Host().call(Seat())[1]
+    ((lock,)) = LatchHost().call(SeatMoment())[1]
     assert isinstance(lock, m.Lock)
     assert lock.round == ROUND
     return lock.lock_id

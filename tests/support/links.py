@@ -20,7 +20,7 @@ from firmware_bridge.commands import (
 from firmware_bridge.framer import Framer
 from firmware_bridge.link import Link
 from firmware_bridge.messages import CommandId, Message, decoder
-from firmware_bridge.seal import Opener, Sealer, Session
+from firmware_bridge.seal import Opener, Sealer, SessionKeys
 from firmware_bridge.transport.memory import MemoryTransport, memory_pair
 from firmware_bridge.wire import Wire
 
@@ -32,51 +32,51 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
 
-    Line = Callable[[bytes], "Fate | float | bytes"]
+    Line = Callable[[bytes], "FrameFate | float | bytes"]
 
 
-class Question(Message, frozen=True, tag=100):
+class TestQuestion(Message, frozen=True, tag=100):
     """A question of the host; the device answers with the same number."""
 
     n: int
 
 
-class Answer(Message, frozen=True, tag=101):
+class TestAnswer(Message, frozen=True, tag=101):
     """The reply to a question."""
 
     n: int
 
 
-class Told(Message, frozen=True, tag=102):
+class TestEvent(Message, frozen=True, tag=102):
     """An event of the device."""
 
     n: int
 
 
-class Move(Message, frozen=True, tag=103):
+class TestMove(Message, frozen=True, tag=103):
     """A command that must run at most once."""
 
     command: CommandId
 
 
-class Halt(Message, frozen=True, tag=104):
+class TestHalt(Message, frozen=True, tag=104):
     """An urgent command."""
 
     command: CommandId
 
 
-class Stranger(Message, frozen=True, tag=199):
+class UnknownMessage(Message, frozen=True, tag=199):
     """A message that neither end knows."""
 
     n: int
 
 
-TO_DEVICE: Final = decoder(Question | Move | Halt | HostCommands)
-TO_HOST: Final = decoder(Answer | Told | DeviceCommands)
-KEYS: Final = Session(to_device=bytes(range(32)), to_host=bytes(range(32, 64)))
+TO_DEVICE: Final = decoder(TestQuestion | TestMove | TestHalt | HostCommands)
+TO_HOST: Final = decoder(TestAnswer | TestEvent | DeviceCommands)
+KEYS: Final = SessionKeys(to_device=bytes(range(32)), to_host=bytes(range(32, 64)))
 
 
-class Fate(Enum):
+class FrameFate(Enum):
     """What the line does to one frame."""
 
     DELIVER = "deliver"
@@ -103,7 +103,7 @@ class Port:
     def __init__(self, inner: MemoryTransport) -> None:
         self.on_bytes: Callable[[bytes], None] = _ignore
         self.on_lost: Callable[[LinkError], None] = _ignore
-        self.fate: Line = lambda _: Fate.DELIVER
+        self.fate: Line = lambda _: FrameFate.DELIVER
         self.backlog = 0
         self.written: list[bytes] = []
         self._inner = inner
@@ -124,16 +124,16 @@ class Port:
         fate = self.fate(data)
         held, self._held = self._held, []
         match fate:
-            case Fate.DROP:
+            case FrameFate.DROP:
                 pass
-            case Fate.HOLD:
+            case FrameFate.HOLD:
                 self._held.append(data)
-            case Fate.DELIVER:
+            case FrameFate.DELIVER:
                 self.push(data)
-            case Fate.DUPLICATE:
+            case FrameFate.DUPLICATE:
                 self.push(data)
                 self.push(data)
-            case Fate.CORRUPT:
+            case FrameFate.CORRUPT:
                 self.push(corrupted(data))
             case bytes(other):
                 self.push(other)
@@ -181,32 +181,32 @@ def ports() -> tuple[Port, Port]:
     return Port(one), Port(other)
 
 
-def taking_turns(*fates: Fate | float, after: Fate | float = Fate.DELIVER) -> Line:
+def taking_turns(*fates: FrameFate | float, after: FrameFate | float = FrameFate.DELIVER) -> Line:
     """Return a line that gives the first frames these fates, one each, and all others `after`."""
     left = deque(fates)
     return lambda _: left.popleft() if left else after
 
 
-def sometimes(fate: Fate, seed: int, share: float = 0.15) -> Line:
+def sometimes(fate: FrameFate, seed: int, share: float = 0.15) -> Line:
     """Return a line that gives a share of all frames this fate."""
     rng = Random(seed)
-    return lambda _: fate if rng.random() < share else Fate.DELIVER
+    return lambda _: fate if rng.random() < share else FrameFate.DELIVER
 
 
 def anything(seed: int) -> Line:
     """Return a line that gives every frame a random fate, mostly delivery."""
     rng = Random(seed)
-    return lambda _: rng.choices(list(Fate), [14, 1, 1, 1, 1])[0]
+    return lambda _: rng.choices(list(FrameFate), [14, 1, 1, 1, 1])[0]
 
 
 # Lines by name, for each direction 0 and 1. Every call makes a new line, so that tests are independent.
 FATES: Final[dict[str, Callable[[int], Line]]] = {
-    "delivered": lambda _: lambda _: Fate.DELIVER,
-    "some dropped": lambda way: sometimes(Fate.DROP, way),
-    "some doubled": lambda way: sometimes(Fate.DUPLICATE, way),
-    "some corrupted": lambda way: sometimes(Fate.CORRUPT, way),
-    "some held": lambda way: sometimes(Fate.HOLD, way),
-    "all doubled": lambda _: lambda _: Fate.DUPLICATE,
+    "delivered": lambda _: lambda _: FrameFate.DELIVER,
+    "some dropped": lambda way: sometimes(FrameFate.DROP, way),
+    "some doubled": lambda way: sometimes(FrameFate.DUPLICATE, way),
+    "some corrupted": lambda way: sometimes(FrameFate.CORRUPT, way),
+    "some held": lambda way: sometimes(FrameFate.HOLD, way),
+    "all doubled": lambda _: lambda _: FrameFate.DUPLICATE,
     "slow": lambda _: lambda _: 0.8,
     "slow, then quick": lambda _: taking_turns(*[0.9] * 20),
     "anything, seed 1": lambda way: anything(10 + way),
@@ -215,16 +215,16 @@ FATES: Final[dict[str, Callable[[int], Line]]] = {
 }
 
 
-class Device:
+class LinkDevice:
     """A device: answers questions, moves at most once per id, and remembers commands."""
 
     def __init__(self, link: Link | None = None) -> None:
         self.memory = CommandMemory()
-        self.taken: list[Any] = []
+        self.received: list[Any] = []
         self.executed: list[int] = []
         self.withhold: set[type[Message]] = set()
-        self.thinking = 0.0  # seconds until a question is answered
-        self.moving: float | None = 0.0  # seconds that a move takes; None: it never ends
+        self.reply_delay_s = 0.0  # seconds until a question is answered
+        self.move_time_s: float | None = 0.0  # seconds that a move takes; None: it never ends
         self.link: Link
         if link is not None:
             self.serve(link)
@@ -235,18 +235,18 @@ class Device:
         link.on_request = lambda message, seq: self._request(link, message, seq)
 
     def _request(self, link: Link, message: Any, seq: int) -> None:
-        self.taken.append(message)
+        self.received.append(message)
         reply = self._reply_to(message)
         if type(message) in self.withhold:
             return
-        if self.thinking:
-            asyncio.get_running_loop().call_later(self.thinking, link.reply, seq, reply)
+        if self.reply_delay_s:
+            asyncio.get_running_loop().call_later(self.reply_delay_s, link.send_reply, seq, reply)
         else:
-            link.reply(seq, reply)
+            link.send_reply(seq, reply)
 
     def _reply_to(self, message: Any) -> Message:
-        if isinstance(message, Question):
-            return Answer(message.n)
+        if isinstance(message, TestQuestion):
+            return TestAnswer(message.n)
         if isinstance(message, AskCommand):
             return self.memory.recall(message.command)
         command: int = message.command
@@ -254,26 +254,26 @@ class Device:
         if known is not None:
             return known
         self.executed.append(command)
-        if isinstance(message, Halt):
+        if isinstance(message, TestHalt):
             return self.memory.settle(command, Outcome.DONE)
-        if self.moving is not None:
-            asyncio.get_running_loop().call_later(self.moving, self._moved, command)
+        if self.move_time_s is not None:
+            asyncio.get_running_loop().call_later(self.move_time_s, self._moved, command)
         return Accepted(command)
 
     def _moved(self, command: int) -> None:
         settled = self.memory.settle(command, Outcome.DONE)
         if self.link.down is None:
-            self.link.event(settled)
+            self.link.send_event(settled)
 
 
-class Pair:
+class LinkPair:
     """A host's link and a device's link in one session, with their events and errors."""
 
     def __init__(self, *, counter: int = fr.FIRST_COUNTER) -> None:
         self.host_port, self.device_port = ports()
         self.host = _link(self.host_port, Sealer(KEYS.to_device, counter), Opener(KEYS.to_host), TO_HOST, "host's")
         self.far = _link(self.device_port, Sealer(KEYS.to_host), Opener(KEYS.to_device), TO_DEVICE, "device's")
-        self.device = Device(self.far)
+        self.device = LinkDevice(self.far)
         self.events: list[Any] = []
         self.downs: list[Exception] = []
         self.host.on_event = self.events.append
@@ -285,7 +285,7 @@ class Pair:
 
     def ask(self, n: int, patience: float = 0.3, **how: Any) -> asyncio.Future[Any]:
         """Ask the device a question."""
-        return self.host.request(Question(n), patience, **how)
+        return self.host.request(TestQuestion(n), patience, **how)
 
     def fill_window(self, count: int, first: int = 1000) -> list[asyncio.Future[Any]]:
         """Ask so many questions at once, before any is acknowledged."""

@@ -10,8 +10,8 @@ import msgspec
 
 from devices.bet_sensor import messages as m
 from firmware_bridge.errors import LinkError
-from simulators.house.dealer import DEALER, People
-from simulators.house.table import House
+from simulators.house.dealer import DEALER, SimulatedPeople
+from simulators.house.table import CasinoTable
 from simulators.world.chips import TRAY
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
@@ -32,10 +32,10 @@ BET: Final = "bet"
 NO_BET: Final = "no bet"
 
 
-class Patient(People):
+class PatientPeople(SimulatedPeople):
     """People who do not react to a lock-out until `go` is set, so that the test can look first."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: CasinoTable) -> None:
         super().__init__(house)
         self.go = asyncio.Event()
 
@@ -59,13 +59,13 @@ class LockedOut(msgspec.Struct):
         return [seat for seat, decision in sorted(self.seats.items()) if decision == BET]
 
 
-class LockingHouse:
+class LockingTable:
     """A table in betting. Prompts after the call wait until the test has looked."""
 
     def __init__(self, seed: int) -> None:
-        self.house = House(GAME, seed=seed, people=Patient)
+        self.house = CasinoTable(GAME, seed=seed, people=PatientPeople)
         self.house.seats = tuple(SEATS)
-        self.people: Patient = self.house.people  # type: ignore[assignment]
+        self.people: PatientPeople = self.house.people  # type: ignore[assignment]
 
     def machine(self, seat: int) -> SimulatedBetSensor:
         """The machine at a seat."""
@@ -88,12 +88,12 @@ class LockingHouse:
         """Open a round; return once bets are open at every sensor."""
         self.people.go.clear()
         self.house.controller.submit(ev.OpenRound(DEALER))
-        assert self.state.round.state == mc.BETTING, self.house.log[-1]
-        await self.house.until(lambda: not self.house.opening())
+        assert self.state.round.state == mc.BETTING, self.house.step_log[-1]
+        await self.house.until(lambda: not self.house.is_opening_bets())
 
     def call(self) -> int:
         """Call no more bets: this call writes the six locks. Return the length of the log before."""
-        at = len(self.house.log)
+        at = len(self.house.step_log)
         self.house.controller.submit(ev.NoMoreBets(DEALER))
         return at
 
@@ -118,7 +118,7 @@ class LockingHouse:
 
     def _decided(self, at: int, seats: range) -> bool:
         asked = {p.seat for p in self.state.prompts.values() if p.kind == "seat_undecided"}
-        durable = len(self.house.log) > at and self.house.controller.durable == self.house.controller.newest
+        durable = len(self.house.step_log) > at and self.house.controller.durable_seq == self.house.controller.newest_seq
         return durable and all(self.state.progressive.seats[seat].latched or seat in asked for seat in seats)
 
     async def lock(self) -> LockedOut:
@@ -127,9 +127,9 @@ class LockingHouse:
 
     def decisions(self, at: int = 0) -> list[Decision]:
         """Return the decisions since then."""
-        return [decision for _, decided in self.house.log[at:] for decision in decided]
+        return [decision for _, decided in self.house.step_log[at:] for decision in decided]
 
-    def found(self, kind: str, at: int = 0) -> list[str]:
+    def findings_of(self, kind: str, at: int = 0) -> list[str]:
         """Return the findings of a kind since then."""
         return [d.text for d in self.decisions(at) if isinstance(d, Finding) and d.kind == kind]
 
@@ -140,7 +140,7 @@ class LockingHouse:
     async def finish(self) -> None:
         """Let people answer all prompts, until the table is idle."""
         self.people.go.set()
-        await self.house.rest()
+        await self.house.until_quiescent()
 
     def sell_chips(self) -> None:
         """Give the chips in the dealer's tray back to the players, so that they never run out."""
@@ -157,9 +157,9 @@ class LockingHouse:
             assert lying == (decision == BET), f"seat {seat}: {decision}, and {lying} chips lay there"
             bets = self.state.progressive.seats.get(seat)
             if decision == BET and bets is not None:
-                assert bets.sequence == latch.last
+                assert bets.sequence == latch.last_change
 
-    async def heard(self, seat: int, seconds: float = 30.0) -> None:
+    async def until_received(self, seat: int, seconds: float = 30.0) -> None:
         """Wait until the box has received a sensor's last change."""
         await self.house.until(lambda: self.view(seat).sequence == self.machine(seat).firmware.memory.sequence, seconds)
 
@@ -171,15 +171,15 @@ class LockingHouse:
             await asyncio.sleep(1)
         raise TimeoutError(f"the sensor of seat {seat} does not come back")
 
-    async def comes_true(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
+    async def until_true(self, condition: Callable[[], Any], seconds: float = 60.0) -> None:
         """Wait until a condition is true."""
         await self.house.until(condition, seconds)
 
 
 @asynccontextmanager
-async def locking(seed: int, rung: str = "clean") -> AsyncIterator[LockingHouse]:
+async def locking(seed: int, rung: str = "clean") -> AsyncIterator[LockingTable]:
     """A table with its first round open and this line at each sensor; closed at the end."""
-    table = LockingHouse(seed)
+    table = LockingTable(seed)
     try:
         await table.house.open("blue", "red")
         for seat in SEATS:

@@ -10,8 +10,8 @@ from devices.shoe.state import verdict
 from firmware_bridge.errors import BadFault, CommandRefused
 from simulators.world.cards import COVER
 from simulators.world.table import TRAY
-from tests.support.any_table import AnyTable
-from tests.support.beliefs import ask, carried_out, comes_true
+from tests.support.any_table import DisturbedMachine
+from tests.support.beliefs import ask_until_answered, run_command, until_true
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DECK: Final = 53
 
 
-class ManualSoak(AnyTable):
+class ManualShoeSoak(DisturbedMachine):
     """Plays blocks of cards on a bench."""
 
     b: ManualShoe
@@ -61,7 +61,7 @@ class ManualSoak(AnyTable):
 
     async def _order(self, method: Callable[[int], Awaitable[Settled]]) -> bool:
         try:
-            await carried_out(self.b, method)
+            await run_command(self.b, method)
         except CommandRefused:
             self.figures["commands refused"] += 1
             return False
@@ -89,12 +89,12 @@ class ManualSoak(AnyTable):
         if fault is not None and later:
             self.inject(fault)
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
-        await self.check_at_rest()
+        await until_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.is_drawing)
+        await self.check_idle()
 
-    async def check_at_rest(self) -> None:
+    async def check_idle(self) -> None:
         """Check that view and firmware agree with the truth while no hand draws."""
-        await ask(self.b, self.b.driver.status)
+        await ask_until_answered(self.b, self.b.driver.status)
         self.check_firmware()
         self.compare("drawn", self.b.view.drawn, self._drawn)
 
@@ -124,7 +124,7 @@ class ManualSoak(AnyTable):
         b = self.b
         b.inject("clear_path")
         b.inject("lift")
-        await ask(b, b.driver.status)
+        await ask_until_answered(b, b.driver.status)
         if state in ("DEALING", "COUNTING"):
             await self._order(b.driver.stop)
         await self._order(b.driver.clear_jam)
@@ -134,14 +134,14 @@ class ManualSoak(AnyTable):
         """Empty the shoe, and load the deck again."""
         b, world = self.b, self.b.machine.world
         b.inject("mend")
-        status = await ask(b, b.driver.status)
+        status = await ask_until_answered(b, b.driver.status)
         await self.bring_out(status.state.name)
         self._drawn = self._doubles = 0
-        status = await ask(b, b.driver.status)
-        assert (status.state, status.sure, status.left, status.drawn) == (m.State.IDLE, True, 0, 0)
+        status = await ask_until_answered(b, b.driver.status)
+        assert (status.state, status.counts_certain, status.left, status.drawn) == (m.State.IDLE, True, 0, 0)
         world.torn.clear()
         b.inject("gather")
         assert world.playing_cards(TRAY) == DECK
         b.inject("load")
         await self.back_to_service()
-        assert b.service.serves
+        assert b.service.is_in_service

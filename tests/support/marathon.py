@@ -36,11 +36,11 @@ class Figures(TypedDict):
     left: int  # not started when the time was up
 
 
-def draws(item: pytest.Item) -> bool:
+def varies_by_lap(item: pytest.Item) -> bool:
     """Return whether a proof tries other cases in another lap: then its module counts cases."""
     names = vars(getattr(item, "module", counts))
     return "LAP" in names or any(
-        each is known for each in names.values() for known in (counts, counts.many, counts.draw)
+        each is known for each in names.values() for known in (counts, counts.count_cases, counts.draw_seeds)
     )
 
 
@@ -48,8 +48,8 @@ def draws(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip exhaustive tests after the first lap; with a time limit, shuffle the tests."""
     if counts.LAP > 1:
-        gone = [item for item in items if not draws(item)]
-        items[:] = [item for item in items if draws(item)]
+        gone = [item for item in items if not varies_by_lap(item)]
+        items[:] = [item for item in items if varies_by_lap(item)]
         config.hook.pytest_deselected(items=gone)
     if UNTIL:
         Random(counts.LAP).shuffle(items)  # the same order in every worker
@@ -69,14 +69,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     item.user_properties.append(("cases", counts.cases_of(getattr(item, "function", None))))
 
 
-class Lap:
+class MarathonLap:
     """Adds up the reports of all workers; prints a line when a subject is done, and writes the lap's figures."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._began = time.monotonic()
         self._planned: dict[str, set[str]] = defaultdict(set)
-        self.found: dict[str, Figures] = {}
+        self.figures: dict[str, Figures] = {}
 
     def plan(self, ids: list[str]) -> None:
         """Record the tests of this lap."""
@@ -95,7 +95,7 @@ class Lap:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Called for every part of every test."""
         subject = subject_of(report.nodeid)
-        mine = self.found.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
+        mine = self.figures.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
         mine["seconds"] += report.duration
         mine["failed"] += report.failed
         if report.when == "call":
@@ -106,20 +106,20 @@ class Lap:
                 self._print(subject)
 
     def _print(self, subject: str) -> None:
-        done = sum(mine["tests"] == len(self._planned[name]) for name, mine in self.found.items())
+        done = sum(mine["tests"] == len(self._planned[name]) for name, mine in self.figures.items())
         took = (time.monotonic() - self._began) / 60
         where = f"lap {counts.LAP}, {took:.0f} min, {done} of {len(self._planned)} subjects"
         reporter: Any = self._config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
-            reporter.write_line(f"\n{line_of(subject, self.found[subject])}   ({where})")
+            reporter.write_line(f"\n{line_of(subject, self.figures[subject])}   ({where})")
 
     def pytest_sessionfinish(self) -> None:
         """Write the figures for the marathon."""
         for subject, ids in self._planned.items():
-            mine = self.found.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
+            mine = self.figures.setdefault(subject, Figures(tests=0, cases=0, failed=0, seconds=0.0, left=0))
             mine["left"] = len(ids) - mine["tests"]
         if FIGURES:
-            Path(FIGURES).write_text(json.dumps(self.found), "utf-8")
+            Path(FIGURES).write_text(json.dumps(self.figures), "utf-8")
 
 
 def line_of(subject: str, figures: Figures) -> str:
@@ -133,4 +133,4 @@ def line_of(subject: str, figures: Figures) -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Register in the main process, where all reports arrive."""
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Lap(config), "marathon-lap")
+        config.pluginmanager.register(MarathonLap(config), "marathon-lap")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simulators.house.stand import Stand
+    from simulators.house.stand import DeviceBench
 
 
-class Watch:
+class CommandWatch:
     """Records every command that the machine started, received again, or was asked about."""
 
-    def __init__(self, b: Stand[Any, Any, Any]) -> None:
+    def __init__(self, b: DeviceBench[Any, Any, Any]) -> None:
         self.begun: list[int] = []
         self.repeated: list[int] = []
         self.asked: list[int] = []

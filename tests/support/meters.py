@@ -45,5 +45,5 @@ def opened(rules: MeterRules, amount: int | None = None) -> MoneyBook:
     book = MoneyBook()
     meter.open_meter(book, rules)
     if amount is not None:
-        meter.correct(book, amount - book.at(METER), "test 1")
+        meter.correct_meter(book, amount - book.balance(METER), "test 1")
     return book

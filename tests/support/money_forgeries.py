@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.audited import Recorded
+from tests.support.audited import RecordedTable
 from tests.support.core import DEALER
-from tests.support.forgeries import Export, Forgery
-from tests.support.prefixes import lead_on
+from tests.support.forgeries import ForgedExport, Forgery
+from tests.support.prefixes import resume_play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 GAME: Final = "dj_wild"
 
 
-def played(folder: Path) -> Recorded:
+def played(folder: Path) -> RecordedTable:
     """A table with hand pays, an award, envy, a claim that falls under a later one, a void round and a correction."""
-    table = Recorded(folder, GAME, quick=True).open_table()
+    table = RecordedTable(folder, GAME, quick=True).open_table()
     table.round((1, 3, 6))
     table.hit_round(0)
     table.hit_round(3)
@@ -32,11 +32,11 @@ def played(folder: Path) -> Recorded:
     return table
 
 
-def _fallen(table: Recorded) -> None:
+def _fallen(table: RecordedTable) -> None:
     """One seat claims the whole meter, then another a share of it; then the first claim falls."""
     floor = table.floor
     table._open((1, 3))
-    floor.to(mc.SETTLING)
+    floor.play_to(mc.SETTLING)
     hits = floor.state.money.hits
     for _ in range(60):
         if len(hits) == 2:
@@ -50,13 +50,13 @@ def _fallen(table: Recorded) -> None:
     first = min(hits.values(), key=lambda hit: hit.id)
     (asked,) = (p for p in floor.prompts("hit_hand") if p.seat == first.seat)
     floor.step(ev.Answer(asked.id, "not_winning", DEALER))
-    lead_on(floor)
+    resume_play(floor)
 
 
 # --- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _asked(e: Export, kind: str, number: int = 0) -> tuple[int, dict[str, Any], dict[str, Any]]:
+def _asked(e: ForgedExport, kind: str, number: int = 0) -> tuple[int, dict[str, Any], dict[str, Any]]:
     """Return the place of the n-th accepted answer to a question of a kind, its event and the question."""
     prompts = {
         d["id"]: d
@@ -74,23 +74,23 @@ def _asked(e: Export, kind: str, number: int = 0) -> tuple[int, dict[str, Any], 
     return answers[number]
 
 
-def _change_answer(e: Export, place: int, choice: str) -> None:
+def _change_answer(e: ForgedExport, place: int, choice: str) -> None:
     """Change an answer, both in the event and in the record that closes its question."""
-    event = e.told(place)
+    event = e.step_event(place)
     for decision in e.decided(place):
         if decision["type"] == "PromptClosed" and decision["id"] == event["prompt"]:
             decision["choice"] = choice
     event["choice"] = choice
 
 
-def _renumber(e: Export, above: int, by: int) -> None:
+def _renumber(e: ForgedExport, above: int, by: int) -> None:
     for record in e.records:
         for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
             if d.get("entry", {}).get("number", 0) > above:
                 d["entry"]["number"] += by
 
 
-def _claim_step(e: Export) -> tuple[int, list[dict[str, Any]]]:
+def _claim_step(e: ForgedExport) -> tuple[int, list[dict[str, Any]]]:
     """Return the place of the step in which a claim falls under a later one, and its decisions."""
     place, _ = e.decision("HitRebooked")
     return place, e.decided(place)
@@ -99,58 +99,58 @@ def _claim_step(e: Export) -> tuple[int, list[dict[str, Any]]]:
 # --- answers that do not fit the money --------------------------------------------------------------------------------
 
 
-def _paid_after_not_winning(e: Export) -> int:
+def _paid_after_not_winning(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_hand")
     _change_answer(e, place, "not_winning")
     return place
 
 
-def _validation_dropped(e: Export) -> int:
+def _validation_dropped(e: ForgedExport) -> int:
     place, event, _ = _asked(e, "hit_validate")
     e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
     assert event["choice"] == "hand_pay"
     return _asked(e, "hand_pay")[0]
 
 
-def _confirmation_dropped(e: Export) -> int:
+def _confirmation_dropped(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_hand")
     e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
     return _asked(e, "hit_light")[0]
 
 
-def _dark_light_passes(e: Export) -> int:
+def _dark_light_passes(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_light")
     _change_answer(e, place, "dark")
     return place
 
 
-def _validation_refused(e: Export) -> int:
+def _validation_refused(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_validate")
     _change_answer(e, place, "refuse")
     return place
 
 
-def _other_slip(e: Export) -> int:
+def _other_slip(e: ForgedExport) -> int:
     place, paid = e.entry("hand_pay_paid")
     paid["entry"]["document"] = "slip 987654"
     return place
 
 
-def _other_number(e: Export) -> int:
+def _other_number(e: ForgedExport) -> int:
     place, event, _ = _asked(e, "hand_pay")
     event["number"] += 1
     return place
 
 
-def _slip_again(e: Export) -> int:
+def _slip_again(e: ForgedExport) -> int:
     first, _ = e.entry("hand_pay_paid")
     place, paid = e.entry("hand_pay_paid", 1)
-    number = e.told(first)["number"]
-    e.told(place)["number"], paid["entry"]["document"] = number, f"slip {number}"
+    number = e.step_event(first)["number"]
+    e.step_event(place)["number"], paid["entry"]["document"] = number, f"slip {number}"
     return place
 
 
-def _other_hand(e: Export) -> int:
+def _other_hand(e: ForgedExport) -> int:
     place, event, prompt = _asked(e, "progressive", -1)
     place, claimed = e.decision("HitClaimed")
     _change_answer(e, place, next(c for c in prompt["choices"] if c not in ("no_win", claimed["hand"])))
@@ -158,54 +158,54 @@ def _other_hand(e: Export) -> int:
     return place
 
 
-def _lost_is_won(e: Export) -> int:
+def _lost_is_won(e: ForgedExport) -> int:
     """The dealer named a hand, and the bet is booked as lost."""
     place, settled = e.decision("BetSettled", outcome="lost")
     (prompt,) = [
         d for r in e.records if r["kind"] == "step" for d in r["content"]["decisions"]
-        if d["type"] == "Prompt" and d["id"] == e.told(place)["prompt"]
+        if d["type"] == "Prompt" and d["id"] == e.step_event(place)["prompt"]
     ]  # fmt: skip
     _change_answer(e, place, prompt["choices"][1])
     assert settled["seat"] == prompt["seat"]
     return place
 
 
-def _claimed_by_nobody(e: Export) -> int:
+def _claimed_by_nobody(e: ForgedExport) -> int:
     place, _ = e.decision("HitClaimed")
     _change_answer(e, place, "no_win")
     return place
 
 
-def _fallen_by_nobody(e: Export) -> int:
+def _fallen_by_nobody(e: ForgedExport) -> int:
     place, _ = _claim_step(e)
     _change_answer(e, place, "winning")
     return place
 
 
-def _other_hit_paid(e: Export) -> int:
+def _other_hit_paid(e: ForgedExport) -> int:
     _, first = e.entry("hand_pay_paid")
     place, paid = e.entry("award_paid")
     paid["entry"]["hit"] = first["entry"]["hit"]
     return place
 
 
-def _dealer_documents(e: Export) -> int:
+def _dealer_documents(e: ForgedExport) -> int:
     """The question itself is put to the dealer."""
     _place, event, prompt = _asked(e, "hand_pay")
     prompt["role"] = event["who"]["role"] = "dealer"
     return next(n for n, r in enumerate(e.records) if r["kind"] == "step" and prompt in r["content"]["decisions"])
 
 
-def _dealer_validates(e: Export) -> int:
+def _dealer_validates(e: ForgedExport) -> int:
     _place, event, prompt = _asked(e, "hit_validate")
     prompt["role"] = event["who"]["role"] = "dealer"
     return next(n for n, r in enumerate(e.records) if r["kind"] == "step" and prompt in r["content"]["decisions"])
 
 
-def _table_pays_hand_pay(e: Export) -> int:
+def _table_pays_hand_pay(e: ForgedExport) -> int:
     """What was validated as a hand pay is paid from the table."""
     place, paid = e.entry("award_paid")
-    prompt, hit = e.told(place)["prompt"], paid["entry"]["hit"]
+    prompt, hit = e.step_event(place)["prompt"], paid["entry"]["hit"]
     for n, record in enumerate(e.records[:place]):
         for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
             if d == {"type": "Moved", "what": f"hit {hit}", "state": "validated"}:
@@ -217,35 +217,35 @@ def _table_pays_hand_pay(e: Export) -> int:
 # --- people -----------------------------------------------------------------------------------------------------------
 
 
-def _dealers_correct(e: Export) -> int:
+def _dealers_correct(e: ForgedExport) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["who"]["role"] = e.told(place)["second"]["role"] = "dealer"
+    e.step_event(place)["who"]["role"] = e.step_event(place)["second"]["role"] = "dealer"
     return place
 
 
-def _one_human(e: Export) -> int:
+def _one_human(e: ForgedExport) -> int:
     """Two credentials of one person."""
     place = e.event("MeterCorrected")
-    e.told(place)["second"]["person"] = e.told(place)["who"]["credential"]
+    e.step_event(place)["second"]["person"] = e.step_event(place)["who"]["credential"]
     return place
 
 
-def _other_document(e: Export) -> int:
+def _other_document(e: ForgedExport) -> int:
     place, corrected = e.entry("correction")
     corrected["entry"]["document"] = "memo 8"
     return place
 
 
-def _dealer_is_floorperson(e: Export) -> int:
+def _dealer_is_floorperson(e: ForgedExport) -> int:
     """Who claimed the hand validates it, with a second credential."""
-    dealer = e.told(e.decision("HitClaimed")[0])["who"]["credential"]
+    dealer = e.step_event(e.decision("HitClaimed")[0])["who"]["credential"]
     place, event, _ = _asked(e, "hit_validate")
     event["who"]["person"] = dealer
     return place
 
 
-def _claimant_documents(e: Export) -> int:
-    dealer = e.told(e.decision("HitClaimed")[0])["who"]["credential"]
+def _claimant_documents(e: ForgedExport) -> int:
+    dealer = e.step_event(e.decision("HitClaimed")[0])["who"]["credential"]
     place, event, _ = _asked(e, "hand_pay")
     event["who"]["person"] = dealer
     return place
@@ -254,31 +254,31 @@ def _claimant_documents(e: Export) -> int:
 # --- envy -------------------------------------------------------------------------------------------------------------
 
 
-def _envy_inflated(e: Export) -> int:
+def _envy_inflated(e: ForgedExport) -> int:
     place, paid = e.entry("envy")
     paid["entry"]["transfers"][0]["amount"] *= 2
     return place
 
 
-def _envy_to_one_more(e: Export) -> int:
+def _envy_to_one_more(e: ForgedExport) -> int:
     place, paid = e.entry("envy")
     paid["entry"]["transfers"].append(deepcopy(paid["entry"]["transfers"][0]))
     return place
 
 
-def _envy_without_bet(e: Export) -> int:
+def _envy_without_bet(e: ForgedExport) -> int:
     place, _ = e.entry("envy")
-    e.told(place)["seats"] = [5]
+    e.step_event(place)["seats"] = [5]
     return place
 
 
-def _envy_for_own_hand(e: Export) -> int:
+def _envy_for_own_hand(e: ForgedExport) -> int:
     place, paid = e.entry("envy")
-    e.told(place)["seats"] = [paid["entry"]["seat"]]
+    e.step_event(place)["seats"] = [paid["entry"]["seat"]]
     return place
 
 
-def _envy_unasked(e: Export) -> int:
+def _envy_unasked(e: ForgedExport) -> int:
     place, paid = e.entry("envy")
     paid["entry"]["seat"] = 6
     return place
@@ -287,7 +287,7 @@ def _envy_unasked(e: Export) -> int:
 # --- amounts ----------------------------------------------------------------------------------------------------------
 
 
-def _not_booked_again(e: Export) -> int:
+def _not_booked_again(e: ForgedExport) -> int:
     """A claim falls, and the later one keeps the amount that it had under it: the winner is paid too little."""
     place, decisions = _claim_step(e)
     (fallen,) = [d for d in decisions if d.get("entry", {}).get("kind") == "hit_withdrawn"]
@@ -306,14 +306,14 @@ def _not_booked_again(e: Export) -> int:
     return place
 
 
-def _booked_again_for_less(e: Export) -> int:
+def _booked_again_for_less(e: ForgedExport) -> int:
     place, decisions = _claim_step(e)
     (again,) = [d for d in decisions if d["type"] == "HitRebooked"]
     again["share"] -= 10_000
     return place
 
 
-def _withdrawn_by_old_rule(e: Export) -> int:
+def _withdrawn_by_old_rule(e: ForgedExport) -> int:
     """The meter keeps the re-seed of a claim that fell."""
     place, decisions = _claim_step(e)
     (fallen,) = [d for d in decisions if d.get("entry", {}).get("kind") == "hit_withdrawn"]
@@ -323,7 +323,7 @@ def _withdrawn_by_old_rule(e: Export) -> int:
     return place
 
 
-def _returned_in_play(e: Export) -> int:
+def _returned_in_play(e: ForgedExport) -> int:
     """Bets go back in a round that nobody declared void."""
     place, _ = e.decision("BetReturned")
     e.decided(place)[:] = [
@@ -333,7 +333,7 @@ def _returned_in_play(e: Export) -> int:
     return place
 
 
-def _old_books(e: Export) -> int:
+def _old_books(e: ForgedExport) -> int:
     """A later start record claims the booking rules of the first edition."""
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     copy = deepcopy(e.records[place])
@@ -342,7 +342,7 @@ def _old_books(e: Export) -> int:
     return place + 1
 
 
-def _other_paytable(e: Export) -> int:
+def _other_paytable(e: ForgedExport) -> int:
     """One edit of the configuration moves the meter changes the paytable."""
     start = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
     digests = e.records[start]["content"]["digests"] | {"configuration": "00" * 32}
@@ -355,7 +355,7 @@ def _other_paytable(e: Export) -> int:
     return len(e.records) - 1
 
 
-def _other_devices(e: Export, people: tuple[str, str, str] | None) -> int:
+def _other_devices(e: ForgedExport, people: tuple[str, str, str] | None) -> int:
     """Other devices from the next start on, accepted by nobody or by the wrong people (two roles and a name)."""
     start = max(n for n, r in enumerate(e.records) if r["kind"] == "start")
     old = e.records[start]["content"]["digests"]
@@ -379,7 +379,7 @@ def _other_devices(e: Export, people: tuple[str, str, str] | None) -> int:
     return len(e.records) - (1 if people is None else 2)
 
 
-def _document_again(e: Export) -> int:
+def _document_again(e: ForgedExport) -> int:
     """One document moves money twice."""
     place = e.event("MeterCorrected")
     step = e.records[place]["content"]

@@ -9,13 +9,13 @@ import msgspec
 from devices.service import UNSIGNED
 from table_controller.table import events as ev
 from table_controller.table.decisions import (
-    Cleared,
+    HoldCleared,
     Command,
-    Found,
-    Moved,
+    HoldOpened,
+    StateChanged,
     Prompt,
     PromptClosed,
-    Refused,
+    RequestRefused,
     WagersReturned,
 )
 from tests.support.money_monitor import MoneyMonitor
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from table_controller.ledger.meter import MeterRules
     from table_controller.rulebook import Edition
     from table_controller.table.decisions import Decision
-    from table_controller.table.state import State
+    from table_controller.table.state import TableState
 
 _DEALS: Final = ("dispense", "start_round")
 _BARRED_WHILE_UNSIGNED: Final = ("load", *_DEALS, "arm_dice", "draw", "open_bets")
@@ -34,7 +34,7 @@ _OF_A_HAND: Final = ("decide", "settled", "additional_cards", "surrender_collect
 _RESHUFFLES: Final = ("reshuffle", "reshuffle_with_dealt", "hold_deck", "remove_deck")
 
 
-class Cards(msgspec.Struct):
+class MonitoredDeck(msgspec.Struct):
     """What the monitor knows of one deck."""
 
     inspected: list[str] = []  # who has found it whole
@@ -45,13 +45,13 @@ class Cards(msgspec.Struct):
     removed: bool = False
 
 
-class Monitor(msgspec.Struct):
+class TableMonitor(msgspec.Struct):
     """The invariants of one table."""
 
     whole: int
     hours: dict[str, int]
     needs_start: bool
-    decks: dict[str, Cards] = {}
+    decks: dict[str, MonitoredDeck] = {}
     asked: dict[int, Prompt] = {}
     holds: dict[int, str | None] = {}  # open irregularities, with the deck that each names
     in_shuffler: str | None = None
@@ -79,7 +79,7 @@ class Monitor(msgspec.Struct):
     sensed: dict[int, tuple[int, bool]] = {}  # what each sensor reported before it was locked: number, whether a bet
 
     @classmethod
-    def of(cls, edition: Edition, rules: MeterRules | None = None) -> Monitor:
+    def of(cls, edition: Edition, rules: MeterRules | None = None) -> TableMonitor:
         """Return a monitor that has seen nothing."""
         return cls(
             edition.cards.count, {str(k): hours for k, hours in edition.change_hours.items()}, bool(edition.starts),
@@ -100,9 +100,9 @@ class Monitor(msgspec.Struct):
 
     # --- what happens -------------------------------------------------------------------------------------------------
 
-    def watch(self, event: ev.Event, decisions: list[Decision], state: State) -> None:
+    def watch(self, event: ev.Event, decisions: list[Decision], state: TableState) -> None:
         """Take one step of the table; AssertionError for a broken invariant."""
-        refused = any(isinstance(decision, Refused) for decision in decisions)
+        refused = any(isinstance(decision, RequestRefused) for decision in decisions)
         if not refused or isinstance(event, ev.Answer):  # what was refused has not happened
             self._event(event)
         self.dealing = str(state.dealing)
@@ -111,22 +111,22 @@ class Monitor(msgspec.Struct):
         self._voided(event, decisions)
         self._given_up(decisions)
         if isinstance(event, ev.StackOut) and event.count not in self.ordered.values() and not self.void:
-            assert any(isinstance(d, Found) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
+            assert any(isinstance(d, HoldOpened) for d in decisions) or self.holds, "a wrong stack, and nobody is told"
         self.money.watch(decisions, self.latched, state)
         self._always(state)
 
     def _event(self, event: ev.Event) -> None:  # noqa: C901 - one short case for each relevant event
         match event:
             case ev.DeckReceived(preshuffled=True):
-                self.decks[event.deck] = Cards(["dealer", "floorperson"], shuffled=True)
+                self.decks[event.deck] = MonitoredDeck(["dealer", "floorperson"], shuffled=True)
             case ev.DeckReceived() if event.deck not in self.decks or self.decks[event.deck].removed:
-                self.decks[event.deck] = Cards()
+                self.decks[event.deck] = MonitoredDeck()
             case ev.ShuffleEnded() if self.in_shuffler is not None:
                 cards = self.decks[self.in_shuffler]
                 if event.count is not None:
                     cards.wrong = event.count != self.whole or event.rejected
                 cards.shuffled = event.shuffled and not cards.wrong
-            case ev.GivenOut():
+            case ev.DeckGivenOut():
                 self.in_shuffler = None
             case ev.CommandEnded() if event.command == self.load and event.outcome != "unknown":
                 self.load = 0
@@ -134,7 +134,7 @@ class Monitor(msgspec.Struct):
                 self.shoe, self.loading = self.loading, None
                 if event.count not in (None, self.whole):
                     self.decks[self.shoe].wrong = True
-            case ev.Declared(trigger="count_wrong") if event.deck in self.decks:
+            case ev.IrregularityReported(trigger="count_wrong") if event.deck in self.decks:
                 self.decks[event.deck or ""].wrong = True
             case ev.Due(timer=timer) if timer.startswith("deck_age/"):
                 _, deck, hours = timer.split("/")
@@ -187,14 +187,14 @@ class Monitor(msgspec.Struct):
             case "seat_undecided":
                 self.latched[prompt.seat or 0] = event.choice == "bet"
 
-    def _of(self, _event: ev.Answer, prompt: Prompt) -> Cards:
+    def _of(self, _event: ev.Answer, prompt: Prompt) -> MonitoredDeck:
         """The deck that a hold's step is about: the one it names."""
         named = prompt.deck or self.holds.get(prompt.hold or 0) or self.shoe or next(iter(self.decks))
         return self.decks[named]
 
     # --- what is decided ----------------------------------------------------------------------------------------------
 
-    def _decision(self, event: ev.Event, decision: Decision, state: State) -> None:  # noqa: C901 - a short case each
+    def _decision(self, event: ev.Event, decision: Decision, state: TableState) -> None:  # noqa: C901 - a short case each
         match decision:
             case Prompt():
                 self.asked[decision.id] = decision
@@ -211,14 +211,14 @@ class Monitor(msgspec.Struct):
                     assert isinstance(event, ev.Answer)
                     assert event.who.role == prompt.role, f"{event.who.role} answered for the {prompt.role}"
                     self._answered(event, prompt)
-            case Found():
+            case HoldOpened():
                 self.holds[decision.hold] = decision.deck
                 if decision.slot is not None:
                     self.about[decision.hold] = decision.slot
                 self.optional = self.optional or "settle_optional_wagers" in decision.outcomes
                 if decision.deck is not None and set(decision.outcomes) & set(_RESHUFFLES):
                     self.decks[decision.deck].shuffled = False
-            case Cleared():
+            case HoldCleared():
                 assert isinstance(event, ev.Answer), "an irregularity was cleared by nobody"
                 assert event.choice == "acknowledged"
                 del self.holds[decision.hold]
@@ -233,11 +233,11 @@ class Monitor(msgspec.Struct):
                 self.locks, self.latched, self.sensed = {}, {}, {}
             case Command():
                 self._command(decision, state)
-            case Moved():
+            case StateChanged():
                 self._moved(decision, state)
                 self._latch(event, decision)
 
-    def _command(self, command: Command, state: State) -> None:
+    def _command(self, command: Command, state: TableState) -> None:
         if command.act == "lock":
             self.locks[int(command.slot.rpartition(".")[2])] = command.id
         if command.act == "load":
@@ -251,7 +251,7 @@ class Monitor(msgspec.Struct):
         if command.act in _BARRED_WHILE_UNSIGNED:
             assert not self.unsigned, f"{command.act} while {self.unsigned} are dead and unsigned"
 
-    def _deal(self, state: State) -> None:
+    def _deal(self, state: TableState) -> None:
         """Cards are about to be dealt: the round may be dealt, and its deck too."""
         name = state.round.deck
         assert name is not None
@@ -265,7 +265,7 @@ class Monitor(msgspec.Struct):
         if state.dealing == "automated_shoe":
             assert self.shoe == name, f"the shoe holds {self.shoe}, and deck {name} is dealt"
 
-    def _moved(self, moved: Moved, state: State) -> None:
+    def _moved(self, moved: StateChanged, state: TableState) -> None:
         what, _, name = moved.what.partition(" ")
         if what == "deck":
             self._deck_moved(name, moved.state, state)
@@ -278,7 +278,7 @@ class Monitor(msgspec.Struct):
             self.unsigned.remove(name)
             self.methods = self.methods if self.unsigned else ("", "")
 
-    def _latch(self, event: ev.Event, moved: Moved) -> None:
+    def _latch(self, event: ev.Event, moved: StateChanged) -> None:
         """A device that had a fault serves again only after a floorperson has acknowledged it."""
         what, _, name = moved.what.partition(" ")
         if what != "slot":
@@ -294,7 +294,7 @@ class Monitor(msgspec.Struct):
             self.seen_to = [slot for slot in self.seen_to if slot != name]
         assert not (moved.state == "in_service" and name in self.latches), f"{name} serves, and nobody acknowledged"
 
-    def _deck_moved(self, name: str, to: str, state: State) -> None:
+    def _deck_moved(self, name: str, to: str, state: TableState) -> None:
         cards = self.decks[name]
         if to == "in_device":
             self.in_shuffler, cards.shuffled = name, False
@@ -304,13 +304,13 @@ class Monitor(msgspec.Struct):
             self.shoe = None if self.shoe == name else self.shoe
             cards.shuffled = False
         if to == "removed":
-            self.decks[name] = Cards(removed=True)
+            self.decks[name] = MonitoredDeck(removed=True)
         if to == "in_play":
             assert cards.shuffled, f"deck {name} comes into play unshuffled"
             assert {"dealer", "floorperson"} <= set(cards.inspected), f"deck {name} was never inspected"
             cards.by_hand = cards.by_hand or state.dealing == "hand"
 
-    def _round_moved(self, to: str, state: State) -> None:
+    def _round_moved(self, to: str, state: TableState) -> None:
         if to == "betting":
             self.closed = self.position = self.void = self.overdue = self.optional = False
             self.returned = []
@@ -327,7 +327,7 @@ class Monitor(msgspec.Struct):
 
     def _voided(self, event: ev.Event, decisions: list[Decision]) -> None:
         """A round that becomes void gives all wagers back, unless nobody had one, and what deals is stopped."""
-        if Moved("round", "void") not in decisions:
+        if StateChanged("round", "void") not in decisions:
             return
         nobody = isinstance(event, ev.Answer) and event.choice == "nobody"
         back = [d for d in decisions if isinstance(d, WagersReturned) and d.seat is None]
@@ -339,7 +339,7 @@ class Monitor(msgspec.Struct):
 
     def _given_up(self, decisions: list[Decision]) -> None:
         """A device that is out of order is stopped; nothing waits for what it was dealing."""
-        for given in [d.what.partition(" ")[2] for d in decisions if isinstance(d, Moved) and d.state == UNSIGNED]:
+        for given in [d.what.partition(" ")[2] for d in decisions if isinstance(d, StateChanged) and d.state == UNSIGNED]:
             dealt = [id_ for id_, slot in self.moving.items() if slot == given]
             stopped = any(isinstance(d, Command) and d.act == "stop" and d.slot == given and d.safe for d in decisions)
             assert stopped or not dealt, f"{given} is out of order, and deals on"
@@ -348,7 +348,7 @@ class Monitor(msgspec.Struct):
 
     # --- what holds at any time ---------------------------------------------------------------------------------------
 
-    def _always(self, state: State) -> None:
+    def _always(self, state: TableState) -> None:
         for seat in state.progressive.accepted:
             assert self.latched.get(seat), f"a bet of seat {seat} is accepted that no latch confirmed in time"
         for seat, bets in state.progressive.seats.items():

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.people import Person
-    from table_controller.people_check import Checker
+    from table_controller.people import CredentialHolder
+    from table_controller.people_check import PinChecker
 
 
-async def here(work: Callable[..., Any], *args: Any) -> Any:
+async def run_inline(work: Callable[..., Any], *args: Any) -> Any:
     """Do in the loop what a thread does elsewhere."""
     return work(*args)
 
 
-def inline(checker: Checker) -> Any:
+def check_inline(checker: PinChecker) -> Any:
     """Check PINs in the loop."""
 
-    async def check(id_: str, pin: str, place: str) -> Person:
+    async def check(id_: str, pin: str, place: str) -> CredentialHolder:
         await asyncio.sleep(0)
         return checker.check(id_, pin, place)
 

@@ -11,15 +11,15 @@ from table_controller.ledger.money import DOLLAR
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, Prompt
-from table_controller.table.state import RACK, TRAY, Deck, Hold, Issued, Slot, Way
+from table_controller.table.state import RACK, TRAY, Deck, Hold, IssuedCommand, SlotState, ReturnProcedure
 from tests.support.core import DEALER
-from tests.support.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, at
+from tests.support.setups import BURNED, HIT, NEW_DEALER, NEW_SHOE, table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from table_controller.table.decisions import Decision, Reason
-    from tests.support.core import Floor
+    from table_controller.table.decisions import Decision, DenialReason
+    from tests.support.core import IdealTable
 
 ASIA: Final = "asia_poker"
 SAIGON: Final = "saigon_5_card"
@@ -31,17 +31,17 @@ SHUFFLER: Final = "shuffler.1"
 SHAKER: Final = "shaker.1"
 
 
-class Asked(NamedTuple):
+class RequestedAct(NamedTuple):
     """An actuation at a table: what, and of which device, deck, seat and how many cards."""
 
-    floor: Floor
+    floor: IdealTable
     act: str
     slot: str | None = None
     deck: str | None = None
     seat: int | None = None
     cards: int = 0
 
-    def reasons(self) -> tuple[Reason, ...]:
+    def reasons(self) -> tuple[DenialReason, ...]:
         """Every reason against the actuation."""
         act: Any = self.act
         return self.floor.table.permit(act, self.slot, self.deck, seat=self.seat, cards=self.cards)
@@ -51,30 +51,30 @@ class Asked(NamedTuple):
         return {reason.key for reason in self.reasons()}
 
 
-def _ended(floor: Floor) -> Floor:
+def _ended(floor: IdealTable) -> IdealTable:
     """Every command was carried out, and no device has said anything else."""
     floor.state.commands.clear()
     return floor
 
 
-def _until(floor: Floor, *events: ev.Event, act: str) -> Floor:
+def _until(floor: IdealTable, *events: ev.Event, act: str) -> IdealTable:
     """Play on until a device gets a command that it has not begun."""
     is_commanded: Callable[[Decision], bool] = lambda one: isinstance(one, Command) and one.act == act  # noqa: E731
     floor.play(*events, until=is_commanded)
     return _ended(floor)
 
 
-def _inserted(game: str = PAI_GOW, kind: str = "auto") -> Floor:
+def _inserted(game: str = PAI_GOW, kind: str = "auto") -> IdealTable:
     """After a round the deck was put into the shuffler."""
-    floor = at(game, kind, "complete")
+    floor = table_at(game, kind, "complete")
     return _until(floor, *(event for prompt in floor.prompts() for event in floor.answer(prompt)), act="shuffle")
 
 
-def _shuffled() -> Floor:
+def _shuffled() -> IdealTable:
     return _until(_inserted(), ev.ShuffleEnded(SHUFFLER, 53, shuffled=True), act="eject")
 
 
-def _taken_out(floor: Floor) -> Floor:
+def _taken_out(floor: IdealTable) -> IdealTable:
     """The next deck is in front of the dealer, who has not put it into the shoe yet."""
     deck = floor.deck()
     deck.place, floor.state.slots[SHOE].deck = TRAY, None
@@ -82,16 +82,16 @@ def _taken_out(floor: Floor) -> Floor:
     return floor
 
 
-def _named() -> Floor:
+def _named() -> IdealTable:
     """The deck in the shuffler is wrong and has to come out."""
-    floor = at(PAI_GOW, "two", "idle")
-    floor.step(ev.Declared("count_wrong", DEALER, deck="red"))
+    floor = table_at(PAI_GOW, "two", "idle")
+    floor.step(ev.IrregularityReported("count_wrong", DEALER, deck="red"))
     return _ended(floor)
 
 
-def _latched() -> Floor:
+def _latched() -> IdealTable:
     """Seat 1 has a progressive bet, and every sensor has confirmed; no light was ordered yet."""
-    floor = at(PAI_GOW, "auto", "betting")
+    floor = table_at(PAI_GOW, "auto", "betting")
     floor.bets = {1}
     floor.step(ev.BetSensed(1, 1, placed=True))
     for one in floor.step(ev.NoMoreBets(DEALER)):
@@ -100,23 +100,23 @@ def _latched() -> Floor:
     return _ended(floor)
 
 
-def _signed(floor: Floor, slot: str) -> Floor:
+def _signed(floor: IdealTable, slot: str) -> IdealTable:
     floor.state.slots[slot].state = SIGNED
     return floor
 
 
-def _cleared(floor: Floor, slot: str) -> Floor:
+def _cleared(floor: IdealTable, slot: str) -> IdealTable:
     floor.state.slots[slot].state = CLEARED
     return floor
 
 
-def _closed(floor: Floor) -> Floor:
+def _closed(floor: IdealTable) -> IdealTable:
     """Two people closed the meter to play."""
     floor.state.money.closed = mc.BY_PEOPLE
     return floor
 
 
-def _void_but_settled(floor: Floor) -> Floor:
+def _void_but_settled(floor: IdealTable) -> IdealTable:
     """The round is void and not cleared yet; its optional wagers are settled all the same (X13)."""
     floor.state.round.state, floor.state.money.settles = mc.VOID, True
     floor.state.holds[903] = Hold(903, "other", ("rule 2",), ["acknowledge"], deck="blue", this_round=True)
@@ -124,56 +124,56 @@ def _void_but_settled(floor: Floor) -> Floor:
 
 
 # One table for each actuation, which permits it.
-GRANTED: Final[dict[str, Callable[[], Asked]]] = {
-    "shuffle": lambda: Asked(_inserted(), "shuffle", SHUFFLER, "blue"),
-    "shuffle seen": lambda: Asked(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
-    "eject": lambda: Asked(_shuffled(), "eject", SHUFFLER, "blue"),
-    "load": lambda: Asked(_taken_out(at(PAI_GOW, "auto", "idle")), "load", SHOE, "blue"),
-    "load a batch": lambda: Asked(_taken_out(at(OVER, "shoe", "idle")), "load", SHOE, "blue"),
-    "load uncounted": lambda: Asked(_taken_out(at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
-    "take back": lambda: Asked(_round_over("continuous"), "load", SHUFFLER, "blue"),
-    "dispense": lambda: Asked(_ended(at(PAI_GOW, "auto", "dealing")), "dispense", SHOE, "blue", cards=7),
-    "dispense from store": lambda: Asked(_ended(at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3),
-    "dispense to burn": lambda: Asked(_ended(at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1),
-    "dispense for a dealer": lambda: Asked(
-        _ended(at(OVER, "continuous", NEW_DEALER)), "dispense", SHUFFLER, "blue", cards=1
+GRANTED: Final[dict[str, Callable[[], RequestedAct]]] = {
+    "shuffle": lambda: RequestedAct(_inserted(), "shuffle", SHUFFLER, "blue"),
+    "shuffle seen": lambda: RequestedAct(_inserted(SAIGON, "faces"), "shuffle", SHUFFLER, "blue"),
+    "eject": lambda: RequestedAct(_shuffled(), "eject", SHUFFLER, "blue"),
+    "load": lambda: RequestedAct(_taken_out(table_at(PAI_GOW, "auto", "idle")), "load", SHOE, "blue"),
+    "load a batch": lambda: RequestedAct(_taken_out(table_at(OVER, "shoe", "idle")), "load", SHOE, "blue"),
+    "load uncounted": lambda: RequestedAct(_taken_out(table_at(SAIGON, "auto_blind", "idle")), "load", SHOE, "blue"),
+    "take back": lambda: RequestedAct(_round_over("continuous"), "load", SHUFFLER, "blue"),
+    "dispense": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "dealing")), "dispense", SHOE, "blue", cards=7),
+    "dispense from store": lambda: RequestedAct(_ended(table_at(OVER, "continuous", BURNED)), "dispense", SHUFFLER, "blue", cards=3),
+    "dispense to burn": lambda: RequestedAct(_ended(table_at(OVER, "continuous", NEW_SHOE)), "dispense", SHUFFLER, "blue", cards=1),
+    "dispense for a dealer": lambda: RequestedAct(
+        _ended(table_at(OVER, "continuous", NEW_DEALER)), "dispense", SHUFFLER, "blue", cards=1
     ),
-    "start_round": lambda: Asked(_ended(at(PAI_GOW, "manual", "dealing")), "start_round", SHOE, "blue"),
-    "start a batch": lambda: Asked(_ended(at(OVER, "shoe", "dealing")), "start_round", SHOE, "blue"),
-    "give_stub": lambda: Asked(_ended(at(PAI_GOW, "auto", "stub_check")), "give_stub", SHOE, "blue"),
-    "arm_dice": lambda: Asked(_ended(at(PAI_GOW, "auto", "starting_position")), "arm_dice", SHAKER, "blue"),
-    "draw": lambda: Asked(_ended(at(PAI_GOW, "rng", "starting_position")), "draw", "rng.1", "blue"),
-    "open_bets": lambda: Asked(at(PAI_GOW, "auto", "idle"), "open_bets", deck="blue"),
-    "open by hand": lambda: Asked(at(PAI_GOW, "hand", "idle"), "open_bets", deck="blue"),
-    "open with button": lambda: Asked(at(ASIA, "button", "idle"), "open_bets", deck="blue"),
-    "open a batch": lambda: Asked(at(OVER, "shoe", "idle"), "open_bets", deck="blue"),
-    "open uncounted": lambda: Asked(at(SAIGON, "auto_blind", "idle"), "open_bets", deck="blue"),
-    "open seen": lambda: Asked(at(SAIGON, "faces", "idle"), "open_bets", deck="blue"),
-    "open of two": lambda: Asked(at(PAI_GOW, "two", "idle"), "open_bets", deck="blue"),
-    "clear_out": lambda: Asked(_named(), "clear_out", SHUFFLER, "red"),
-    "light": lambda: Asked(_latched(), "light", "bet_sensor.1", seat=1),
-    "unlock": lambda: Asked(at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
-    "pay": lambda: Asked(at(PAI_GOW, "auto", HIT), "pay", seat=1),
-    "pay all the same": lambda: Asked(_void_but_settled(at(PAI_GOW, "auto", HIT)), "pay", seat=1),
-    "return_to_service": lambda: Asked(_cleared(at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER),
-    "test": lambda: Asked(at(PAI_GOW, "auto", "idle"), "test", SHAKER),
-    "method": lambda: Asked(_signed(at(PAI_GOW, "auto", "idle"), SHOE), "method", SHOE),
-    "use": lambda: Asked(at(PAI_GOW, "auto", "idle"), "use", SHOE),
-    "collect": lambda: Asked(at(PAI_GOW, "auto", "complete"), "collect", deck="blue"),
-    "correct_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "correct_meter"),
-    "reset_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "reset_meter"),
-    "change_meter": lambda: Asked(_closed(at(PAI_GOW, "auto", "idle")), "change_meter"),
-    "close_meter": lambda: Asked(at(PAI_GOW, "auto", "idle"), "close_meter"),
-    "open_meter": lambda: Asked(_closed(at(PAI_GOW, "auto", "idle")), "open_meter"),
-    "transfer_overflow": lambda: Asked(at(PAI_GOW, "auto", "idle"), "transfer_overflow"),
-    "open for a submitted rate": lambda: Asked(at(WILD, "wild", "idle"), "open_bets", deck="blue"),
+    "start_round": lambda: RequestedAct(_ended(table_at(PAI_GOW, "manual", "dealing")), "start_round", SHOE, "blue"),
+    "start a batch": lambda: RequestedAct(_ended(table_at(OVER, "shoe", "dealing")), "start_round", SHOE, "blue"),
+    "give_stub": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "stub_check")), "give_stub", SHOE, "blue"),
+    "arm_dice": lambda: RequestedAct(_ended(table_at(PAI_GOW, "auto", "starting_position")), "arm_dice", SHAKER, "blue"),
+    "draw": lambda: RequestedAct(_ended(table_at(PAI_GOW, "rng", "starting_position")), "draw", "rng.1", "blue"),
+    "open_bets": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "open_bets", deck="blue"),
+    "open by hand": lambda: RequestedAct(table_at(PAI_GOW, "hand", "idle"), "open_bets", deck="blue"),
+    "open with button": lambda: RequestedAct(table_at(ASIA, "button", "idle"), "open_bets", deck="blue"),
+    "open a batch": lambda: RequestedAct(table_at(OVER, "shoe", "idle"), "open_bets", deck="blue"),
+    "open uncounted": lambda: RequestedAct(table_at(SAIGON, "auto_blind", "idle"), "open_bets", deck="blue"),
+    "open seen": lambda: RequestedAct(table_at(SAIGON, "faces", "idle"), "open_bets", deck="blue"),
+    "open of two": lambda: RequestedAct(table_at(PAI_GOW, "two", "idle"), "open_bets", deck="blue"),
+    "clear_out": lambda: RequestedAct(_named(), "clear_out", SHUFFLER, "red"),
+    "light": lambda: RequestedAct(_latched(), "light", "bet_sensor.1", seat=1),
+    "unlock": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "unlock", "bet_sensor.1"),
+    "pay": lambda: RequestedAct(table_at(PAI_GOW, "auto", HIT), "pay", seat=1),
+    "pay all the same": lambda: RequestedAct(_void_but_settled(table_at(PAI_GOW, "auto", HIT)), "pay", seat=1),
+    "return_to_service": lambda: RequestedAct(_cleared(table_at(PAI_GOW, "auto", "idle"), SHAKER), "return_to_service", SHAKER),
+    "test": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "test", SHAKER),
+    "method": lambda: RequestedAct(_signed(table_at(PAI_GOW, "auto", "idle"), SHOE), "method", SHOE),
+    "use": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "use", SHOE),
+    "collect": lambda: RequestedAct(table_at(PAI_GOW, "auto", "complete"), "collect", deck="blue"),
+    "correct_meter": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "correct_meter"),
+    "reset_meter": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "reset_meter"),
+    "change_meter": lambda: RequestedAct(_closed(table_at(PAI_GOW, "auto", "idle")), "change_meter"),
+    "close_meter": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "close_meter"),
+    "open_meter": lambda: RequestedAct(_closed(table_at(PAI_GOW, "auto", "idle")), "open_meter"),
+    "transfer_overflow": lambda: RequestedAct(table_at(PAI_GOW, "auto", "idle"), "transfer_overflow"),
+    "open for a submitted rate": lambda: RequestedAct(table_at(WILD, "wild", "idle"), "open_bets", deck="blue"),
 }  # fmt: skip
 
 
-def _round_over(kind: str) -> Floor:
+def _round_over(kind: str) -> IdealTable:
     """A round was played from a continuous shuffler, and its discards are in the rack."""
-    floor = at(OVER, kind, "settling")
-    floor.insert = False
+    floor = table_at(OVER, kind, "settling")
+    floor.loads_shuffler = False
     floor.settle()
     return _ended(floor)
 
@@ -181,189 +181,189 @@ def _round_over(kind: str) -> Floor:
 # --- the reasons against it -------------------------------------------------------------------------------------------
 
 
-def _slot(asked: Asked) -> Slot:
+def _slot(asked: RequestedAct) -> SlotState:
     return asked.floor.state.slots[asked.slot or SHOE]
 
 
-def _of(name: str) -> Callable[[Asked], None]:
+def _of(name: str) -> Callable[[RequestedAct], None]:
     """A device is not in service: what it last did is in doubt."""
 
-    def tweak(asked: Asked) -> None:
+    def tweak(asked: RequestedAct) -> None:
         asked.floor.state.slots[name].state = UNVERIFIED
 
     return tweak
 
 
-def _set(**values: Any) -> Callable[[Asked], None]:
+def _set(**values: Any) -> Callable[[RequestedAct], None]:
     """The table's state is another."""
 
-    def tweak(asked: Asked) -> None:
+    def tweak(asked: RequestedAct) -> None:
         for name, value in values.items():
             setattr(asked.floor.state, name, value)
 
     return tweak
 
 
-def _money(**values: Any) -> Callable[[Asked], None]:
+def _money(**values: Any) -> Callable[[RequestedAct], None]:
     """What is kept of the meter is another."""
 
-    def tweak(asked: Asked) -> None:
+    def tweak(asked: RequestedAct) -> None:
         for name, value in values.items():
             setattr(asked.floor.state.money, name, value)
 
     return tweak
 
 
-def _sign(cause: str) -> Callable[[Asked], None]:
+def _sign(cause: str) -> Callable[[RequestedAct], None]:
     """No sign shows the meter."""
 
-    def tweak(asked: Asked) -> None:
+    def tweak(asked: RequestedAct) -> None:
         asked.floor.state.signs = dict.fromkeys(asked.floor.state.signs, cause)
 
     return tweak
 
 
-def _round(**values: Any) -> Callable[[Asked], None]:
-    def tweak(asked: Asked) -> None:
+def _round(**values: Any) -> Callable[[RequestedAct], None]:
+    def tweak(asked: RequestedAct) -> None:
         for name, value in values.items():
             setattr(asked.floor.state.round, name, value)
 
     return tweak
 
 
-def _deck(**values: Any) -> Callable[[Asked], None]:
-    def tweak(asked: Asked) -> None:
+def _deck(**values: Any) -> Callable[[RequestedAct], None]:
+    def tweak(asked: RequestedAct) -> None:
         for name, value in values.items():
             setattr(asked.floor.state.decks[asked.deck or "blue"], name, value)
 
     return tweak
 
 
-def _service(state: str) -> Callable[[Asked], None]:
-    def tweak(asked: Asked) -> None:
+def _service(state: str) -> Callable[[RequestedAct], None]:
+    def tweak(asked: RequestedAct) -> None:
         _slot(asked).state = state
 
     return tweak
 
 
-def _on_the_way_back(asked: Asked) -> None:
-    _slot(asked).way = Way(4, "one card")
+def _on_the_way_back(asked: RequestedAct) -> None:
+    _slot(asked).return_procedure = ReturnProcedure(4, "one card")
 
 
-def _busy(asked: Asked) -> None:
-    asked.floor.state.commands[900] = Issued(asked.slot or SHOE, "stop")
+def _busy(asked: RequestedAct) -> None:
+    asked.floor.state.commands[900] = IssuedCommand(asked.slot or SHOE, "stop")
 
 
-def _unsigned(asked: Asked) -> None:
-    asked.floor.state.slots["keypad.1"] = Slot("keypad", UNSIGNED)
+def _unsigned(asked: RequestedAct) -> None:
+    asked.floor.state.slots["keypad.1"] = SlotState("keypad", UNSIGNED)
 
 
-def _irregular(asked: Asked) -> None:
+def _irregular(asked: RequestedAct) -> None:
     """Something is not cleared, of this device and deck, and of the round in hand."""
     hold = Hold(901, "other", ("rule 2",), ["acknowledge"], slot=asked.slot, deck=asked.deck, this_round=True)
     asked.floor.state.holds[901] = hold
 
 
-def _second(asked: Asked, state: str = mc.READY, place: str = TRAY) -> None:
+def _second(asked: RequestedAct, state: str = mc.READY, place: str = TRAY) -> None:
     asked.floor.state.decks["red"] = Deck("red", state, place, verified=True)
 
 
-def _used_last(asked: Asked) -> None:
+def _used_last(asked: RequestedAct) -> None:
     """The other deck waits in the shuffler, as it should."""
     _second(asked, mc.SHUFFLED, SHUFFLER)
     asked.floor.state.last_deck = "blue"
     asked.floor.deck().place = TRAY
 
 
-def _outside(asked: Asked) -> None:
+def _outside(asked: RequestedAct) -> None:
     asked.floor.deck("red").place = TRAY
 
 
-def _two_by_hand(asked: Asked) -> None:
+def _two_by_hand(asked: RequestedAct) -> None:
     _second(asked)
     asked.floor.state.shuffling = "hand"
 
 
-def _alone(asked: Asked) -> None:
+def _alone(asked: RequestedAct) -> None:
     asked.floor.state.decks["red"].state = mc.REMOVED
 
 
-def _in_rack(asked: Asked) -> None:
+def _in_rack(asked: RequestedAct) -> None:
     _second(asked, mc.RACK, RACK)
 
 
-def _occupied(asked: Asked) -> None:
+def _occupied(asked: RequestedAct) -> None:
     _slot(asked).deck = "red"
 
 
-def _deck_inside(asked: Asked) -> None:
+def _deck_inside(asked: RequestedAct) -> None:
     _slot(asked).deck = "blue"
 
 
-def _asking(asked: Asked) -> None:
+def _asking(asked: RequestedAct) -> None:
     asked.floor.state.prompts[902] = Prompt(902, "late_chip", "dealer", ("returned",), seat=1)
 
 
-def _other_round(asked: Asked) -> None:
+def _other_round(asked: RequestedAct) -> None:
     """The round in hand is dealt from the other deck."""
     _second(asked, mc.IN_PLAY, SHOE)
     asked.floor.state.round.deck = "red"
-    if not asked.floor.table.context.under_way:
+    if not asked.floor.table.context.is_round_under_way:
         asked.floor.state.round.state = mc.PLAYING
 
 
-def _unnamed(asked: Asked) -> None:
+def _unnamed(asked: RequestedAct) -> None:
     asked.floor.state.holds.clear()
 
 
-def _unlatched(asked: Asked) -> None:
+def _unlatched(asked: RequestedAct) -> None:
     asked.floor.state.progressive.seats[1].bet = False
 
 
-def _unbooked(asked: Asked) -> None:
+def _unbooked(asked: RequestedAct) -> None:
     del asked.floor.state.money.bets[1]
 
 
-def _unclaimed(asked: Asked) -> None:
+def _unclaimed(asked: RequestedAct) -> None:
     asked.floor.state.money.hits.clear()
 
 
-def _hit(asked: Asked) -> Hit:
+def _hit(asked: RequestedAct) -> Hit:
     """The hit of seat 1, at the table or put there."""
     hits = asked.floor.state.money.hits
     return next(iter(hits.values()), None) or hits.setdefault(904, Hit(904, 1, 1, "royal_flush", 500 * DOLLAR, 0, 0))
 
 
-def hit_is(state: str) -> Callable[[Asked], None]:
+def put_hit_in(state: str) -> Callable[[RequestedAct], None]:
     """Put a hit of seat 1 into this state."""
 
-    def tweak(asked: Asked) -> None:
+    def tweak(asked: RequestedAct) -> None:
         _hit(asked).state = state
 
     return tweak
 
 
-def _claimed_before(asked: Asked) -> None:
+def _claimed_before(asked: RequestedAct) -> None:
     """The hit wins a part of the meter, and so does an earlier claim that nobody has validated."""
     _hit(asked).share = DOLLAR
     asked.floor.state.money.hits[1] = Hit(1, 1, 6, "five_aces", 0, DOLLAR, 0, percent=10)
 
 
-def _share_of_meter(asked: Asked) -> None:
+def _share_of_meter(asked: RequestedAct) -> None:
     """The hit wins a part of the meter, and not a fixed award alone."""
     _hit(asked).share = DOLLAR
 
 
-def _unsettled(asked: Asked) -> None:
+def _unsettled(asked: RequestedAct) -> None:
     """Nobody has said what the progressive bet of seat 1 became."""
     asked.floor.state.money.bets[1] = Bet(1, DOLLAR, DOLLAR, 0)
 
 
-def _bets_locked(asked: Asked) -> None:
+def _bets_locked(asked: RequestedAct) -> None:
     asked.floor.state.progressive.state = mc.BETS_LOCKED
 
 
-STANDS: Final[dict[str, Callable[[Asked], None]]] = {
+OBJECTIONS: Final[dict[str, Callable[[RequestedAct], None]]] = {
     "slot_not_in_service": _service(UNVERIFIED),
     "device_busy": _busy,
     "dead_device_unsigned": _unsigned,
@@ -419,12 +419,12 @@ STANDS: Final[dict[str, Callable[[Asked], None]]] = {
     "not_settling": _round(state=mc.PLAYING),
     "pay_irregular": _irregular,
     "not_claimed": _unclaimed,
-    "hand_not_confirmed": hit_is(mc.HIT_CLAIMED),
-    "light_not_seen": hit_is(mc.HIT_CONFIRMED),
-    "not_validated": hit_is(mc.HIT_LIGHT_SEEN),
+    "hand_not_confirmed": put_hit_in(mc.HIT_CLAIMED),
+    "light_not_seen": put_hit_in(mc.HIT_CONFIRMED),
+    "not_validated": put_hit_in(mc.HIT_LIGHT_SEEN),
     "amount_provisional": _claimed_before,
     "not_from_table": _share_of_meter,
-    "hand_pay_open": hit_is(mc.HIT_HAND_PAY),
+    "hand_pay_open": put_hit_in(mc.HIT_HAND_PAY),
     "bets_not_settled": _unsettled,
     "copy_not_reached": _set(copy_awaited=True),
     "meter_in_play": _round(state=mc.COMPLETE),

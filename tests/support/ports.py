@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Connected:
+class ConnectedDriver:
     """A driver with its supervisor, and the reports it delivered."""
 
     def __init__(self, url: str, folder: Path, name: str = "shuffler.1") -> None:
@@ -44,15 +44,15 @@ class Connected:
         async with asyncio.timeout(seconds):
             return await future
 
-    def told(self, kind: type) -> list[Any]:
+    def events_of(self, kind: type) -> list[Any]:
         """Return every event of a kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
 
 @asynccontextmanager
-async def connected(url: str, folder: Path) -> AsyncIterator[Connected]:
+async def connected(url: str, folder: Path) -> AsyncIterator[ConnectedDriver]:
     """Connect a driver and wait for its first report."""
-    c = Connected(url, folder)
+    c = ConnectedDriver(url, folder)
     c.supervisor.start()
     try:
         async with asyncio.timeout(20):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devices.bet_sensor.messages import Light
 from simulators.house.disk import Disk
-from simulators.house.table import CHOICES, House
-from simulators.house.told_money import ToldMoney
-from simulators.house.winners import Winners
+from simulators.house.table import CHOICES, CasinoTable
+from simulators.house.told_money import JournalMoneyOracle
+from simulators.house.winners import WinningPlayers
 from simulators.table import keypad_and_sign
 from simulators.virtual_time import run_virtual
 from simulators.world.chips import TRAY
@@ -23,12 +23,12 @@ from table_controller.table.core import Table
 from table_controller.table.decisions import (
     BetAccepted,
     BetReturned,
-    Cleared,
+    HoldCleared,
     Finding,
-    Found,
+    HoldOpened,
     HitClaimed,
     HitRebooked,
-    Moved,
+    StateChanged,
 )
 from table_controller.table.hits import NO_WIN
 from tests.support.meters import PROGRESSIVES, choices
@@ -47,7 +47,7 @@ UNTIL_PAID = 24
 POUNCE = 0.4
 
 
-def steps(records: list[Record]) -> list[rec.Step]:
+def steps(records: list[Record]) -> list[rec.StepRecord]:
     """Return the contents of the steps on disk."""
     return [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
 
@@ -57,42 +57,42 @@ def decided(records: list[Record]) -> list[Decision]:
     return [decision for step in steps(records) for decision in step.decisions]
 
 
-class Shown(NamedTuple):
+class ShownBeforeCut(NamedTuple):
     """What people can have seen: irregularities that are not cleared, hits that are not paid, with their amounts."""
 
     holds: set[tuple[int, str]]
     hits: dict[int, int]
 
 
-def shown(records: list[Record]) -> Shown:
+def shown(records: list[Record]) -> ShownBeforeCut:
     """Return what is on disk, and so may have been shown, when the power goes."""
-    on_disk = Shown(set(), {})
+    on_disk = ShownBeforeCut(set(), {})
     for decision in decided(records):
         match decision:
-            case Found():
+            case HoldOpened():
                 on_disk.holds.add((decision.hold, decision.trigger))
-            case Cleared():
+            case HoldCleared():
                 on_disk.holds.difference_update([hold for hold in on_disk.holds if hold[0] == decision.hold])
             case HitClaimed() | HitRebooked():  # an earlier claim that fell changes the share of a later one
                 on_disk.hits[decision.hit] = decision.fixed + decision.share
-            case Moved() if decision.what.startswith("hit ") and decision.state not in mc.HIT_OPEN:
+            case StateChanged() if decision.what.startswith("hit ") and decision.state not in mc.HIT_OPEN:
                 on_disk.hits.pop(int(decision.what[4:]), None)  # one that was paid and taken back is gone already
     return on_disk
 
 
-class CutHouse(House):
+class PowerCutTable(CasinoTable):
     """A table whose players win, and which is looked at when its box shows itself again after a cut.
 
     `before` is what was on disk then. At that moment nobody can have answered anything: whatever is missing was lost.
     """
 
     def __init__(self, game: str, *, seed: int, **more: Any) -> None:
-        self.before = Shown(set(), {})
+        self.before = ShownBeforeCut(set(), {})
         self.on_claim: Callable[[], None] | None = None  # what happens when a claim is shown
         self.not_shown: list[str] = []
         super().__init__(game, seed=seed, **more)
-        if self.controller.table.context.progressive:
-            self.people = Winners(self, seed)
+        if self.controller.table.context.has_progressive:
+            self.people = WinningPlayers(self, seed)
 
     def _stepped(self, event: ev.Event, decisions: list[Decision]) -> None:
         if isinstance(event, ev.BoxStarted):
@@ -115,10 +115,10 @@ class CutHouse(House):
             self.not_shown.append(f"pending before the cut {self.before.hits}, after it {open_}")
 
 
-class Watch:
+class LightWatch:
     """Checks each accepted-bet light as it goes on: its bet must be on disk by then."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: CasinoTable) -> None:
         self.house = house
         self.lit: list[tuple[int, int]] = []
         self.unwritten: list[tuple[int, int]] = []
@@ -155,7 +155,7 @@ def choices_of(game: str, seed: int) -> dict[str, Any]:
     return choices(tables[seed // 2 % len(tables)])
 
 
-def aim(house: CutHouse, rng: Random) -> None:
+def cut_at_random_point(house: PowerCutTable, rng: Random) -> None:
     """Have the power go at one of the next points: a write or a sync of the disk, before or after a write to a wire."""
     house.disk.cut_at = house.mains.cut_at = house.on_claim = None
     ahead = rng.randrange(1, AHEAD)
@@ -165,7 +165,7 @@ def aim(house: CutHouse, rng: Random) -> None:
         house.mains.cut_at, house.mains.before = house.mains.writes + ahead, rng.random() < 0.5
 
 
-def pounce(house: CutHouse, rng: Random) -> None:
+def cut_at_next_claim(house: PowerCutTable, rng: Random) -> None:
     """Have the power go at the next claim, before it is paid."""
 
     def claimed() -> None:
@@ -186,22 +186,22 @@ async def cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: in
 
 async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: int) -> Counter[str]:
     rng, seen = Random(seed), Counter[str]()
-    house = CutHouse(
+    house = PowerCutTable(
         game, seed=seed, disk=Disk(seed), snapshot_every=snapshot_every, choices=choices_of(game, seed),
         models=keypad_and_sign(game) if seed % 2 == 0 else None,
     )  # fmt: skip
-    watch = Watch(house)
+    watch = LightWatch(house)
     try:
         await house.open("blue", "red")
-        progressive = house.controller.table.context.progressive
+        progressive = house.controller.table.context.has_progressive
         while seen["cuts"] < cuts:
             if progressive and rng.random() < POUNCE:
-                pounce(house, rng)
+                cut_at_next_claim(house, rng)
             else:
-                aim(house, rng)
+                cut_at_random_point(house, rng)
             bets = tuple(seat for seat in BETTORS if rng.random() < 0.7) if progressive else ()
             await house.round(bets)
-            while house.dark:
+            while house.is_box_down:
                 seen["cuts"] += 1
                 seen[_phase(house)] += 1
                 house.before = shown(house.disk.records)
@@ -209,7 +209,7 @@ async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: i
                 if rng.random() < 0.2:  # and once more, while it starts
                     house.disk.cut_at = house.disk.points + rng.randrange(1, 12)
                 await house.power_up()
-                await house.rest()
+                await house.until_quiescent()
                 if house.mains.is_on and house.controller.table.state.round.state == mc.BETTING:
                     await house.round()
             await new_decks(house)
@@ -222,38 +222,38 @@ async def _cut_and_compare(game: str, seed: int, cuts: int, *, snapshot_every: i
         compare(house, watch, house.disk.records)
         seen["rounds"] = house.controller.table.state.round.number
         seen["bets"] = sum(isinstance(d, BetAccepted) for d in decided(house.disk.records))
-        if isinstance(house.people, Winners):
+        if isinstance(house.people, WinningPlayers):
             seen["hits"] = len(house.people.paid)
         return seen
     finally:
         await house.close()
 
 
-def _phase(house: House) -> str:
+def _phase(house: CasinoTable) -> str:
     return f"in {house.controller.table.state.round.state}"
 
 
-async def new_decks(house: House) -> None:
+async def new_decks(house: CasinoTable) -> None:
     """Bring a deck for each that was removed: a table without cards shows nothing more."""
     at_table = [deck for deck in house.controller.table.state.decks.values() if deck.state != mc.REMOVED]
     for back in ("green", "violet", "orange", "grey", "white", "black"):
-        if len(at_table) >= 2 or house.dark:
+        if len(at_table) >= 2 or house.is_box_down:
             return
         if back not in house.controller.table.state.decks:
-            await house.bring(back)
+            await house.bring_deck(back)
             at_table = [deck for deck in house.controller.table.state.decks.values() if deck.state != mc.REMOVED]
 
 
-def compare(house: CutHouse, watch: Watch, records: list[Record]) -> None:
+def compare(house: PowerCutTable, watch: LightWatch, records: list[Record]) -> None:
     """Everything: cards, chips, what was shown and what was won."""
     assert not watch.unwritten, f"lit before they were on disk: {watch.unwritten}"
     assert not house.not_shown, house.not_shown
     compare_bets(house, watch, records)
-    if house.controller.table.context.progressive:
+    if house.controller.table.context.has_progressive:
         _hits(house, records)
 
 
-def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
+def compare_bets(house: CasinoTable, watch: LightWatch, records: list[Record]) -> None:
     """The truth: chips in tray and hands, lights, latches, cards; against the journal, from its first record.
 
     And every account must equal the reference ledger's.
@@ -266,12 +266,12 @@ def compare_bets(house: House, watch: Watch, records: list[Record]) -> None:
     assert len(ids) == len(set(ids)), "a command's number was used twice"
     twice = [d for d in decided(records) if isinstance(d, Finding) and d.kind == "told_twice"]
     assert not twice, f"an honest device was taken for one that tells twice: {twice}"
-    if house.controller.table.context.progressive:
+    if house.controller.table.context.has_progressive:
         _bets(house, watch, decided(records))
         _accounts(house, records)
 
 
-def _same_when_replayed(house: House, records: list[Record]) -> None:
+def _same_when_replayed(house: CasinoTable, records: list[Record]) -> None:
     """From the first record on, without any snapshot: the same decisions, and the state that the box has."""
     kinds: Any = {slot: machine.kind for slot, machine in house.machines.items()}
     table = Table(house.edition, house.submission, kinds)
@@ -280,7 +280,7 @@ def _same_when_replayed(house: House, records: list[Record]) -> None:
     assert table.snapshot() == house.controller.table.snapshot()
 
 
-def _bets(house: House, watch: Watch, decisions: list[Decision]) -> None:
+def _bets(house: CasinoTable, watch: LightWatch, decisions: list[Decision]) -> None:
     accepted = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetAccepted))
     returned = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetReturned))
     doubled = [bet for bet, times in accepted.items() if times > 1 + returned[bet]]
@@ -307,28 +307,28 @@ def _bets(house: House, watch: Watch, decisions: list[Decision]) -> None:
     assert not lost, f"latched with a chip in a round that was played, and never accepted: {lost}"
 
 
-def _accounts(house: House, records: list[Record]) -> None:
+def _accounts(house: CasinoTable, records: list[Record]) -> None:
     """Every account, and the four meters of 605a.7, to the micro-dollar."""
     rules, book = house.controller.table.context.meter, house.controller.table.state.money.book
     assert rules is not None
     if book.entries:
-        oracle = ToldMoney(rules).read(steps(records))
+        oracle = JournalMoneyOracle(rules).apply_journal(steps(records))
         accounts = oracle.accounts()
-        assert {account: book.at(account) for account in ACCOUNTS} == accounts
+        assert {account: book.balance(account) for account in ACCOUNTS} == accounts
         assert sum(book.held.values()) == 0
-        by_table = accounts[ENVY] + sum(paid.amount for paid in oracle.paid.values() if paid.way == "table")
-        by_hand = sum(paid.amount for paid in oracle.paid.values() if paid.way == "hand")
+        by_table = accounts[ENVY] + sum(paid.amount for paid in oracle.paid.values() if paid.method == "table")
+        by_hand = sum(paid.amount for paid in oracle.paid.values() if paid.method == "hand")
         meters, expected = book.meters, (accounts[METER], by_table, by_hand, by_table + by_hand)
         assert (meters.current, meters.paid_by_table, meters.paid_by_attendant, meters.cumulative) == expected
         assert meters.pending == 0
 
 
-def _hits(house: CutHouse, records: list[Record]) -> None:
+def _hits(house: PowerCutTable, records: list[Record]) -> None:
     """What was paid, once each, is what was won and what people handed out."""
     people, rules = house.people, house.controller.table.context.meter
-    assert isinstance(people, Winners)
+    assert isinstance(people, WinningPlayers)
     assert rules is not None
-    oracle = ToldMoney(rules).read(steps(records))
+    oracle = JournalMoneyOracle(rules).apply_journal(steps(records))
     assert not people.paid_twice, f"paid in two amounts: {people.paid_twice}"
     assert oracle.paid == people.paid, f"booked {oracle.paid}, handed out {people.paid}"
     assert oracle.envy == people.envy, f"envy booked {oracle.envy}, handed out {people.envy}"
@@ -336,17 +336,17 @@ def _hits(house: CutHouse, records: list[Record]) -> None:
     assert {key: paid.hand for key, paid in oracle.paid.items()} == {k: h for k, h in won.items() if h != NO_WIN}
 
 
-def kept_bets(told: list[Decision]) -> Counter[tuple[int, int]]:
+def kept_bets(decisions: list[Decision]) -> Counter[tuple[int, int]]:
     """Return the bets that were accepted and not returned, by round and seat."""
-    accepted = Counter((d.round, d.seat) for d in told if isinstance(d, BetAccepted))
-    return accepted - Counter((d.round, d.seat) for d in told if isinstance(d, BetReturned))
+    accepted = Counter((d.round, d.seat) for d in decisions if isinstance(d, BetAccepted))
+    return accepted - Counter((d.round, d.seat) for d in decisions if isinstance(d, BetReturned))
 
 
 def _finished(decisions: list[Decision]) -> set[int]:
     """Return the numbers of the rounds that were played to their end."""
     finished, number = set(), 0
     for decision in decisions:
-        if isinstance(decision, Moved) and decision.what == "round":
+        if isinstance(decision, StateChanged) and decision.what == "round":
             number += decision.state == mc.BETTING
             if decision.state == mc.COMPLETE:
                 finished.add(number)

@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from simulators.control import ask
+from simulators.control import send_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +73,9 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-def in_state(folder: Path, name: str, state: str) -> None:
+def until_state(folder: Path, name: str, state: str) -> None:
     """Wait until a running simulator's firmware is in a state."""
     until = time.monotonic() + LIMIT
-    while ask(folder, name, {"do": "truth"})["state"] != state:
+    while send_request(folder, name, {"do": "truth"})["state"] != state:
         assert time.monotonic() < until, f"{name} was never {state}"
         time.sleep(0.05)

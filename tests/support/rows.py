@@ -13,10 +13,10 @@ from tests.support.clauses import clauses
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
-    from tests.support.irregular import Case
+    from tests.support.irregular import IrregularityCase
 
 
-def params(cases: list[Case]) -> list[ParameterSet]:
+def params(cases: list[IrregularityCase]) -> list[ParameterSet]:
     """Return one parameter for each line."""
     assert all(case.game in GAMES for case in cases)
     parameters = []

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import NoBox
-from table_controller.controller.client import Caller
+from table_controller.controller.client import BlockingClient
 from tests.support.processes import LIMIT, PITBOX
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class RunningBox:
     def socket(self) -> Path:
         return self.config.parent / "data" / "control.sock"
 
-    def words(self) -> str:
+    def log_text(self) -> str:
         return self.log.read_text()
 
     def status(self) -> dict[str, Any]:
@@ -42,11 +42,11 @@ class RunningBox:
         until = time.monotonic() + LIMIT
         while True:
             try:
-                with Caller(self.socket) as caller:
-                    status: dict[str, Any] = caller.ask("status")
+                with BlockingClient(self.socket) as caller:
+                    status: dict[str, Any] = caller.request("status")
                     return status
             except NoBox:
-                assert self.process.poll() is None, self.words()
+                assert self.process.poll() is None, self.log_text()
                 assert time.monotonic() < until, "the box does not answer"
                 time.sleep(0.02)
 

@@ -11,7 +11,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 _WORDS: Final = {"title", "description", "default", "discriminator"}  # annotations, without a constraint
 
 
-def objections(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str = "$") -> list[str]:
+def schema_errors(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str = "$") -> list[str]:
     """Return everything about a value that its schema does not allow; `root` is what `$ref` points into."""
     errors: list[str] = []
     for keyword, asked in schema.items():
@@ -22,7 +22,7 @@ def objections(value: Any, schema: dict[str, Any], root: dict[str, Any], at: str
         errors += [f"{at}: {name} is missing" for name in schema.get("required", ()) if name not in value]
         for name, inner in schema.get("properties", {}).items():
             if name in value:
-                errors += objections(value[name], inner, root, f"{at}.{name}")
+                errors += schema_errors(value[name], inner, root, f"{at}.{name}")
     return errors
 
 
@@ -34,7 +34,7 @@ def _looked_up(reference: str, root: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ref(value: Any, asked: str, root: dict[str, Any], at: str, _: Any) -> list[str]:
-    return objections(value, _looked_up(asked, root), root, at)
+    return schema_errors(value, _looked_up(asked, root), root, at)
 
 
 def _type(value: Any, asked: str, _root: Any, at: str, _: Any) -> list[str]:
@@ -50,14 +50,14 @@ def _any_of(value: Any, asked: list[Any], root: dict[str, Any], at: str, schema:
     tag = schema.get("discriminator")
     if tag is not None and isinstance(value, dict):  # the selected variant gives the best error message
         meant = [one for one in asked if value.get(tag) in _looked_up(one["$ref"], root)["properties"][tag]["enum"]]
-        return objections(value, meant[0], root, at) if meant else [f"{at}: no such {tag}"]
-    tries = [objections(value, one, root, at) for one in asked]
+        return schema_errors(value, meant[0], root, at) if meant else [f"{at}: no such {tag}"]
+    tries = [schema_errors(value, one, root, at) for one in asked]
     return [] if not all(tries) else [f"{at}: fits none: {tries}"]
 
 
 def _items(value: Any, asked: dict[str, Any], root: dict[str, Any], at: str, _: Any) -> list[str]:
     each = value if isinstance(value, list) else []
-    return [error for number, item in enumerate(each) for error in objections(item, asked, root, f"{at}[{number}]")]
+    return [error for number, item in enumerate(each) for error in schema_errors(item, asked, root, f"{at}[{number}]")]
 
 
 def _additional(value: Any, asked: Any, root: dict[str, Any], at: str, schema: Any) -> list[str]:
@@ -66,7 +66,7 @@ def _additional(value: Any, asked: Any, root: dict[str, Any], at: str, schema: A
     others = {name: item for name, item in value.items() if name not in schema.get("properties", {})}
     if asked is False:
         return [f"{at}: nobody knows {name}" for name in others]
-    return [error for name, item in others.items() for error in objections(item, asked, root, f"{at}.{name}")]
+    return [error for name, item in others.items() for error in schema_errors(item, asked, root, f"{at}.{name}")]
 
 
 _KEYWORDS: Final[dict[str, Any]] = {

@@ -20,14 +20,14 @@ _CHECKED: Final = (
 )  # fmt: skip
 
 
-def objections(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$") -> list[str]:
+def schema_errors(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$") -> list[str]:
     """Return what does not fit, each with its place."""
     root = schema if root is None else root
     unknown = set(schema) - {*_DESCRIPTIVE, *_CHECKED, "allowed"}
     assert not unknown, f"the schema uses {unknown} at {where}, which this validator does not check"
     errors: list[str] = []
     if "$ref" in schema:
-        errors += objections(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
+        errors += schema_errors(value, root["$defs"][schema["$ref"].removeprefix("#/$defs/")], root, where)
     kind = schema.get("type")
     if kind is not None and (not isinstance(value, _TYPES[kind]) or (kind != "boolean" and isinstance(value, bool))):
         return [*errors, f"{where} is no {kind}"]
@@ -40,7 +40,7 @@ def objections(value: Any, schema: dict[str, Any], root: dict[str, Any] | None =
     elif isinstance(value, list):
         errors += [f"{where} has too many"] if len(value) > schema.get("maxItems", len(value)) else []
         for number, each in enumerate(value):
-            errors += objections(each, schema.get("items", {}), root, f"{where}[{number}]")
+            errors += schema_errors(each, schema.get("items", {}), root, f"{where}[{number}]")
     elif isinstance(value, int | float):
         low, high = schema.get("minimum", value), schema.get("maximum", value)
         errors += [] if low <= value <= high else [f"{where} is not from {low} to {high}"]
@@ -61,11 +61,11 @@ def _object(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any],
             subschema for pattern, subschema in schema.get("patternProperties", {}).items() if re.search(pattern, name)
         ]
         if name in schema.get("properties", {}):
-            errors += objections(each, schema["properties"][name], root, place)
+            errors += schema_errors(each, schema["properties"][name], root, place)
         elif patterns:
-            errors += objections(each, patterns[0], root, place)
+            errors += schema_errors(each, patterns[0], root, place)
         elif schema.get("additionalProperties") is False:
             errors.append(f"{place} is not known")
         elif isinstance(schema.get("additionalProperties"), dict):
-            errors += objections(each, schema["additionalProperties"], root, place)
+            errors += schema_errors(each, schema["additionalProperties"], root, place)
     return errors

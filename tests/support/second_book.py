@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.table import events as ev
-from table_controller.table.decisions import BetAccepted, BetReturned, Booked, Found, MeterPlay, Refused, WagersReturned
+from table_controller.table.decisions import BetAccepted, BetReturned, Booked, HoldOpened, MeterPlay, RequestRefused, WagersReturned
 
 if TYPE_CHECKING:
     from table_controller.ledger.meter import Award, MeterRules
@@ -35,7 +35,7 @@ Corrects = (ev.MeterCorrected, ev.MeterReset)
 
 
 @dataclass
-class Bet:
+class SecondLedgerBet:
     """A bet in force, as it was split."""
 
     unit: int
@@ -45,7 +45,7 @@ class Bet:
 
 
 @dataclass
-class Claim:
+class SecondLedgerClaim:
     """A claim in force."""
 
     seat: int
@@ -55,7 +55,7 @@ class Claim:
 
 
 @dataclass
-class Fold:
+class OwedAmounts:
     """What standing bets and claims come to."""
 
     meter: int
@@ -64,7 +64,7 @@ class Fold:
     dues: list[int] = field(default_factory=list)
 
 
-class SecondBook:
+class SecondLedger:
     """One meter. `check` compares it with the box's own book after every step."""
 
     def __init__(self, rules: MeterRules, *, rate_is_open: bool) -> None:
@@ -76,16 +76,16 @@ class SecondBook:
         self.seen: set[str] = set()  # every kind of case so far, for the coverage counts of a run
         # What closed rounds left.
         self.total: dict[str, int] = {"meter": rules.seed, "seed": -rules.seed}
-        self.bets: dict[int, Bet] = {}
-        self.claims: list[Claim] = []
+        self.bets: dict[int, SecondLedgerBet] = {}
+        self.claims: list[SecondLedgerClaim] = []
         self.envy: list[tuple[int, int, int]] = []  # of, to, amount
         self.is_uneven = False  # a share was paid and something before it fell: docs/money.md has no one answer then
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
-    def take(self, event: ev.Event, prompt: Prompt | None, decisions: list[Decision], *, is_idle: bool) -> None:
+    def apply_step(self, event: ev.Event, prompt: Prompt | None, decisions: list[Decision], *, is_idle: bool) -> None:
         """Follow one step; `prompt` is the question that the event answers, if it was open."""
-        refused = any(isinstance(each, Refused) for each in decisions)
+        refused = any(isinstance(each, RequestRefused) for each in decisions)
         if type(event) in ROLES:
             self._by_hand(event, is_idle=is_idle, refused=refused)
             booked = [each.entry.document for each in decisions if isinstance(each, Booked)]
@@ -106,7 +106,7 @@ class SecondBook:
         unit, rules = self.rules.unit, self.rules
         part = unit * self.rate_bp // 10_000
         room = max(0, self.limit - self.fold().meter)
-        self.bets[seat] = Bet(unit, min(part, room), unit * rules.reserve_bp // 10_000, part - min(part, room))
+        self.bets[seat] = SecondLedgerBet(unit, min(part, room), unit * rules.reserve_bp // 10_000, part - min(part, room))
         self.seen |= {"bet"} | ({"overflow"} if part > room else set())
 
     def _answered(self, prompt: Prompt, answer: ev.Answer, decisions: list[Decision]) -> None:
@@ -114,7 +114,7 @@ class SecondBook:
         if kind == "progressive" and choice != "no_win":
             award = next(each for each in self.rules.awards if each.hand == choice)
             assert seat is not None
-            self.claims.append(Claim(seat, award))
+            self.claims.append(SecondLedgerClaim(seat, award))
             self.seen.add(f"claim of {award.percent} %")
         elif (kind, choice) in FALLS:
             self._drop(seat, f"{kind} {choice}")
@@ -150,7 +150,7 @@ class SecondBook:
         """Bets went back: nothing of them, of their claims or of their envy was ever there."""
         seats = [each.seat for each in decisions if isinstance(each, BetReturned)]
         void = {each.seat for each in decisions if isinstance(each, WagersReturned) and each.seat is not None}
-        irregularities = [each for each in decisions if isinstance(each, Found) and each.trigger == "bet_without_wager"]
+        irregularities = [each for each in decisions if isinstance(each, HoldOpened) and each.trigger == "bet_without_wager"]
         void |= {each.seat for each in irregularities if each.seat is not None}
         whole = [each for each in decisions if isinstance(each, WagersReturned) and each.seat is None]
         if any("progressive" not in each.settled for each in whole):
@@ -166,7 +166,7 @@ class SecondBook:
     def _has_paid_share(self) -> bool:
         return any(claim.paid not in ("", "table") and claim.award.percent for claim in self.claims)
 
-    def _of(self, seat: int | None) -> Claim:
+    def _of(self, seat: int | None) -> SecondLedgerClaim:
         return next(each for each in self.claims if each.seat == seat)
 
     def _drop(self, seat: int | None, why: str, *, may_lack: bool = False) -> None:
@@ -254,11 +254,11 @@ class SecondBook:
 
     # --- what is owed ---------------------------------------------------------------------------------------------
 
-    def fold(self) -> Fold:
+    def fold(self) -> OwedAmounts:
         """Add up the bets and claims in force, starting from the balances of closed rounds."""
         meter = self.total["meter"] + sum(bet.meter for bet in self.bets.values())
         reserve = self.total.get("reserve", 0) + sum(bet.reserve for bet in self.bets.values())
-        owed = Fold(meter, reserve, self.total["seed"])
+        owed = OwedAmounts(meter, reserve, self.total["seed"])
         for claim in self.claims:
             share = owed.meter * claim.award.percent // 100 // CENT * CENT
             owed.meter -= share

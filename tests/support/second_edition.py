@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy, Store
 from table_controller.journal.versions import digests_of
-from tests.support.core import WILD_PROGRESSIVE, Floor
+from tests.support.core import WILD_PROGRESSIVE, IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def unpacked(name: str, folder: Path) -> Path:
     return target
 
 
-def opened(folder: Path, floor: Floor) -> tuple[Store, dict[str, str]]:
+def opened(folder: Path, floor: IdealTable) -> tuple[Store, dict[str, str]]:
     """Open a journal for writing as a box of this version does."""
     context = floor.table.context
     digests = digests_of(context.edition, context.submission, dict(floor.slots))
@@ -57,7 +57,7 @@ def opened(folder: Path, floor: Floor) -> tuple[Store, dict[str, str]]:
     return Store.open(folder, version=rec.VERSION, digests=digests, policy=policy), digests
 
 
-def floor_of(name: str) -> Floor:
+def floor_of(name: str) -> IdealTable:
     """Return a fresh table of the game that a journal was written at."""
     game, choices = TABLES[name]
-    return Floor(game, **choices)
+    return IdealTable(game, **choices)

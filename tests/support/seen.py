@@ -10,7 +10,7 @@ CONTRAST: Final = (_HERE / "contrast.js").read_text("utf-8")
 NAMES: Final = (_HERE / "names.js").read_text("utf-8")
 
 
-async def look(page: Any, what: str) -> int:
+async def check_page(page: Any, what: str) -> int:
     """Fail if something on a page cannot be read, by light or in the dark; return how many texts were looked at."""
     looked = 0
     for scheme in ("light", "dark"):

@@ -11,9 +11,9 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault
 from simulators.world.cards import COVER
 from simulators.world.table import LAYOUT, RAIL, TRAY
-from tests.support.any_table import AnyTable
-from tests.support.beliefs import ask, carried_out, comes_true
-from tests.support.shoes import beliefs_hold, in_slot
+from tests.support.any_table import DisturbedMachine
+from tests.support.beliefs import ask_until_answered, run_command, until_true
+from tests.support.shoes import check_reported_cards, in_slot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 DECK: Final = 53
 
 
-class ShoeSoak(AnyTable):
+class ShoeSoak(DisturbedMachine):
     """Plays blocks of cards on a device bench."""
 
     b: Shoe
@@ -46,7 +46,7 @@ class ShoeSoak(AnyTable):
     async def play(self) -> None:
         """One block: load, stacks, stub, with faults; then the comparison with the simulated world, and the repair."""
         b, rng, first_event = self.b, self.rng, len(self.b.events)
-        self._calm = rng.random() < 0.25 and not self.strays() and (await ask(b, b.driver.status)).sure
+        self._calm = rng.random() < 0.25 and not self.places_with_cards() and (await ask_until_answered(b, b.driver.status)).counts_certain
         b.machine.mechanics._pending.clear()
         size, pairs = b.machine.world.playing_cards(b.machine.mechanics.intake), self._doubles
         await self._step(b.driver.load, 6.0)
@@ -86,13 +86,13 @@ class ShoeSoak(AnyTable):
         during = self._something() if wrong else None
         command, stacks = b.next_id(), b.machine.firmware._stacks
         await self.run(method(command), [during] if during else [], seconds, pause=seconds / 6)
-        await self.come_to_rest()
-        known = await ask(b, lambda: b.driver.outcome(command))
+        await self.until_idle()
+        known = await ask_until_answered(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
         assert b.machine.firmware._stacks - stacks in (0, 1), "a stack was dispensed twice"
         self.figures[f"commands {known.outcome.name.lower()}"] += 1
         b.inject("door:to=closed")
-        await self.check_at_rest()
+        await self.check_idle()
 
     def _something(self) -> str | None:
         """Draw a fault: what concerns cards and mechanics happens now, the rest is returned to happen later."""
@@ -137,25 +137,25 @@ class ShoeSoak(AnyTable):
         self.compare("on the path", status.in_path, mechanics.in_path())
         self.compare("laid into the slot", status.delivered, mechanics.delivered)
 
-    async def check_at_rest(self) -> None:
+    async def check_idle(self) -> None:
         """With nothing moving, view and firmware agree with the world."""
         b, mechanics = self.b, self.b.machine.mechanics
         await self._hands_off()
-        await ask(b, b.driver.status)  # reports sent earlier have arrived now
+        await ask_until_answered(b, b.driver.status)  # reports sent earlier have arrived now
         self.check_firmware()
         self.compare("left", b.view.left, mechanics.left())
         self.compare("on the path", b.view.in_path, mechanics.in_path())
         if not self._doubles:
-            await beliefs_hold(b)
-        if b.service.serves:
+            await check_reported_cards(b)
+        if b.service.is_in_service:
             assert not b.view.unsettled
             assert b.view.state in (m.State.IDLE, m.State.READY)
-            assert self._doubles or (b.view.sure and mechanics.in_path() == 0)
+            assert self._doubles or (b.view.counts_certain and mechanics.in_path() == 0)
 
     async def _hands_off(self) -> None:
         """Wait until hands have finished what they began, or the firmware has given up waiting for it."""
         machine = self.b.machine
-        await comes_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.under_way)
+        await until_true(lambda: not machine.mechanics.drawing and not machine.firmware._throat.is_drawing)
 
     def _judge_block(self, first_event: int, size: int, unseen: int) -> None:
         """A block is called complete only if every card of it is out, and always where nothing went wrong."""
@@ -183,7 +183,7 @@ class ShoeSoak(AnyTable):
         b.inject("mend")
         b.inject("door:to=closed")
         await self.empty()
-        if not (await ask(b, b.driver.status)).sure and self.rng.random() < 0.8:
+        if not (await ask_until_answered(b, b.driver.status)).counts_certain and self.rng.random() < 0.8:
             await self.search()
         b.inject("gather")
         world.torn.clear()
@@ -193,7 +193,7 @@ class ShoeSoak(AnyTable):
                 world.move(card, TRAY if card.id in self._originals else "not of this deck")
         b.inject("load")
         await self.back_to_service()
-        await self.check_at_rest()
+        await self.check_idle()
 
     async def bring_out(self, state: str) -> bool:
         """Take the cards in the slot; clear an interrupted machine; have the rest delivered."""
@@ -203,9 +203,9 @@ class ShoeSoak(AnyTable):
         if state in ("HALTED", "DOUBTFUL"):
             if self.rng.random() < 0.8:  # else somebody is in a hurry
                 b.inject("clear_path")
-            await carried_out(b, b.driver.clear_jam)
+            await run_command(b, b.driver.clear_jam)
         elif state == "READY":
-            await carried_out(b, self.rng.choice([b.driver.count_stub, b.driver.clear_jam]))
+            await run_command(b, self.rng.choice([b.driver.count_stub, b.driver.clear_jam]))
         else:
             return True
         return False
@@ -213,7 +213,7 @@ class ShoeSoak(AnyTable):
     async def search(self) -> m.Status:
         """A technician opens the empty machine, and afterwards nothing is inside."""
         status: m.Status = await super().search()
-        assert (status.sure, status.left) == (True, 0)
+        assert (status.counts_certain, status.left) == (True, 0)
         assert self.b.machine.mechanics.left() == self.b.machine.mechanics.in_path() == 0
         self._doubles = 0
         return status

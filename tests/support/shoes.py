@@ -11,11 +11,11 @@ from devices.kinds import SHOE
 from devices.shoe.driver import ShoeDriver
 from devices.shoe.state import ShoeView
 from firmware_bridge.errors import CommandRefused
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.shoe import SimulatedManualShoe, SimulatedShoe
 from simulators.world.table import TRAY
-from tests.support.beliefs import ask, carried_out
-from tests.support.bench import stand
+from tests.support.beliefs import ask_until_answered, run_command
+from tests.support.bench import device_bench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
     from devices.shoe import messages as m
     from firmware_bridge.commands import Settled
 
-Shoe = Stand[SimulatedShoe, ShoeDriver, ShoeView]
-ManualShoe = Stand[SimulatedManualShoe, ShoeDriver, ShoeView]
+Shoe = DeviceBench[SimulatedShoe, ShoeDriver, ShoeView]
+ManualShoe = DeviceBench[SimulatedManualShoe, ShoeDriver, ShoeView]
 
 
 @asynccontextmanager
-async def shoe(seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any) -> AsyncIterator[Shoe]:
+async def shoe_bench(seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any) -> AsyncIterator[Shoe]:
     """An automated shoe's device bench in virtual time, by default with its 53 cards in the well."""
-    async with stand(SimulatedShoe(seed=seed, **options), SHOE, rung) as b:
+    async with device_bench(SimulatedShoe(seed=seed, **options), SHOE, rung) as b:
         if loaded:
-            await carried_out(b, b.driver.load)
+            await run_command(b, b.driver.load)
         yield b
 
 
 @asynccontextmanager
-async def manual_shoe(
+async def manual_shoe_bench(
     seed: int, rung: str = "clean", *, loaded: bool = True, **options: Any
 ) -> AsyncIterator[ManualShoe]:
     """A manual shoe's device bench in virtual time, by default with a counted block."""
-    async with stand(SimulatedManualShoe(seed=seed, **options), SHOE, rung) as b:
+    async with device_bench(SimulatedManualShoe(seed=seed, **options), SHOE, rung) as b:
         if loaded:
-            await carried_out(b, b.driver.load)
+            await run_command(b, b.driver.load)
         yield b
 
 
 async def dispensed(b: Shoe, cards: int) -> Settled:
     """Have a stack dispensed."""
-    return await carried_out(b, lambda command: b.driver.dispense(command, cards))
+    return await run_command(b, lambda command: b.driver.dispense(command, cards))
 
 
-async def refused(b: Shoe, reason: m.Reason, cards: int = 7) -> None:
+async def expect_refusal(b: Shoe, reason: m.Reason, cards: int = 7) -> None:
     """Order a stack that must be refused for this reason; nothing may move."""
-    truth = b.machine.truth()
+    truth = b.machine.true_counts()
     with pytest.raises(CommandRefused) as refusal:
         await dispensed(b, cards)
     assert refusal.value.reason == reason
-    assert b.machine.truth() == truth
+    assert b.machine.true_counts() == truth
 
 
 def in_slot(b: Shoe) -> int:
@@ -66,14 +66,14 @@ def in_slot(b: Shoe) -> int:
     return b.machine.world.playing_cards(b.machine.mechanics.delivery)
 
 
-def true_or_unknown(what: str, told: int | None, truth: int) -> None:
+def true_or_unknown(what: str, reported: int | None, truth: int) -> None:
     """Fail if a reported number differs from the simulated world."""
-    assert told in (None, truth), f"{told} cards are said to be {what}, the truth is {truth}"
+    assert reported in (None, truth), f"{reported} cards are said to be {what}, the truth is {truth}"
 
 
-async def beliefs_hold(b: Shoe | ManualShoe) -> m.Status:
+async def check_reported_cards(b: Shoe | ManualShoe) -> m.Status:
     """Read the status of an idle shoe; fail if a number in view or firmware differs from the simulated world."""
-    status = await ask(b, b.driver.status)
+    status = await ask_until_answered(b, b.driver.status)
     mechanics = b.machine.mechanics
     for reported in (status.left, b.view.left):
         true_or_unknown("left", reported, mechanics.left())
@@ -82,7 +82,7 @@ async def beliefs_hold(b: Shoe | ManualShoe) -> m.Status:
     if isinstance(b.machine, SimulatedShoe):
         true_or_unknown("laid into the slot", status.delivered, b.machine.mechanics.delivered)
     assert b.view.door_open is status.door_open is mechanics.door_open
-    assert status.sure or status.left is status.in_path is status.drawn is None
+    assert status.counts_certain or status.left is status.in_path is status.drawn is None
     return status
 
 
@@ -91,27 +91,27 @@ async def search(b: Shoe) -> None:
     b.inject("door")
     b.machine.world.move_all(b.machine.mechanics.behind_well, TRAY)
     b.inject("door:to=closed")
-    await carried_out(b, b.driver.self_test)
+    await run_command(b, b.driver.self_test)
 
 
-async def all_cards_back(b: Shoe, expected: int = 53) -> None:
+async def get_all_cards_out(b: Shoe, expected: int = 53) -> None:
     """Clear by hand and by machine, take what came, look, test; fail unless every card is outside the machine."""
     b.inject("clear_path")
-    await carried_out(b, b.driver.clear_jam)
-    await beliefs_hold(b)
+    await run_command(b, b.driver.clear_jam)
+    await check_reported_cards(b)
     b.inject("take")
     await search(b)
     mechanics, world = b.machine.mechanics, b.machine.world
     assert mechanics.left() == mechanics.in_path() == in_slot(b) == 0
     b.inject("gather")
     assert world.playing_cards(TRAY) + world.playing_cards(mechanics.intake) == expected
-    status = await beliefs_hold(b)
-    assert (status.sure, status.left, status.in_path) == (True, 0, 0)
+    status = await check_reported_cards(b)
+    assert (status.counts_certain, status.left, status.in_path) == (True, 0, 0)
 
 
 async def back_in_service(b: Shoe | ManualShoe) -> None:
     """Somebody acknowledges what was cleared, and the machine reports again."""
     b.service.clear()
     b.service.acknowledge()
-    await ask(b, b.driver.report)
+    await ask_until_answered(b, b.driver.report)
     assert b.service.state == "in_service"

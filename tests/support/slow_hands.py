@@ -32,7 +32,7 @@ ORDER_575 = (
     "royal flush", "four aces",
 )  # fmt: skip
 
-Worth = tuple[int, tuple[int, ...]]
+HandWorth = tuple[int, tuple[int, ...]]
 
 
 @cache
@@ -73,7 +73,7 @@ def named(cards: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     return _named(ranks, len({card[1] for card in held}) == 1)
 
 
-def _placed(order: Sequence[str], name: str, compared: tuple[int, ...], wheels: dict[str, int], size: int) -> Worth:
+def _placed(order: Sequence[str], name: str, compared: tuple[int, ...], wheels: dict[str, int], size: int) -> HandWorth:
     """Put a named hand into a game's order; `wheels` gives the rank of an ace-low straight."""
     if name in wheels and compared == (size,):
         compared = (wheels[name],)
@@ -96,32 +96,32 @@ def _tried(others: Sequence[str]) -> set[tuple[str, tuple[int, ...]]]:
 
 
 @cache
-def _with_joker(others: tuple[str, ...]) -> Worth:
+def _with_joker(others: tuple[str, ...]) -> HandWorth:
     return max(_five(*hand) for hand in _tried(others))
 
 
-def _five(name: str, compared: tuple[int, ...]) -> Worth:
+def _five(name: str, compared: tuple[int, ...]) -> HandWorth:
     if name == "five of a kind" and compared == (14,):
         return ORDER_688A.index("five aces"), ()
     return _placed(ORDER_688A, name, compared, {"straight": 14, "straight flush": 14}, 5)
 
 
-def five_688a(cards: Sequence[str]) -> Worth:
+def five_688a(cards: Sequence[str]) -> HandWorth:
     """The strength of a five-card high hand."""
     if JOKER in cards:
         return _with_joker(tuple(sorted(card for card in cards if card != JOKER)))
     return _five(*named(cards))
 
 
-def best_688a(cards: Sequence[str]) -> Worth:
+def best_688a(cards: Sequence[str]) -> HandWorth:
     """The best five of seven cards."""
     return max(five_688a(five) for five in combinations(cards, 5))
 
 
-def four_575(cards: Sequence[str], wheel_flush: int = 14, wheel_straight: int = 14) -> Worth:
+def four_575(cards: Sequence[str], wheel_flush: int = 14, wheel_straight: int = 14) -> HandWorth:
     """The strength of a four-card high hand; a wheel counts 14 (second best) or 4 (lowest)."""
     wheels = {"straight": wheel_straight, "straight flush": wheel_flush}
-    best: Worth = (-1, ())
+    best: HandWorth = (-1, ())
     others = [card for card in cards if card != JOKER]
     for name, compared in _tried(others) if JOKER in cards else [named(cards)]:
         four = "four aces" if name == "four of a kind" and compared == (14,) else name
@@ -129,7 +129,7 @@ def four_575(cards: Sequence[str], wheel_flush: int = 14, wheel_straight: int = 
     return best
 
 
-def two_cards(cards: Sequence[str]) -> Worth:
+def two_cards(cards: Sequence[str]) -> HandWorth:
     """A low hand of 688a, a medium hand of 575: a pair or two cards; the joker is an ace."""
     name, compared = named("As" if card == JOKER else card for card in cards)
     return ORDER_688A.index(name), compared
@@ -138,7 +138,7 @@ def two_cards(cards: Sequence[str]) -> Worth:
 # --- 2s and joker wild ------------------------------------------------------------------------------------------------
 
 
-def five_687a(cards: Sequence[str]) -> Worth:
+def five_687a(cards: Sequence[str]) -> HandWorth:
     """The strength of five cards with every wild card tried as every card. A flush has five different ranks (X17)."""
     wild = [card for card in cards if card == JOKER or card[0] == "2"]
     natural = [card for card in cards if card not in wild]
@@ -151,7 +151,7 @@ def five_687a(cards: Sequence[str]) -> Worth:
         others += [card for card in DECK if card[1] == ("h" if natural[0][1] == "s" else "s")]
     else:  # no flush is possible, so suits do not matter
         others = [card for card in DECK if card[1] == natural[0][1]]
-    best: Worth = (-1, ())
+    best: HandWorth = (-1, ())
     for chosen in combinations_with_replacement(others, len(wild)):
         name, compared = named([*natural, *chosen])
         best = max(best, _placed(ORDER_687A, name, compared, {}, 5))
@@ -214,7 +214,7 @@ def _in_sequence(cards: Sequence[str]) -> set[str]:
     return features
 
 
-def held(cards: Sequence[str], *, fully_wild: bool) -> set[str]:
+def held_features(cards: Sequence[str], *, fully_wild: bool) -> set[str]:
     """What a hand holds; the joker is tried as every card, for groups as an ace only unless it is fully wild."""
     naturals = [card for card in cards if card != JOKER]
     natural = _in_sequence(naturals)

@@ -12,22 +12,22 @@ from devices.shuffler import messages as m
 from devices.shuffler.state import verdict
 from firmware_bridge.commands import Outcome
 from simulators.world.table import IN_PLAY, RAIL, TRAY
-from tests.support.beliefs import ask, behind_gate, carried_out, faces_behind_gate
-from tests.support.clumsy import ClumsyTable
+from tests.support.beliefs import ask_until_answered, behind_gate, run_command, faces_behind_gate
+from tests.support.clumsy import DisturbedShuffler
 
 if TYPE_CHECKING:
     from random import Random
 
-    from tests.support.bench import Bench
+    from tests.support.bench import ShufflerTestBench
 
 
-class Soak(ClumsyTable):
+class ShufflerSoak(DisturbedShuffler):
     """Plays cycles on a bench."""
 
-    def __init__(self, b: Bench, rng: Random, *, identifies: bool) -> None:
+    def __init__(self, b: ShufflerTestBench, rng: Random, *, identifies: bool) -> None:
         super().__init__(b, rng)
         self.identifies = identifies
-        self.whole = sorted(b.machine.size.whole)
+        self.whole = sorted(b.machine.size.full_set)
         world = b.machine.world
         # The cards that belong together: those in the machine first, then those in play, if there are two batches.
         self._sets = [{card.id for card in world.at(place)} for place in (b.machine.mechanics.intake, IN_PLAY)]
@@ -45,15 +45,15 @@ class Soak(ClumsyTable):
     async def play(self) -> None:
         """One cycle with faults, the comparison with the simulated world, and the repair."""
         b, first_event, deck = self.b, len(self.b.events), len(self.whole)
-        clean = not self.strays()
+        clean = not self.places_with_cards()
         before, during = self.choose(deck - 3)
         calm = clean and not before and not during and not b.machine.mechanics._pending
-        cycles = (await ask(b, b.driver.status)).cycles
+        cycles = (await ask_until_answered(b, b.driver.status)).cycles
         command = b.next_id()
         await self.run(b.driver.shuffle(command), during, 27.0 * deck / 53)
-        await self.come_to_rest()
+        await self.until_idle()
         await self._settle(command, cycles)
-        await self.check_at_rest()
+        await self.check_idle()
         self._judge(first_event, calm=calm)
         self.figures["cycles"] += 1
         await self._recover()
@@ -61,8 +61,8 @@ class Soak(ClumsyTable):
     async def _settle(self, command: int, cycles: int) -> None:
         """The machine's report of the command is its real outcome, and it was executed at most once."""
         b = self.b
-        known = await ask(b, lambda: b.driver.outcome(command))
-        status = await ask(b, b.driver.status)
+        known = await ask_until_answered(b, lambda: b.driver.outcome(command))
+        status = await ask_until_answered(b, b.driver.status)
         assert known.outcome is not Outcome.RUNNING
         assert status.cycles - cycles in (0, 1), "a command was done twice"
         self.figures[f"commands {known.outcome.name.lower()}"] += 1
@@ -84,11 +84,11 @@ class Soak(ClumsyTable):
                 self.figures["decks found good"] += 1
                 faces = faces_behind_gate(b)
                 assert len(faces) == deck
-                exchanged = bool(self.strays()) and not self._own_behind_gate()
+                exchanged = bool(self.places_with_cards()) and not self._own_behind_gate()
                 assert not self.identifies or faces == self.whole or exchanged
                 self.figures["of those with a wrong face, unseen by counting"] += faces != self.whole
                 self.figures["of those with a card exchanged inside, unseen"] += exchanged
-        if calm and not lost and not self.strays():
+        if calm and not lost and not self.places_with_cards():
             assert [verdict(event, deck) for event in completed] == [[]], "a false alarm"
 
     def _own_behind_gate(self) -> bool:
@@ -99,12 +99,12 @@ class Soak(ClumsyTable):
 
     async def _recover(self) -> None:
         b = self.b
-        self.mend()
+        self.repair()
         await self.empty()
         b.inject("take_deck")
-        if (await ask(b, b.driver.status)).inside is None and self.rng.random() < 0.8:
+        if (await ask_until_answered(b, b.driver.status)).inside is None and self.rng.random() < 0.8:
             await self.search()
-        await carried_out(b, lambda command: b.driver.set_mode(command, m.Mode.SHUFFLE))
+        await run_command(b, lambda command: b.driver.set_mode(command, m.Mode.SHUFFLE))
         self._sort_out()
         if self._sets[1] and self.rng.random() < 0.5:
             b.inject("swap_batches")
@@ -113,7 +113,7 @@ class Soak(ClumsyTable):
         else:
             b.inject("load")
         await self.back_to_service()
-        await self.check_at_rest()
+        await self.check_idle()
 
     def _sort_out(self) -> None:
         """Hands put deck or batches together again from what is outside the machine."""

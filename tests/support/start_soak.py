@@ -12,14 +12,14 @@ from devices.shaker import messages as shaker
 from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed, CommandRefused, LinkError, OutcomeUnknown, Revoked
 from simulators.world.shaker import SHAKE_THRESHOLD
-from tests.support.beliefs import ask
-from tests.support.starts import button_beliefs_hold, reported, rng_beliefs_hold, shaker_beliefs_hold
+from tests.support.beliefs import ask_until_answered
+from tests.support.starts import check_reported_place, reported, check_reported_number, check_reported_dice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from tests.support.starts import AnyStand, ButtonStand, RngStand, ShakerStand
+    from tests.support.starts import AnyBench, ButtonBench, RngBench, ShakerBench
 
 # What can happen to any of them.
 TROUBLE: Final = [
@@ -36,7 +36,7 @@ TROUBLE: Final = [
 ]
 
 
-class Soak:
+class StartDeviceSoak:
     """Plays steps on a device bench. `figures` counts the cases; a broken invariant is an AssertionError."""
 
     happenings: tuple[str, ...]
@@ -44,7 +44,7 @@ class Soak:
     # How often each sort of step is taken: something happens, a command, trouble, everything in order again.
     weights: tuple[int, ...] = (10, 6, 1, 1)
 
-    def __init__(self, b: AnyStand, random: Random) -> None:
+    def __init__(self, b: AnyBench, random: Random) -> None:
         self.any = b
         self.random = random
         self.figures: Counter[str] = Counter()
@@ -54,20 +54,20 @@ class Soak:
 
         def watched(event: Any, **how: Any) -> None:
             try:
-                self.said(event)
+                self.check_event(event)
             except AssertionError as broken:
                 self._broken.append(broken)
             emit(event, **how)
 
         b.machine.board.emit = watched
 
-    def said(self, event: Any) -> None:
+    def check_event(self, event: Any) -> None:
         """Check a report of the firmware at the moment it is sent."""
 
     def look(self) -> None:
         """Compare the firmware's state with the simulated world, now."""
 
-    async def rest(self) -> None:
+    async def restore(self) -> None:
         """Bring everything in order and compare view and firmware with the truth."""
 
     async def play(self) -> None:
@@ -110,15 +110,15 @@ class Soak:
             b.inject("reboot")
             await asyncio.sleep(3)
         await reported(b)
-        await self.rest()
+        await self.restore()
         for command in b.view.unsettled:
-            known = await ask(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
+            known = await ask_until_answered(b, lambda command=command: b.driver.outcome(command))  # type: ignore[misc]
             assert known.outcome is not Outcome.RUNNING
         if b.service.state == "faulted":
             b.service.clear()
             b.service.acknowledge()
-        await ask(b, b.driver.report)
-        assert b.service.serves, b.service.state
+        await ask_until_answered(b, b.driver.report)
+        assert b.service.is_in_service, b.service.state
         self.figures["times in service"] += 1
 
     async def _pass_self_test(self) -> None:
@@ -133,7 +133,7 @@ class Soak:
         raise AssertionError("a whole machine does not pass its test")
 
 
-class ShakerSoak(Soak):
+class ShakerSoak(StartDeviceSoak):
     """Rolls. A reading is the uncovered dice at that very moment; a roll has exactly one outcome."""
 
     happenings = (
@@ -144,7 +144,7 @@ class ShakerSoak(Soak):
     )  # fmt: skip
     commands = ("whole_roll", "whole_roll", "whole_roll", "arm", "disarm", "self_test")
 
-    def __init__(self, b: ShakerStand, random: Random) -> None:
+    def __init__(self, b: ShakerBench, random: Random) -> None:
         super().__init__(b, random)
         self.b = b
         self._ends: dict[int, tuple[Any, ...]] = {}
@@ -168,14 +168,14 @@ class ShakerSoak(Soak):
         self.look()
         await self._inject("lid:to=off")
 
-    def said(self, event: Any) -> None:
+    def check_event(self, event: Any) -> None:
         """A reading is true, and the only end of its roll."""
         mechanics = self.b.machine.mechanics
         if isinstance(event, shaker.Shaken) and event.roll is not None and not event.shakes:
             self._shaken = 0
         if isinstance(event, shaker.Reading):
             assert not mechanics.lid_on
-            assert mechanics.lying() == tuple(event.values)
+            assert mechanics.shown_faces() == tuple(event.values)
             assert self._shaken >= event.shakes >= 3
             self._end(event.command, tuple(event.values))
             self.figures["readings"] += 1
@@ -202,7 +202,7 @@ class ShakerSoak(Soak):
             assert isinstance(roll, shaker.Roll)
             assert (tuple(roll.values) if roll.values is not None else (roll.reason,)) == end
 
-    async def rest(self) -> None:
+    async def restore(self) -> None:
         """Three dice under the lid of a whole shaker; view and firmware know it."""
         b = self.b
         await asyncio.sleep(10)  # a shake or a reading in progress ends
@@ -210,19 +210,19 @@ class ShakerSoak(Soak):
             b.inject(what)
         await self._end_open_roll()
         await self._pass_self_test()
-        await ask(b, b.driver.report)
-        status = await shaker_beliefs_hold(b)
+        await ask_until_answered(b, b.driver.report)
+        status = await check_reported_dice(b)
         assert (status.dice, status.state) == (3, shaker.State.RESTING)
 
     async def _end_open_roll(self) -> None:
-        while (await ask(self.b, self.b.driver.status)).state is not shaker.State.RESTING:
+        while (await ask_until_answered(self.b, self.b.driver.status)).state is not shaker.State.RESTING:
             await self._command("disarm")
-            if (await ask(self.b, self.b.driver.status)).state is shaker.State.FAULTY:
+            if (await ask_until_answered(self.b, self.b.driver.status)).state is shaker.State.FAULTY:
                 return
             await asyncio.sleep(1)
 
 
-class RngSoak(Soak):
+class RngSoak(StartDeviceSoak):
     """Draws. A draw has exactly one number, and the display shows that number or none."""
 
     happenings = (
@@ -232,16 +232,16 @@ class RngSoak(Soak):
     commands = ("draw", "draw", "draw", "clear", "clear", "self_test")
     weights = (2, 12, 1, 2)
 
-    def __init__(self, b: RngStand, random: Random) -> None:
+    def __init__(self, b: RngBench, random: Random) -> None:
         super().__init__(b, random)
         self.b = b
         self._drawn: dict[int, int] = {}
 
-    def said(self, event: Any) -> None:
+    def check_event(self, event: Any) -> None:
         """A number is reported once for a draw, and is on the display at that very moment."""
         if isinstance(event, rng.Drawn):
             assert event.command not in self._drawn
-            assert self.b.machine.reads() == event.number
+            assert self.b.machine.shown_number() == event.number
             self._drawn[event.command] = event.number
             self.figures["numbers"] += 1
         if isinstance(event, rng.HealthFailed):
@@ -251,7 +251,7 @@ class RngSoak(Soak):
         """No command has an unreported or a different number, and a failed machine shows none."""
         machine = self.b.machine
         if not machine.board.alive:
-            assert machine.display.lit == rng.BLANK or machine.reads() is None or machine.display._always
+            assert machine.display.lit == rng.BLANK or machine.shown_number() is None or machine.display._always
             return
         for command in self.ids[-16:]:
             past = machine.firmware.handle(rng.GetDraw(command))
@@ -260,26 +260,26 @@ class RngSoak(Soak):
         status = machine.firmware.handle(rng.GetStatus())
         assert isinstance(status, rng.Status)
         if status.state is rng.State.SHOWING and not machine.firmware.stalled:
-            assert machine.reads() == status.number == list(self._drawn.values())[-1]
+            assert machine.shown_number() == status.number == list(self._drawn.values())[-1]
         elif not machine.display._always and not machine.firmware.stalled:
             assert machine.display.lit == rng.BLANK
 
-    async def rest(self) -> None:
+    async def restore(self) -> None:
         """A new source and display, a blank one; view and firmware know it."""
         b = self.b
         await asyncio.sleep(2)
         b.inject("mend")
-        await ask(b, b.driver.report)
+        await ask_until_answered(b, b.driver.report)
         for _ in range(5):
             await self._command("clear")
-            if (await ask(b, b.driver.status)).number is None:
+            if (await ask_until_answered(b, b.driver.status)).number is None:
                 break
         await self._pass_self_test()
-        await ask(b, b.driver.report)
-        assert (await rng_beliefs_hold(b)).state is rng.State.IDLE
+        await ask_until_answered(b, b.driver.report)
+        assert (await check_reported_number(b)).state is rng.State.IDLE
 
 
-class ButtonSoak(Soak):
+class ButtonSoak(StartDeviceSoak):
     """A button that is moved about. A place is the place, at every moment, or there is none."""
 
     happenings = (
@@ -290,14 +290,14 @@ class ButtonSoak(Soak):
     )  # fmt: skip
     commands = ("self_test",)
 
-    def __init__(self, b: ButtonStand, random: Random) -> None:
+    def __init__(self, b: ButtonBench, random: Random) -> None:
         super().__init__(b, random)
         self.b = b
 
-    def said(self, event: Any) -> None:
+    def check_event(self, event: Any) -> None:
         """A reported position is the real position."""
         if isinstance(event, button.Moved):
-            assert event.place in (None, self.b.machine.mat.lies_at())
+            assert event.place in (None, self.b.machine.mat.true_place())
             self.figures["places"] += event.place is not None
 
     def look(self) -> None:
@@ -306,18 +306,18 @@ class ButtonSoak(Soak):
         if machine.board.alive and not machine.firmware.stalled:
             status = machine.firmware.handle(button.GetStatus())
             assert isinstance(status, button.Status)
-            assert status.place in (None, machine.mat.lies_at())
+            assert status.place in (None, machine.mat.true_place())
             self.figures["looks that found a place"] += status.place is not None
 
-    async def rest(self) -> None:
+    async def restore(self) -> None:
         """One button on a whole mat; view and firmware know where."""
         b, place = self.b, self.random.randint(1, 7)
         b.inject("mend")
         b.inject(f"put_button:at={place}")
         await asyncio.sleep(2)
         await self._pass_self_test()
-        await ask(b, b.driver.report)
-        assert (await button_beliefs_hold(b)).place == place
+        await ask_until_answered(b, b.driver.report)
+        assert (await check_reported_place(b)).place == place
 
 
-SOAKS: Final[dict[str, Callable[[Any, Random], Soak]]] = {"shaker": ShakerSoak, "rng": RngSoak, "button": ButtonSoak}
+SOAKS: Final[dict[str, Callable[[Any, Random], StartDeviceSoak]]] = {"shaker": ShakerSoak, "rng": RngSoak, "button": ButtonSoak}

@@ -16,45 +16,45 @@ from devices.shaker import messages as shaker
 from devices.shaker.driver import ShakerDriver
 from devices.shaker.state import ShakerView
 from firmware_bridge.errors import ProtocolError
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.button import SimulatedButton
 from simulators.machines.rng import SimulatedRng
 from simulators.machines.shaker import SimulatedShaker
-from tests.support.beliefs import ask, carried_out
-from tests.support.bench import stand
+from tests.support.beliefs import ask_until_answered, run_command
+from tests.support.bench import device_bench
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from devices.report import Reported
 
-ShakerStand = Stand[SimulatedShaker, ShakerDriver, ShakerView]
-RngStand = Stand[SimulatedRng, RngDriver, RngView]
-ButtonStand = Stand[SimulatedButton, ButtonDriver, ButtonView]
-AnyStand = Stand[Any, Any, Any]
+ShakerBench = DeviceBench[SimulatedShaker, ShakerDriver, ShakerView]
+RngBench = DeviceBench[SimulatedRng, RngDriver, RngView]
+ButtonBench = DeviceBench[SimulatedButton, ButtonDriver, ButtonView]
+AnyBench = DeviceBench[Any, Any, Any]
 
 # Enough for the dice to settle after the last shake, and for the reading after the lid came off (s).
 AFTER_SHAKE: Final = 1.5
 TO_READ: Final = 12.0
 
 
-def shaker_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ShakerStand]:
-    return stand(SimulatedShaker(seed=seed, **options), SHAKER, rung)
+def shaker_bench(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ShakerBench]:
+    return device_bench(SimulatedShaker(seed=seed, **options), SHAKER, rung)
 
 
-def rng_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[RngStand]:
-    return stand(SimulatedRng(seed=seed, **options), RNG, rung)
+def rng_bench(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[RngBench]:
+    return device_bench(SimulatedRng(seed=seed, **options), RNG, rung)
 
 
-def button_stand(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ButtonStand]:
-    return stand(SimulatedButton(seed=seed, **options), BUTTON, rung)
+def button_bench(seed: int, rung: str = "clean", **options: Any) -> AbstractAsyncContextManager[ButtonBench]:
+    return device_bench(SimulatedButton(seed=seed, **options), BUTTON, rung)
 
 
 # Each kind's device bench by its name, for tests common to all kinds.
-STANDS: Final[dict[str, Any]] = {"shaker": shaker_stand, "rng": rng_stand, "button": button_stand}
+BENCHES: Final[dict[str, Any]] = {"shaker": shaker_bench, "rng": rng_bench, "button": button_bench}
 
 
-async def reported(b: AnyStand) -> Reported:
+async def reported(b: AnyBench) -> Reported:
     """Wait until the machine has reported."""
     while b.driver.reported is None:
         await b.until_reported()
@@ -62,7 +62,7 @@ async def reported(b: AnyStand) -> Reported:
     return known
 
 
-async def lied(b: AnyStand) -> None:
+async def expect_false_report(b: AnyBench) -> None:
     """Fail unless what was just said ended the session with a coded error, and nobody takes it back by reconnecting."""
     if not isinstance(b.slot.cause, ProtocolError):
         await b.until(lambda _: isinstance(b.slot.cause, ProtocolError))
@@ -76,29 +76,29 @@ async def lied(b: AnyStand) -> None:
 # --- dice ------------------------------------------------------------------------------------------------------------
 
 
-async def uncover(b: ShakerStand, *, shakes: int = 3, wait: float | None = None) -> int:
+async def roll_and_uncover(b: ShakerBench, *, shakes: int = 3, wait: float | None = None) -> int:
     """Arm, shake and take the lid off, as a dealer would; return the roll's name."""
     b.inject("lid:to=on")
-    command = (await carried_out(b, b.driver.arm)).command
+    command = (await run_command(b, b.driver.arm)).command
     b.inject(f"shake:times={shakes}")
     await asyncio.sleep(shakes * 0.35 + AFTER_SHAKE if wait is None else wait)
     b.inject("lid:to=off")
     return command
 
 
-async def ended(b: ShakerStand, command: int) -> shaker.Roll:
+async def until_roll_ended(b: ShakerBench, command: int) -> shaker.Roll:
     """Ask until a roll has ended; fail if it does not in time."""
     for _ in range(round(TO_READ / 0.5)):
-        roll = await ask(b, lambda: b.driver.roll(command))
+        roll = await ask_until_answered(b, lambda: b.driver.roll(command))
         if roll.ending is not shaker.Ending.OPEN:
             return roll
         await asyncio.sleep(0.5)
     raise AssertionError(f"roll {command} did not end")
 
 
-async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
+async def check_reported_dice(b: ShakerBench) -> shaker.Status:
     """Read the status; fail if firmware or view is wrong about lid, door or dice. None is no number."""
-    status = await ask(b, b.driver.status)
+    status = await ask_until_answered(b, b.driver.status)
     mechanics = b.machine.mechanics
     assert status.lid_on is mechanics.lid_on
     assert b.view.lid_on is mechanics.lid_on
@@ -108,26 +108,26 @@ async def shaker_beliefs_hold(b: ShakerStand) -> shaker.Status:
     assert b.view.roll == status.roll
     assert b.view.values == (None if status.values is None else tuple(status.values))
     if b.view.values is not None and not mechanics.lid_on and not b.view.disturbed:
-        assert b.view.values == mechanics.lying(), "the reading lies open, and is not what lies there"
+        assert b.view.values == mechanics.shown_faces(), "the reading lies open, and is not what lies there"
     return status
 
 
-async def good_roll(b: ShakerStand) -> shaker.Roll:
+async def good_roll(b: ShakerBench) -> shaker.Roll:
     """Roll correctly; fail unless the reading is what the dice show."""
-    roll = await ended(b, await uncover(b))
+    roll = await until_roll_ended(b, await roll_and_uncover(b))
     assert roll.ending is shaker.Ending.READ
-    assert tuple(roll.values or ()) == b.machine.mechanics.lying()
-    await shaker_beliefs_hold(b)
+    assert tuple(roll.values or ()) == b.machine.mechanics.shown_faces()
+    await check_reported_dice(b)
     return roll
 
 
 # --- numbers ---------------------------------------------------------------------------------------------------------
 
 
-async def rng_beliefs_hold(b: RngStand) -> rng.Status:
+async def check_reported_number(b: RngBench) -> rng.Status:
     """Read the status; fail if firmware, view and the people who read the display see different things."""
-    status = await ask(b, b.driver.status)
-    read = b.machine.reads()
+    status = await ask_until_answered(b, b.driver.status)
+    read = b.machine.shown_number()
     assert status.segments == b.machine.display.lit
     if status.state is rng.State.SHOWING:
         assert read == status.number == b.view.number
@@ -142,10 +142,10 @@ async def rng_beliefs_hold(b: RngStand) -> rng.Status:
 # --- the button ------------------------------------------------------------------------------------------------------
 
 
-async def button_beliefs_hold(b: ButtonStand) -> button.Status:
+async def check_reported_place(b: ButtonBench) -> button.Status:
     """Read the status; fail if firmware or view names a position where the button is not."""
-    status = await ask(b, b.driver.where)
-    truth = b.machine.mat.lies_at()
+    status = await ask_until_answered(b, b.driver.where)
+    truth = b.machine.mat.true_place()
     assert status.place in (None, truth)
     assert b.view.place in (None, truth)
     assert (status.place is None) is (status.reason is not button.Reason.NONE)

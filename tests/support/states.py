@@ -12,12 +12,12 @@ from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from tests.support.bench import Bench
+    from tests.support.bench import ShufflerTestBench
 
-    Command = Callable[[Bench], Awaitable[object]]
+    Command = Callable[[ShufflerTestBench], Awaitable[object]]
 
 
-async def begin(b: Bench, command: Command, state: m.State) -> asyncio.Task[object]:
+async def begin_in_state(b: ShufflerTestBench, command: Command, state: m.State) -> asyncio.Task[object]:
     """Begin a command and wait until the machine is in the state that it leads to."""
 
     async def run() -> object:
@@ -31,7 +31,7 @@ async def begin(b: Bench, command: Command, state: m.State) -> asyncio.Task[obje
     raise AssertionError(f"never {state.name}")
 
 
-async def answer(b: Bench, command: Command, running: asyncio.Task[object] | None = None) -> m.Reason:
+async def refusal_reason(b: ShufflerTestBench, command: Command, running: asyncio.Task[object] | None = None) -> m.Reason:
     """Give a command and return why it is refused, NONE if it is not; `running` is waited for, however it ends."""
     reason = m.Reason.NONE
     try:

@@ -10,28 +10,28 @@ from firmware_bridge.commands import Outcome
 from firmware_bridge.errors import BadFault, CommandFailed
 from simulators.twins.continuous import CHUTE_ROOM
 from simulators.world.table import IN_PLAY, RAIL, TRAY
-from tests.support.beliefs import ask, carried_out, in_chute
-from tests.support.clumsy import ClumsyTable
-from tests.support.store import leave
+from tests.support.beliefs import ask_until_answered, run_command, in_chute
+from tests.support.clumsy import DisturbedShuffler
+from tests.support.store import keep_cards
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
     from random import Random
 
     from simulators.twins.counts import CountedSet
-    from tests.support.bench import Bench
+    from tests.support.bench import ShufflerTestBench
 
 # How long a command is disturbed at most (s): a delivery, some discards, a count of `cards`.
 _SECONDS: Final = {"deliver": 4.0, "take_in": 6.0}
 _PER_CARD: Final = 0.7
 
 
-class StoreSoak(ClumsyTable):
+class ContinuousSoak(DisturbedShuffler):
     """Plays rounds on a bench with a set of so many cards."""
 
-    def __init__(self, b: Bench, rng: Random, cards: int) -> None:
+    def __init__(self, b: ShufflerTestBench, rng: Random, cards: int) -> None:
         super().__init__(b, rng)
-        leave(b, cards)
+        keep_cards(b, cards)
         self.cards = cards
         self._originals = {card.id for card in b.machine.world.at(b.machine.mechanics.intake)}
         self._pairs_drawn = 0  # two drawn as one since the chute was last empty
@@ -78,16 +78,16 @@ class StoreSoak(ClumsyTable):
         command = b.next_id()
         name, motion = self._command(command)
         await self.run(motion, during, _SECONDS.get(name, self.cards * _PER_CARD))
-        status = await self.come_to_rest()
-        known = await ask(b, lambda: b.driver.outcome(command))
+        status = await self.until_idle()
+        known = await ask_until_answered(b, lambda: b.driver.outcome(command))
         assert known.outcome is not Outcome.RUNNING
         self.figures[f"{name} {known.outcome.name.lower()}"] += 1
         self._judge(first_event)
-        await self.check_at_rest()
+        await self.check_idle()
         self.figures["rounds"] += 1
         if status.state is m.State.IDLE and self.rng.random() < 0.8:
             await self._hands()
-            await self.check_at_rest()
+            await self.check_idle()
         else:
             await self._recover()
 
@@ -122,14 +122,14 @@ class StoreSoak(ClumsyTable):
             assert 0 < unseen <= self._pairs_drawn, f"{reported} cards are believed to be in the chute, truth {chute}"
             self.figures["looks while a pair was drawn as one, unseen"] += 1
 
-    async def check_at_rest(self) -> None:
+    async def check_idle(self) -> None:
         """With nothing moving, view and firmware agree with the world."""
         self._chute_true_or_unknown(self.b.view.in_chute)
         if self._pairs_drawn:
             self.check_firmware()  # the status is right except for the double feed
             self.true_or_unknown(self.b.view.inside)
         else:
-            await super().check_at_rest()
+            await super().check_idle()
 
     def _behind_shelves(self) -> set[int]:
         return {card.id for card in self.b.machine.world.at(self.b.machine.mechanics.behind_shelves)}
@@ -171,7 +171,7 @@ class StoreSoak(ClumsyTable):
             b.inject(f"draw:cards={CHUTE_ROOM * 2}")
             b.inject("discard")
             b.machine.world.make(rng.randrange(52), "red", b.machine.mechanics.intake)
-        await self.come_to_rest()
+        await self.until_idle()
         if b.service.state == "faulted":
             await self.back_to_service()
 
@@ -180,7 +180,7 @@ class StoreSoak(ClumsyTable):
         b, rng = self.b, self.rng
         self.figures["doors opened at rest"] += 1
         b.inject("door")
-        shelves = [place for place in self.strays() if "compartment" in place]
+        shelves = [place for place in self.places_with_cards() if "compartment" in place]
         if shelves and rng.random() < 0.5:
             self.figures["cards taken from the store"] += 1
             b.machine.world.move(b.machine.world.at(rng.choice(shelves))[0], "sleeve")
@@ -190,7 +190,7 @@ class StoreSoak(ClumsyTable):
     async def _recover(self) -> None:
         """Take everything out, search, put the set together again, fill, count, and go back to work."""
         b = self.b
-        self.mend()
+        self.repair()
         b.inject("mend")
         try:
             await self._fill_and_count(searched=False)
@@ -199,23 +199,23 @@ class StoreSoak(ClumsyTable):
             await self._fill_and_count(searched=True)
         self._judge(len(b.events) - 1 - next(i for i, e in enumerate(reversed(b.events)) if isinstance(e, m.Counted)))
         await self.back_to_service()
-        assert b.service.serves
-        await self.check_at_rest()
+        assert b.service.is_in_service
+        await self.check_idle()
         self.figures["recoveries"] += 1
 
     async def _fill_and_count(self, *, searched: bool) -> None:
         b = self.b
         await self.empty()
-        await carried_out(b, b.driver.clear_jam)  # what is kept in the store comes out only if it is asked for
+        await run_command(b, b.driver.clear_jam)  # what is kept in the store comes out only if it is asked for
         await self.empty()
         b.inject(f"draw:cards={CHUTE_ROOM * 2}")
         b.inject("take_deck")
-        if searched or (await ask(b, b.driver.status)).inside is None:
+        if searched or (await ask_until_answered(b, b.driver.status)).inside is None:
             await self.search()
         self._hidden = self._behind_shelves()
         self._sort_out()
         b.inject("load")
-        await carried_out(b, b.driver.count_all)
+        await run_command(b, b.driver.count_all)
 
     def _sort_out(self) -> None:
         """Hands put the set together again from what is outside the machine."""

@@ -7,8 +7,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from firmware_bridge.errors import PortMissing
-from firmware_bridge.supervisor import Phase, Supervisor
-from tests.support.greetings import TRUST, Machine
+from firmware_bridge.supervisor import LinkPhase, Supervisor
+from tests.support.greetings import TRUST, HandshakeMachine
 from tests.support.links import TO_HOST, Port, ports
 
 if TYPE_CHECKING:
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from firmware_bridge.wire import Transport
 
 
-class Rig:
+class SupervisedLink:
     """One supervisor and the world around it. `troubles` holds what the next attempts to open raise; None opens."""
 
     def __init__(self, *, seed: int = 1, **machine: Any) -> None:
-        self.told: list[DeviceHello | PitboxError] = []
-        self.told_at: list[float] = []
+        self.notifications: list[DeviceHello | PitboxError] = []
+        self.notified_at: list[float] = []
         self.tries: list[float] = []
         self.opened: list[Port] = []
-        self.troubles: list[PitboxError | None] = []
-        self.trouble: PitboxError | None = None  # for every attempt once `troubles` is used up
-        self.opening_takes = 0.0
+        self.open_errors: list[PitboxError | None] = []
+        self.open_error: PitboxError | None = None  # for every attempt once `troubles` is used up
+        self.open_time_s = 0.0
         self.mute = False  # ports open, nobody answers
-        self.machine: Machine | None = None
+        self.machine: HandshakeMachine | None = None
         self._options = machine
         self._loop = asyncio.get_running_loop()
         self.supervisor = Supervisor("shuffler.1", self.open, TRUST, TO_HOST, self, jitter=Random(seed))
@@ -39,16 +39,16 @@ class Rig:
         """Open the port, or not."""
         self.tries.append(self._loop.time())
         assert all(port.closed for port in self.opened), "a port is opened before the last one was given back"
-        if self.opening_takes:
-            await asyncio.sleep(self.opening_takes)
-        trouble = self.troubles.pop(0) if self.troubles else self.trouble
+        if self.open_time_s:
+            await asyncio.sleep(self.open_time_s)
+        trouble = self.open_errors.pop(0) if self.open_errors else self.open_error
         if trouble is not None:
             raise trouble
         near, far = ports()
         self.opened.append(near)
         if not self.mute:
             if self.machine is None:
-                self.machine = Machine(far, **self._options)
+                self.machine = HandshakeMachine(far, **self._options)
             else:
                 self.machine.port = far
                 self.machine.boot()
@@ -64,28 +64,28 @@ class Rig:
         self._note(cause)
 
     def _note(self, what: DeviceHello | PitboxError) -> None:
-        self.told.append(what)
-        self.told_at.append(self._loop.time())
+        self.notifications.append(what)
+        self.notified_at.append(self._loop.time())
 
     def kinds(self) -> list[str]:
         """The names of the owner's notifications."""
-        return [type(what).__name__ for what in self.told]
+        return [type(what).__name__ for what in self.notifications]
 
-    async def reach(self, phase: Phase, seconds: float = 100.0) -> None:
+    async def reach(self, phase: LinkPhase, seconds: float = 100.0) -> None:
         """Let time pass until the supervisor is in this phase."""
         async with asyncio.timeout(seconds):
             while self.supervisor.phase is not phase:  # noqa: ASYNC110 - the clock is virtual
                 await asyncio.sleep(0.005)
 
-    async def enter(self, phase: Phase) -> None:
+    async def enter(self, phase: LinkPhase) -> None:
         """Start, and arrange the world so that the supervisor stays in this phase."""
-        if phase is Phase.OPENING:
-            self.opening_takes = 1000.0
-        elif phase is Phase.HANDSHAKE:
+        if phase is LinkPhase.OPENING:
+            self.open_time_s = 1000.0
+        elif phase is LinkPhase.HANDSHAKE:
             self.mute = True
-        elif phase is Phase.WAITING:
-            self.trouble = PortMissing("no such port")
-        if phase is not Phase.IDLE:
+        elif phase is LinkPhase.WAITING:
+            self.open_error = PortMissing("no such port")
+        if phase is not LinkPhase.IDLE:
             self.supervisor.start()
         await self.reach(phase)
 

@@ -6,16 +6,16 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from table_controller.journal import records as rec
-from table_controller.journal.recovery import keep
+from table_controller.journal.recovery import encode_snapshot
 from table_controller.ledger.money import CENT
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Refused
-from tests.support.audited import Recorded
+from table_controller.table.decisions import RequestRefused
+from tests.support.audited import RecordedTable
 from tests.support.core import AUDITOR, DEALER, FLOOR, PEOPLE, TECH, next_change
-from tests.support.forgeries import Export, Forgery
+from tests.support.forgeries import ForgedExport, Forgery
 from tests.support.meters import choices
-from tests.support.prefixes import lead_on
+from tests.support.prefixes import resume_play
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from table_controller.table.decisions import Prompt
 
 
-class Supervised(Recorded):
+class SupervisedTable(RecordedTable):
     """A table with what people do to its meter by hand."""
 
-    def do(self, *events: ev.Event) -> None:
+    def submit(self, *events: ev.Event) -> None:
         """Take events, none of which is refused."""
         for event in events:
             decided = self.floor.step(event)
-            assert not [each for each in decided if isinstance(each, Refused)], decided
+            assert not [each for each in decided if isinstance(each, RequestRefused)], decided
 
     def limited(self, more_cents: int) -> None:
         """Two people leave the meter so much room."""
         held = self.floor.state.money.book.meters.current // CENT
-        self.do(
+        self.submit(
             ev.MeterClosed("ML-1", FLOOR, AUDITOR),
             ev.MeterParameters("MP-1", TECH, AUDITOR, limit_cents=held + more_cents),
             ev.MeterOpened("MO-1", FLOOR, AUDITOR),
@@ -47,18 +47,18 @@ class Supervised(Recorded):
         first = next_change(self.floor.state, 3)
         for number in range(first, first + 102):
             self.floor.step(ev.BetSensed(3, number, placed=(number - first) % 2 == 1))
-        lead_on(self.floor)
+        resume_play(self.floor)
         assert self.floor.state.money.closed == mc.UNREASONABLE
-        self.do(ev.MeterOpened("MO-2", FLOOR, TECH))
+        self.submit(ev.MeterOpened("MO-2", FLOOR, TECH))
 
     def reconfigured(self, **choices: Any) -> None:
         """The box is stopped in order, and starts under another configuration."""
         last = self.store.last()
         assert last is not None
-        stamp = rec.Stamp(last.wall_ns, last.mono_ns, f"kernel {self.store.boot}")
-        self.store.snapshot(last.seq, keep(self.floor.table, self._timers, self.digests, stamp))
+        stamp = rec.Timestamp(last.wall_ns, last.mono_ns, f"kernel {self.store.boot}")
+        self.store.snapshot(last.seq, encode_snapshot(self.floor.table, self._timers, self.digests, stamp))
         self.choices = self.choices | choices
-        self.restarted()
+        self.restart()
 
     def until(self, kind: str, seat: int) -> Prompt:
         """Answer as it should be until a question about a seat is open; return it."""
@@ -78,16 +78,16 @@ class Supervised(Recorded):
         self.floor.settle()
 
 
-def supervised(folder: Path) -> Recorded:
+def play_supervised_table(folder: Path) -> RecordedTable:
     """Overflow, accepted and given back; a closed meter, by people and by a sensor; every deed by hand; a new rate."""
-    table = Supervised(folder, "dj_wild", quick=True)
+    table = SupervisedTable(folder, "dj_wild", quick=True)
     table.open_table()
     table.round((1, 3))
     table.limited(20)
     table.round((1, 3, 6))
     table.void_round()
     table.hit_round(1)
-    table.do(
+    table.submit(
         ev.MeterCorrected(5_000_000, "MC-1", FLOOR, AUDITOR, "malfunction", "sensor_fault"),
         ev.MeterCorrected(-2_000_000, "MC-2", FLOOR, AUDITOR, "transfer", "to_other_meter", "their MC-9"),
         ev.OverflowTransferred(100_000, "MT-1", FLOOR, AUDITOR),
@@ -97,7 +97,7 @@ def supervised(folder: Path) -> Recorded:
     table.chatter()
     table.round((1,))
     table.reconfigured(progressive_rate_bp=1600)
-    table.do(
+    table.submit(
         ev.MeterClosed("ML-3", FLOOR, AUDITOR),
         ev.MeterParameters("MP-3", TECH, AUDITOR, rate_bp=1600, submission="RS-2"),
         ev.MeterOpened("MO-3", FLOOR, AUDITOR),
@@ -107,26 +107,26 @@ def supervised(folder: Path) -> Recorded:
     return table
 
 
-def envied(folder: Path) -> Recorded:
+def play_envy_table(folder: Path) -> RecordedTable:
     """Envy for two hands, and then one hand that got envy and one that brought it are void by their players' choice."""
-    table = Supervised(folder, "face_up_pai_gow", quick=True, **choices("688a-progressive-4"))
+    table = SupervisedTable(folder, "face_up_pai_gow", quick=True, **choices("688a-progressive-4"))
     table.open_table()
     for void in (3, 6):
         table._open((1, 3, 6))
-        table.floor.to(mc.SETTLING)
+        table.floor.play_to(mc.SETTLING)
         for seat, hand in ((6, "four_of_a_kind"), (3, "straight_flush")):
             asked = table.until("progressive", seat)
             table.floor.step(ev.Answer(asked.id, hand, DEALER))
         for of in (6, 3):
             asked = table.until("progressive_envy", of)
             seats = tuple(seat for seat in (1, 3, 6) if seat != of)
-            table.do(ev.Answer(asked.id, "paid", DEALER, None, seats))
+            table.submit(ev.Answer(asked.id, "paid", DEALER, None, seats))
         table.floor.declare("player_card_exposed", seat=void)
         while table.floor.state.holds:
             prompt = next(each for each in table.floor.prompts() if each.hold is not None)
             choice = "void" if prompt.kind == "choose" else prompt.choices[0]
             table.floor.step(ev.Answer(prompt.id, choice, PEOPLE[prompt.role]))
-        lead_on(table.floor)
+        resume_play(table.floor)
     table.store.close()
     return table
 
@@ -134,7 +134,7 @@ def envied(folder: Path) -> Recorded:
 # --- changing ---------------------------------------------------------------------------------------------------------
 
 
-def _transfers(e: Export, kind: str, accounts: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
+def _transfers(e: ForgedExport, kind: str, accounts: tuple[str, str], number: int = 0) -> tuple[int, dict[str, Any], Any]:
     """Return the n-th entry of a kind that moves money this way: its place, the decision and the transfer."""
     matches = [
         (n, d, one)
@@ -147,7 +147,7 @@ def _transfers(e: Export, kind: str, accounts: tuple[str, str], number: int = 0)
     return matches[number]
 
 
-def _renumber(e: Export, above: int, by: int) -> None:
+def _renumber(e: ForgedExport, above: int, by: int) -> None:
     for record in e.records:
         for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
             if d.get("entry", {}).get("number", 0) > above:
@@ -157,13 +157,13 @@ def _renumber(e: Export, above: int, by: int) -> None:
 # --- overflow ---------------------------------------------------------------------------------------------------------
 
 
-def _overflow_to_house(e: Export) -> int:
+def _overflow_to_house(e: ForgedExport) -> int:
     place, _, one = _transfers(e, "bet", ("bets", "overflow"))
     one["to"] = "house"
     return place
 
 
-def _above_the_limit(e: Export) -> int:
+def _above_the_limit(e: ForgedExport) -> int:
     place, booked, one = _transfers(e, "bet", ("bets", "overflow"))
     one["to"] = "meter"
     booked["entry"]["meter_after"] += one["amount"]
@@ -171,19 +171,19 @@ def _above_the_limit(e: Export) -> int:
     return place
 
 
-def _void_overflow_stays(e: Export) -> int:
+def _void_overflow_stays(e: ForgedExport) -> int:
     place, _, one = _transfers(e, "bet_returned", ("overflow", "bets"))
     one["source"] = "house"
     return place
 
 
-def _transfer_by_one(e: Export) -> int:
+def _transfer_by_one(e: ForgedExport) -> int:
     place = e.event("OverflowTransferred")
-    e.told(place)["second"]["person"] = e.told(place)["who"]["credential"]
+    e.step_event(place)["second"]["person"] = e.step_event(place)["who"]["credential"]
     return place
 
 
-def _transfer_of_more(e: Export) -> int:
+def _transfer_of_more(e: ForgedExport) -> int:
     place, booked = e.entry("transfer")
     booked["entry"]["transfers"][0]["amount"] += 50_000
     booked["entry"]["meter_after"] += 50_000
@@ -191,9 +191,9 @@ def _transfer_of_more(e: Export) -> int:
     return place
 
 
-def _transfer_of_what_is_not_there(e: Export) -> int:
+def _transfer_of_what_is_not_there(e: ForgedExport) -> int:
     place, booked = e.entry("transfer")
-    e.told(place)["amount"] += 10_000_000
+    e.step_event(place)["amount"] += 10_000_000
     booked["entry"]["transfers"][0]["amount"] += 10_000_000
     booked["entry"]["meter_after"] += 10_000_000
     e.shift_meter(booked["entry"]["number"], 10_000_000)
@@ -203,7 +203,7 @@ def _transfer_of_what_is_not_there(e: Export) -> int:
 # --- out of turn ------------------------------------------------------------------------------------------------------
 
 
-def _into_a_round(e: Export, event: str) -> int:
+def _into_a_round(e: ForgedExport, event: str) -> int:
     """Move a deed into the next round, before its bets are accepted."""
     place = e.event(event)
     record = e.records.pop(place)
@@ -217,11 +217,11 @@ def _opens(record: dict[str, Any]) -> bool:
     return {"type": "Moved", "what": "round", "state": "betting"} in decisions
 
 
-def _reset_in_play(e: Export) -> int:
+def _reset_in_play(e: ForgedExport) -> int:
     return _into_a_round(e, "MeterReset")
 
 
-def _correction_in_play(e: Export) -> int:
+def _correction_in_play(e: ForgedExport) -> int:
     """The reset before it is taken away, so that entries stay in their order."""
     place, booked = e.entry("reset")
     entry = booked["entry"]
@@ -240,14 +240,14 @@ def _correction_in_play(e: Export) -> int:
     return opened + 1
 
 
-def _closed_in_play(e: Export) -> int:
+def _closed_in_play(e: ForgedExport) -> int:
     record = deepcopy(e.records[e.event("MeterClosed")])
     opened = next(n for n, r in enumerate(e.records) if _opens(r))
     e.records.insert(opened + 1, record)
     return opened + 1
 
 
-def _refused_and_booked(e: Export) -> int:
+def _refused_and_booked(e: ForgedExport) -> int:
     place, _ = e.entry("correction")
     e.decided(place).insert(0, {"type": "Refused", "what": "correct_meter", "reasons": []})
     return place
@@ -256,83 +256,83 @@ def _refused_and_booked(e: Export) -> int:
 # --- closed and open --------------------------------------------------------------------------------------------------
 
 
-def _opens_while_closed(e: Export) -> int:
+def _opens_while_closed(e: ForgedExport) -> int:
     e.drop("MeterPlay", 1)
     return next(n for n, r in enumerate(e.records) if n > e.event("MeterOpened") and _opens(r))
 
 
-def _never_closed(e: Export) -> int:
+def _never_closed(e: ForgedExport) -> int:
     """Closing and setting are gone; only the opening is left, with nothing to open."""
     e.records.pop(e.event("MeterClosed"))
     e.records.pop(e.event("MeterParameters"))
     return e.event("MeterOpened")
 
 
-def _closed_twice(e: Export) -> int:
+def _closed_twice(e: ForgedExport) -> int:
     place = e.event("MeterClosed")
     e.records.insert(place + 1, deepcopy(e.records[place]))
     return place + 1
 
 
-def _closed_by_one(e: Export) -> int:
+def _closed_by_one(e: ForgedExport) -> int:
     place = e.event("MeterClosed")
-    e.told(place)["second"]["person"] = e.told(place)["who"]["credential"]
+    e.step_event(place)["second"]["person"] = e.step_event(place)["who"]["credential"]
     return place
 
 
-def _closed_by_nobody(e: Export) -> int:
+def _closed_by_nobody(e: ForgedExport) -> int:
     """People closed it, and the record names a sensor: then nobody is accountable for it."""
     place = e.event("MeterClosed")
-    e.told(place)["who"]["role"] = "dealer"
+    e.step_event(place)["who"]["role"] = "dealer"
     e.decision("MeterPlay", 0, open=False)[1]["cause"] = "unreasonable"
     return place
 
 
-def _no_objection(e: Export) -> int:
+def _no_objection(e: ForgedExport) -> int:
     """The meter is closed for an unreasonable contribution that nobody found."""
     place, _ = e.decision("MeterPlay", 0, cause="unreasonable", open=False)
     e.decided(place)[:] = [d for d in e.decided(place) if d.get("kind") != "unreasonable_contribution"]
     return place
 
 
-def _opened_without_technician(e: Export) -> int:
+def _opened_without_technician(e: ForgedExport) -> int:
     place = e.event("MeterOpened", document="MO-2")
-    e.told(place)["second"]["role"] = "auditor"
+    e.step_event(place)["second"]["role"] = "auditor"
     return place
 
 
-def _other_cause(e: Export) -> int:
+def _other_cause(e: ForgedExport) -> int:
     """After an unreasonable contribution, floorperson and auditor open the meter as if people had closed it."""
     place = e.event("MeterOpened", document="MO-2")
     e.decision("MeterPlay", 0, open=True, document="MO-2")[1]["cause"] = "people"
     return place
 
 
-def _other_paper(e: Export) -> int:
+def _other_paper(e: ForgedExport) -> int:
     place, play = e.decision("MeterPlay", 0, open=False)
     play["document"] = "ML-99"
     return place
 
 
-def _other_names(e: Export) -> int:
+def _other_names(e: ForgedExport) -> int:
     place, play = e.decision("MeterPlay", 0, open=True)
     play["credentials"] = ["F1", "A2"]
     return place
 
 
-def _without_accounts(e: Export) -> int:
+def _without_accounts(e: ForgedExport) -> int:
     place, play = e.decision("MeterPlay", 0, open=False)
     play["accounts"] = {}
     return place
 
 
-def _set_without_accounts(e: Export) -> int:
+def _set_without_accounts(e: ForgedExport) -> int:
     place, changed = e.decision("MeterSet")
     changed["accounts"] = {}
     return place
 
 
-def _other_accounts(e: Export) -> int:
+def _other_accounts(e: ForgedExport) -> int:
     place, play = e.decision("MeterPlay", 0, open=False)
     play["accounts"]["meter"] -= 10_000
     play["accounts"]["house"] += 10_000
@@ -342,51 +342,51 @@ def _other_accounts(e: Export) -> int:
 # --- parameters -------------------------------------------------------------------------------------------------------
 
 
-def _set(e: Export, number: int, **about: int) -> int:
+def _set(e: ForgedExport, number: int, **about: int) -> int:
     place, changed = e.decision("MeterSet", number)
     if "limit_cents" in about:
         changed["limit"] = about["limit_cents"] * CENT
     if "rate_bp" in about:
         changed["rate_bp"] = about["rate_bp"]
-    e.told(place).update(about)
+    e.step_event(place).update(about)
     return place
 
 
-def _limit_below_meter(e: Export) -> int:
+def _limit_below_meter(e: ForgedExport) -> int:
     return _set(e, 0, limit_cents=100_000)
 
 
-def _limit_above_digits(e: Export) -> int:
+def _limit_above_digits(e: ForgedExport) -> int:
     return _set(e, 0, limit_cents=10**10)
 
 
-def _limit_not_entered(e: Export) -> int:
+def _limit_not_entered(e: ForgedExport) -> int:
     place, changed = e.decision("MeterSet")
     changed["limit"] += 10 * CENT
     return place
 
 
-def _rate_at_will(e: Export) -> int:
+def _rate_at_will(e: ForgedExport) -> int:
     """A rate changes between two starts under the same configuration."""
     place = _set(e, 0, rate_bp=2_500)
-    e.told(place)["submission"] = "RS-9"
+    e.step_event(place)["submission"] = "RS-9"
     e.decision("MeterSet")[1]["submission"] = "RS-9"
     return place
 
 
-def _rate_without_submission(e: Export) -> int:
+def _rate_without_submission(e: ForgedExport) -> int:
     place, changed = e.decision("MeterSet", 1)
-    changed["submission"] = e.told(place)["submission"] = ""
+    changed["submission"] = e.step_event(place)["submission"] = ""
     return place
 
 
-def _other_submission(e: Export) -> int:
+def _other_submission(e: ForgedExport) -> int:
     place, changed = e.decision("MeterSet", 1)
     changed["submission"] = "RS-77"
     return place
 
 
-def _rate_of_a_start(e: Export) -> int:
+def _rate_of_a_start(e: ForgedExport) -> int:
     """A start states another limit, and nobody set it."""
     place = max(n for n, r in enumerate(e.records) if r["kind"] == "box")
     e.records[place]["content"]["terms"]["meter"]["limit"] += CENT
@@ -396,40 +396,40 @@ def _rate_of_a_start(e: Export) -> int:
 # --- corrections ------------------------------------------------------------------------------------------------------
 
 
-def _no_ground(e: Export) -> int:
+def _no_ground(e: ForgedExport) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["ground"] = "jackpot too high"
+    e.step_event(place)["ground"] = "jackpot too high"
     return place
 
 
-def _other_reason(e: Export) -> int:
+def _other_reason(e: ForgedExport) -> int:
     place = e.event("MeterCorrected")
-    e.told(place)["reason"] = "to_other_meter"
+    e.step_event(place)["reason"] = "to_other_meter"
     return place
 
 
-def _no_counterpart(e: Export) -> int:
+def _no_counterpart(e: ForgedExport) -> int:
     place = e.event("MeterCorrected", 1)
-    e.told(place)["counterpart"] = " "
+    e.step_event(place)["counterpart"] = " "
     return place
 
 
-def _other_way(e: Export) -> int:
+def _other_way(e: ForgedExport) -> int:
     place = e.event("MeterCorrected", 1)
-    e.told(place)["reason"] = "from_other_meter"
+    e.step_event(place)["reason"] = "from_other_meter"
     return place
 
 
-def _corrected_above_limit(e: Export) -> int:
+def _corrected_above_limit(e: ForgedExport) -> int:
     place, booked = e.entry("correction")
-    e.told(place)["amount"] += 10**9
+    e.step_event(place)["amount"] += 10**9
     booked["entry"]["transfers"][0]["amount"] += 10**9
     booked["entry"]["meter_after"] += 10**9
     e.shift_meter(booked["entry"]["number"], 10**9)
     return place
 
 
-def _reset_elsewhere(e: Export) -> int:
+def _reset_elsewhere(e: ForgedExport) -> int:
     place, booked = e.entry("reset")
     booked["entry"]["transfers"][0]["amount"] -= 10_000
     booked["entry"]["meter_after"] += 10_000
@@ -440,7 +440,7 @@ def _reset_elsewhere(e: Export) -> int:
 # --- bets -------------------------------------------------------------------------------------------------------------
 
 
-def _bet_left_out(e: Export) -> int:
+def _bet_left_out(e: ForgedExport) -> int:
     """A latched bet is booked nowhere, and nobody is asked about it: its chip went somewhere else."""
     place, bet = e.decision("BetAccepted")
     seat, number = bet["seat"], bet["entry"]["number"]
@@ -474,31 +474,31 @@ def _bet_left_out(e: Export) -> int:
                 in (r["content"].get("decisions", ()) if r["kind"] == "step" else ()))  # fmt: skip
 
 
-def _steps(e: Export) -> list[dict[str, Any]]:
+def _steps(e: ForgedExport) -> list[dict[str, Any]]:
     return [record["content"] for record in e.records if record["kind"] == "step"]
 
 
 # --- envy of void hands -----------------------------------------------------------------------------------------------
 
 
-def _envy_kept(e: Export, number: int) -> int:
+def _envy_kept(e: ForgedExport, number: int) -> int:
     place, gone = e.entry("envy_returned", number)
     e.decided(place).remove(gone)
     _renumber(e, gone["entry"]["number"], -1)
     return place
 
 
-def _got_and_kept(e: Export) -> int:
+def _got_and_kept(e: ForgedExport) -> int:
     return _envy_kept(e, 0)
 
 
-def _brought_and_kept(e: Export) -> int:
+def _brought_and_kept(e: ForgedExport) -> int:
     first = e.entry("envy_returned")[0]
     number = next(n for n in range(2, 9) if e.entry("envy_returned", n)[0] > first)
     return _envy_kept(e, number)
 
 
-def _envy_of_another(e: Export) -> int:
+def _envy_of_another(e: ForgedExport) -> int:
     """Not the void hand returns its envy bonus, but a bettor whose hand and bet are valid."""
     place, gone = e.entry("envy_returned")
     gone["entry"]["seat"] = 1 if gone["entry"]["seat"] != 1 else 6

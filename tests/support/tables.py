@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from tests.support.core import WILD_PROGRESSIVE
-from tests.support.moves import Model
-from tests.support.tiny import table
-from tests.support.trouble import Trouble
+from tests.support.moves import SearchModel
+from tests.support.tiny import tiny_table
+from tests.support.trouble import SearchTrouble
 
 if TYPE_CHECKING:
     from table_controller.rulebook.vocabulary import DeviceFact
 
 
-class Setup(NamedTuple):
+class TinyTable(NamedTuple):
     """One table: its game, its devices, and the choices of its Rules Submission."""
 
     game: str
@@ -26,44 +26,44 @@ _COUNTING: Final = {"shuffler": "deck", "shuffler_counts": True}
 _NOT_COUNTING: Final = {"shuffler": "deck", "shuffler_counts": False}
 
 # All five games and all five ways of dealing; shufflers that count, that do not, and none; one deck and two.
-TABLES: Final[dict[str, Setup]] = {
-    "asia, automated shoe": Setup(
+TABLES: Final[dict[str, TinyTable]] = {
+    "asia, automated shoe": TinyTable(
         "asia_poker",
         {"shuffler.1": "shuffler", "shoe.1": "shoe", "shaker.1": "shaker"},
         {"dealing": "automated_shoe", **_COUNTING},
     ),
-    "asia, manual shoe": Setup("asia_poker", {"shoe.1": "shoe", "shaker.1": "shaker"}, {"dealing": "manual_shoe"}),
-    "saigon, hand": Setup("saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_NOT_COUNTING}),
-    "saigon, manual shoe": Setup(
+    "asia, manual shoe": TinyTable("asia_poker", {"shoe.1": "shoe", "shaker.1": "shaker"}, {"dealing": "manual_shoe"}),
+    "saigon, hand": TinyTable("saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_NOT_COUNTING}),
+    "saigon, manual shoe": TinyTable(
         "saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "manual_shoe", **_NOT_COUNTING}
     ),
-    "saigon, automated shoe": Setup(
+    "saigon, automated shoe": TinyTable(
         "saigon_5_card", {"shuffler.1": "shuffler", "shoe.1": "shoe"}, {"dealing": "automated_shoe", **_COUNTING}
     ),
-    "saigon, hand, two decks": Setup(
+    "saigon, hand, two decks": TinyTable(
         "saigon_5_card", {"shuffler.1": "shuffler"}, {"dealing": "hand", "two_decks": True, **_COUNTING}
     ),
-    "saigon, automated shoe, two decks": Setup(
+    "saigon, automated shoe, two decks": TinyTable(
         "saigon_5_card",
         {"shuffler.1": "shuffler", "shoe.1": "shoe"},
         {"dealing": "automated_shoe", "two_decks": True, **_COUNTING},
     ),
-    "over/under, dealing shoe": Setup("over_under", {"shoe.1": "shoe"}, {"dealing": "dealing_shoe"}),
-    "over/under, two batches": Setup(
+    "over/under, dealing shoe": TinyTable("over_under", {"shoe.1": "shoe"}, {"dealing": "dealing_shoe"}),
+    "over/under, two batches": TinyTable(
         "over_under",
         {"shuffler.1": "shuffler"},
         {"dealing": "dealing_shoe", "shuffler": "batch", "shuffler_counts": True, "two_decks": True},
     ),
-    "over/under, continuous": Setup(
+    "over/under, continuous": TinyTable(
         "over_under",
         {"shuffler.1": "shuffler"},
         {"dealing": "continuous_shuffler", "shuffler": "continuous", "shuffler_counts": True, "reshuffles": True},
     ),
-    "dj wild, hand": Setup("dj_wild", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_COUNTING}),
-    "dj wild, automated shoe, bets": Setup(
+    "dj wild, hand": TinyTable("dj_wild", {"shuffler.1": "shuffler"}, {"dealing": "hand", **_COUNTING}),
+    "dj wild, automated shoe, bets": TinyTable(
         "dj_wild", {"shoe.1": "shoe", **_SENSORS}, {"dealing": "automated_shoe", **WILD_PROGRESSIVE}
     ),
-    "pai gow, automated shoe, bets": Setup(
+    "pai gow, automated shoe, bets": TinyTable(
         "face_up_pai_gow",
         {"shoe.1": "shoe", "rng.1": "rng", **_SENSORS},
         {
@@ -73,7 +73,7 @@ TABLES: Final[dict[str, Setup]] = {
             "paytables": {"progressive": "688a-progressive-1"},
         },
     ),
-    "pai gow, hand": Setup(
+    "pai gow, hand": TinyTable(
         "face_up_pai_gow",
         {"shuffler.1": "shuffler", "shaker.1": "shaker"},
         {"dealing": "hand", "start": "shaker", **_COUNTING},
@@ -88,46 +88,46 @@ _TWO_DECKS: Final = (
 )  # fmt: skip
 
 
-def model(name: str, trouble: Trouble) -> Model:
+def model(name: str, trouble: SearchTrouble) -> SearchModel:
     """Return a table with its trouble."""
     setup = TABLES[name]
-    return Model(table(setup.game, setup.slots, **setup.choices), trouble)
+    return SearchModel(tiny_table(setup.game, setup.slots, **setup.choices), trouble)
 
 
-def kinds(name: str) -> dict[str, Trouble]:
+def trouble_kinds(name: str) -> dict[str, SearchTrouble]:
     """Return the kinds of trouble that a table is searched with."""
     setup = TABLES[name]
-    edition = table(setup.game, setup.slots, **setup.choices).context.edition
+    edition = tiny_table(setup.game, setup.slots, **setup.choices).context.edition
     sensors = tuple(slot for slot, kind in setup.slots.items() if kind == "bet_sensor")
     others = tuple(slot for slot, kind in setup.slots.items() if kind != "bet_sensor")
     chosen = {
-        "calm": Trouble(variety=True, slow=others),
-        "opening": Trouble(opening=True),
-        "orders": Trouble(orders=True),
-        "ages": Trouble(ages=True),
-        "people": Trouble(people=True),
+        "calm": SearchTrouble(variety=True, slow=others),
+        "opening": SearchTrouble(opening=True),
+        "orders": SearchTrouble(orders=True),
+        "ages": SearchTrouble(ages=True),
+        "people": SearchTrouble(people=True),
     }
     if sensors:
-        chosen["bets"] = Trouble(bets=True, slow=sensors[:1], variety=True)
-        chosen["hits"] = Trouble(money=True)
-        chosen["chips"] = Trouble(people=True, bets=True)
-        chosen["links bet_sensor.1"] = Trouble(links=sensors[:1])
-        chosen["ends bet_sensor.1"] = Trouble(ends=sensors[:1])
+        chosen["bets"] = SearchTrouble(bets=True, slow=sensors[:1], variety=True)
+        chosen["hits"] = SearchTrouble(money=True)
+        chosen["chips"] = SearchTrouble(people=True, bets=True)
+        chosen["links bet_sensor.1"] = SearchTrouble(links=sensors[:1])
+        chosen["ends bet_sensor.1"] = SearchTrouble(ends=sensors[:1])
     for slot in others:
-        chosen[f"links {slot}"] = Trouble(links=(slot,))
-        chosen[f"dies {slot}"] = Trouble(dies=(slot,))
-        chosen[f"ends {slot}"] = Trouble(ends=(slot,))
-        chosen[f"counts {slot}"] = Trouble(counts=(slot,))
-        chosen[f"unbidden {slot}"] = Trouble(unbidden=(slot,))
+        chosen[f"links {slot}"] = SearchTrouble(links=(slot,))
+        chosen[f"dies {slot}"] = SearchTrouble(given_up=(slot,))
+        chosen[f"ends {slot}"] = SearchTrouble(ends=(slot,))
+        chosen[f"counts {slot}"] = SearchTrouble(counts=(slot,))
+        chosen[f"unbidden {slot}"] = SearchTrouble(unbidden=(slot,))
     triggers = {
         trigger for row in edition.irregularities for trigger in (row.trigger, *row.also)
     } - _REPORTED_BY_DEVICES
     # An automated shoe that dealt at once would leave nobody the time to report what happens in the deal.
     slow = ("shoe.1",) if setup.choices["dealing"] == "automated_shoe" else ()
     for trigger in (*sorted(triggers), "player_leaves", "other"):
-        chosen[f"declared {trigger}"] = Trouble(declared=(trigger,), slow=slow)
+        chosen[f"declared {trigger}"] = SearchTrouble(declared=(trigger,), slow=slow)
     if sensors and "cards_revealed_before_raise" in triggers:  # what is found while a void round settles
         both = ("cards_revealed_before_raise", "wrong_card_count", "other")
-        chosen["revealed, then more"] = Trouble(declared=both, slow=slow, holds=2)
+        chosen["revealed, then more"] = SearchTrouble(declared=both, slow=slow, holds=2)
     kept = _TWO_DECKS if setup.choices.get("two_decks") else tuple(chosen)
     return {kind: trouble for kind, trouble in chosen.items() if kind in kept}

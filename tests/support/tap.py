@@ -11,17 +11,17 @@ if TYPE_CHECKING:
     from firmware_bridge.errors import LinkError
     from firmware_bridge.wire import Transport
 
-Heard = tuple[str, bytes, int]  # which way, what, and when (microseconds)
+LoggedBytes = tuple[str, bytes, int]  # which way, what, and when (microseconds)
 
 
-class Tap:
+class ByteLog:
     """A transport that writes down every byte of both directions, and when it passed."""
 
-    def __init__(self, inner: Transport, heard: list[Heard]) -> None:
+    def __init__(self, inner: Transport, log: list[LoggedBytes]) -> None:
         self.on_bytes: Callable[[bytes], None]
         self.on_lost: Callable[[LinkError], None]
         self._inner = inner
-        self._log = heard
+        self._log = log
         self._loop = asyncio.get_running_loop()
         self._start = self._loop.time()
         inner.on_bytes = self._receive

@@ -24,7 +24,7 @@ STUB: Final = 2
 EVERY: Final = 2  # rounds between counts of the stub, where they are not counted in every round
 
 
-def tiny(game: str) -> Edition:
+def tiny_edition(game: str) -> Edition:
     """Return a game's edition with two seats and hands of two cards; all irregularities are as they were."""
     full = edition(game)
     hands = SEATS + 1 if full.hand.dealer_hand else SEATS
@@ -33,23 +33,23 @@ def tiny(game: str) -> Edition:
     count = hands * (first + second) + STUB
     stub = full.stub
     if stub is not None and stub.expected is not None:
-        stub = replace(stub, expected=STUB)
+        stub = replace(stub, expected_stub=STUB)
     elif stub is not None:
         stub = replace(stub, every_rounds=EVERY)
     return replace(
         full,
         cards=replace(full.cards, decks=1, per_deck=count, count=count),
-        seats=replace(full.seats, least=1, most=SEATS),
-        hand=replace(full.hand, cards=first + second, first_deal=first, second_deal=second, split=()),
-        count=replace(full.count, expected=count),
+        seats=replace(full.seats, least=1, max_cards=SEATS),
+        hand=replace(full.hand, cards=first + second, first_deal_cards=first, second_deal=second, split=()),
+        count=replace(full.count, expected_stub=count),
         stub=stub,
         starts=tuple(start for start in full.starts if start.name != "flat_button"),  # seven places need seven seats
-        cut=replace(full.cut, least_from_top=1, least_from_bottom=1 if full.cut.least_from_bottom else None,
+        copy_as_cut=replace(full.cut, least_from_top=1, least_from_bottom=1 if full.cut.least_from_bottom else None,
                     cover_above_bottom=1 if full.cut.cover_above_bottom else None),
     )  # fmt: skip
 
 
-def table(game: str, slots: dict[str, DeviceFact], **choices: Any) -> Table:
+def tiny_table(game: str, slots: dict[str, DeviceFact], **choices: Any) -> Table:
     """Return a table of a tiny edition."""
-    rules = tiny(game)
+    rules = tiny_edition(game)
     return Table(rules, check_submission(rules, {"adjacent_boxes": 1, **choices}), slots)

@@ -21,17 +21,17 @@ def need_tool(name: str, package: str) -> str:
     path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_ALSO])
     program = shutil.which(name, path=path)
     if program is None:
-        lack(f"{name} is not installed; the package {package} has it (apt install {package})")
+        end_without(f"{name} is not installed; the package {package} has it (apt install {package})")
     return program
 
 
 def need(condition: object, sentence: str) -> None:
     """Go on if the condition holds; otherwise the test lacks what the sentence names."""
     if not condition:
-        lack(sentence)
+        end_without(sentence)
 
 
-def lack(sentence: str) -> NoReturn:
+def end_without(sentence: str) -> NoReturn:
     """End a test that lacks a real part of this computer: a failure in CI, a skip elsewhere."""
     if os.environ.get("CI") == "true":
         pytest.fail(sentence)

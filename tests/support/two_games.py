@@ -9,7 +9,7 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command, Prompt
 from tests.support.clauses import clauses
-from tests.support.core import Floor
+from tests.support.core import IdealTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +61,8 @@ def each_progressive(*by_method: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("method", cases)
 
 
-def floor(game: str, dealing: str = "automated_shoe", start: str = "shaker", *, machine: bool = True,
-          two_decks: bool = False, counting_shoe: bool = True, **choices: Any) -> Floor:  # fmt: skip
+def make_table(game: str, dealing: str = "automated_shoe", start: str = "shaker", *, machine: bool = True,
+          two_decks: bool = False, counting_shoe: bool = True, **choices: Any) -> IdealTable:  # fmt: skip
     """A table with what these choices need and no more, its devices not yet heard of."""
     slots: dict[str, DeviceFact] = {"shuffler.1": "shuffler"} if machine else {}
     if dealing == "automated_shoe" or (dealing == "manual_shoe" and counting_shoe):
@@ -78,23 +78,23 @@ def floor(game: str, dealing: str = "automated_shoe", start: str = "shaker", *, 
     raw = plain | choices
     if "progressive" in raw["wagers"]:
         slots |= SENSORS
-    return Floor(game, slots, **raw)
+    return IdealTable(game, slots, **raw)
 
 
 # --- twists -----------------------------------------------------------------------------------------------------------
 
 
-def silent(*kinds: str) -> Callable[[Decision], list[ev.Event] | None]:
+def leave_unanswered(*kinds: str) -> Callable[[Decision], list[ev.Event] | None]:
     """Nobody answers questions of these kinds; everything else is as usual."""
     return lambda decision: [] if isinstance(decision, Prompt) and decision.kind in kinds else None
 
 
-def instead(act: str, *told: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
+def end_with(act: str, *told: ev.Event, asked: tuple[str, ...] = ()) -> Callable[[Decision], list[ev.Event] | None]:
     """A device ends this act with another report (or none); nobody answers questions of these kinds."""
 
     def twist(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Command) and decision.act == act:
             return [*told, ev.CommandEnded(decision.id, "done")]
-        return silent(*asked)(decision)
+        return leave_unanswered(*asked)(decision)
 
     return twist

@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager, suppress
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from simulators.house.power import NobodyElse
+from simulators.house.power import NoCredentials
 from simulators.house.table import CHOICES
 from table_controller.controller.box import Box
 from table_controller.controller.clock import BoxClock
 from table_controller.controller.plan import Plan
 from table_controller.journal.records import VERSION, decode_step
 from table_controller.journal.store import Policy, Store
-from table_controller.journal.writer import Writer
+from table_controller.journal.writer import GroupCommitWriter
 from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.uplink.beside import source_of
@@ -42,7 +42,7 @@ def settings(port: int, **more: Any) -> MqttSettings:
     return MqttSettings(**chosen | more)
 
 
-class Linked:
+class LinkedBox:
     """One boot of the shipped box, without machines, and its uplink."""
 
     def __init__(self, folder: Path, box: Box, mqtt: MqttSettings) -> None:
@@ -53,22 +53,22 @@ class Linked:
 
     @property
     def controller(self) -> Controller:
-        return self.box.running()
+        return self.box.running_controller()
 
     @property
     def store(self) -> Store:
         assert isinstance(self.box.store, Store)
         return self.box.store
 
-    def ask(self, times: int = 1) -> None:
+    def submit_refused_step(self, times: int = 1) -> None:
         """Have the dealer request a round that cannot be opened: one journaled and reported step each."""
         for _ in range(times):
             self.controller.submit(ev.OpenRound(DEALER))
 
     async def durable(self) -> None:
-        await until(lambda: self.box.waiting == 0)
+        await until(lambda: self.box.pending_records == 0)
 
-    async def told(self) -> None:
+    async def until_acknowledged(self) -> None:
         """Wait until the broker has acknowledged everything."""
         await self.durable()
         await until(lambda: self.outbox.behind == 0)
@@ -84,20 +84,20 @@ def is_sent(record: Record) -> bool:
 
 
 @asynccontextmanager
-async def running(folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> AsyncIterator[Linked]:
+async def running(folder: Path, mqtt: MqttSettings, policy: Policy | None = None) -> AsyncIterator[LinkedBox]:
     """Run a box with its uplink, and stop both in order."""
     rules = edition(GAME)
     submission = check_submission(rules, {"adjacent_boxes": 1} | CHOICES[GAME])
-    box = Box(Plan("linked", rules, submission, (), NobodyElse()), BoxClock(), snapshot_every=50)
+    box = Box(Plan("linked", rules, submission, (), NoCredentials()), BoxClock(), snapshot_every=50)
 
-    def open_journal(digests: Mapping[str, str]) -> tuple[Store, Writer]:
+    def open_journal(digests: Mapping[str, str]) -> tuple[Store, GroupCommitWriter]:
         store = Store.open(
             folder / "journal", version=VERSION, digests=digests, policy=policy or Policy(ballast_bytes=0)
         )
-        return store, Writer(store, lambda _: None)
+        return store, GroupCommitWriter(store, lambda _: None)
 
     await box.begin(open_journal)
-    linked = Linked(folder, box, mqtt)
+    linked = LinkedBox(folder, box, mqtt)
     task = asyncio.create_task(linked.uplink.run())
     try:
         yield linked

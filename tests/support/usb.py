@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.kinds import SHUFFLER
 from firmware_bridge.transport.ports import open_port
 from simulators.hosts.usb import UsbHost
-from simulators.house.stand import Stand
+from simulators.house.stand import DeviceBench
 from simulators.machines.shuffler import SimulatedShuffler
 from simulators.usbip.device import UsbDevice
 from simulators.usbip.server import UsbIpServer
-from tests.support.beliefs import comes_true
-from tests.support.bench import LADDER, Bench
+from tests.support.beliefs import until_true
+from tests.support.bench import LADDER, ShufflerTestBench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 SPEED: Final = 50.0
 
 
-class UsbBench(Bench):
+class UsbBench(ShufflerTestBench):
     """A device bench whose port is a USB device on a server of its own."""
 
     def __init__(self, machine: SimulatedShuffler, server: UsbIpServer, trust: Trust | None = None) -> None:
         self.server = server
         self.usb = UsbHost(machine, server)
         self.port = self.usb.port
-        Stand.__init__(self, machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
+        DeviceBench.__init__(self, machine, SHUFFLER, lambda: open_port(self.port), trust=trust)
 
 
 @asynccontextmanager
@@ -67,22 +67,22 @@ async def usb_bench(
             b.usb.close()
 
 
-class Echoes:
+class BareUsbDevice:
     """A bare device without a machine: records what a host sends, and sends what a test provides."""
 
     def __init__(self, server: UsbIpServer, serial: str = "SN-1") -> None:
         self.port = f"usbip://127.0.0.1:{server.number}/1209:0001:{serial}"
-        self.heard = bytearray()
+        self.received = bytearray()
         self.device = UsbDevice(serial, "test")
-        self.device.on_bytes = self.heard.extend
+        self.device.on_bytes = self.received.extend
         server.plug(server.place(), self.device)
 
-    async def given_back(self) -> None:
+    async def until_released(self) -> None:
         """Wait until no host has the device."""
-        await comes_true(lambda: not self.device.attached)
+        await until_true(lambda: not self.device.attached)
 
 
-class Listener:
+class TransportListener:
     """Takes what a transport brings."""
 
     def __init__(self, transport: Transport) -> None:
@@ -92,6 +92,6 @@ class Listener:
         transport.on_lost = self.lost.set_result
 
     @property
-    def heard(self) -> bytes:
+    def received(self) -> bytes:
         """All bytes so far."""
         return b"".join(self.chunks)

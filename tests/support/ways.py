@@ -12,8 +12,8 @@ import pytest
 from devices.shuffler import messages as m
 from firmware_bridge.errors import PitboxError
 from simulators.world.table import TRAY
-from table_controller.controller.dossiers import Dossiers
-from tests.support.boxes import Bench, Talk
+from table_controller.controller.dossiers import FaultReports
+from tests.support.boxes import BoxTestBench, DirectClient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -26,24 +26,24 @@ SLOT = "shuffler.1"
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[tuple[Bench, Talk]]:
-    bench = Bench(folder, "face_up_pai_gow")
+async def running(folder: Path) -> AsyncIterator[tuple[BoxTestBench, DirectClient]]:
+    bench = BoxTestBench(folder, "face_up_pai_gow")
     await start(bench, folder)
     try:
-        yield bench, Talk(bench.box)
+        yield bench, DirectClient(bench.box)
     finally:
-        if not bench.box.stopping:
+        if not bench.box.is_stopping:
             await bench.box.stop()
         bench.close()
 
 
-async def start(bench: Bench, folder: Path) -> Box:
+async def start(bench: BoxTestBench, folder: Path) -> Box:
     box = await bench.start()
-    box.dossiers = Dossiers(box, folder / "dossiers", threads=False)
+    box.fault_reports = FaultReports(box, folder / "dossiers", threads=False)
     return box
 
 
-async def fault(bench: Bench, *faults: str) -> None:
+async def fault(bench: BoxTestBench, *faults: str) -> None:
     """Let the shuffler fail while the deck is on the table."""
     machine: Any = bench.machines[SLOT]
     if not machine.world.count(machine.mechanics.intake):
@@ -56,31 +56,31 @@ async def fault(bench: Bench, *faults: str) -> None:
     await asyncio.sleep(1.0)
 
 
-async def tell(talk: Talk, step: str | None = None, **details: Any) -> Any:
+async def return_step(talk: DirectClient, step: str | None = None, **details: Any) -> Any:
     return await talk.ask("jam", dossier=1, step=step, **details)
 
 
-async def order(talk: Talk, call: str, **arguments: Any) -> Any:
+async def order_device(talk: DirectClient, call: str, **arguments: Any) -> Any:
     return await talk.ask("device", slot=SLOT, call=call, arguments=arguments, by="T1")
 
 
-def known(bench: Bench) -> tuple[Any, ...]:
+def protected_state(bench: BoxTestBench) -> tuple[Any, ...]:
     """What the table knows of money, cards and the round."""
-    state = bench.box.running().table.state
+    state = bench.box.running_controller().table.state
     return tuple(msgspec.json.encode(part) for part in (state.money.book.meters, state.decks, state.round))
 
 
-async def jog(bench: Bench, talk: Talk) -> None:
+async def jog(bench: BoxTestBench, talk: DirectClient) -> None:
     """Turn every motor, with nothing in the intake."""
     machine: Any = bench.machines[SLOT]
     machine.world.move_all(machine.mechanics.intake, TRAY)
     machine.firmware.hands_moved()
     for motor in m.Motor:
-        reply = await order(talk, "jog", motor=motor.name.lower())
+        reply = await order_device(talk, "jog", motor=motor.name.lower())
         assert not isinstance(reply, str), reply
 
 
-async def through(bench: Bench, talk: Talk, cards: int) -> None:
+async def send_cards_through(bench: BoxTestBench, talk: DirectClient, cards: int) -> None:
     """Send cards through the machine in test mode."""
     machine: Any = bench.machines[SLOT]
     world, mechanics = machine.world, machine.mechanics
@@ -88,56 +88,56 @@ async def through(bench: Bench, talk: Talk, cards: int) -> None:
     for card in world.at(TRAY)[:cards]:
         world.move(card, mechanics.intake)
     machine.firmware.hands_moved()
-    reply = await order(talk, "shuffle")
+    reply = await order_device(talk, "shuffle")
     assert not isinstance(reply, str), reply
 
 
-async def take_out(bench: Bench, talk: Talk) -> None:
+async def take_out(bench: BoxTestBench, talk: DirectClient) -> None:
     """Have the machine give out what it holds, and take it: cards that no account has keep it from serving."""
     machine: Any = bench.machines[SLOT]
     world, mechanics = machine.world, machine.mechanics
-    reply = await order(talk, "eject") if world.count(mechanics.gate) else None
+    reply = await order_device(talk, "eject") if world.count(mechanics.gate) else None
     assert not isinstance(reply, str), reply
     for place in (mechanics.place("presented"), mechanics.intake):
         world.move_all(place, TRAY)
     machine.firmware.hands_moved()
 
 
-async def counted(bench: Bench, talk: Talk) -> Any:
+async def counted(bench: BoxTestBench, talk: DirectClient) -> Any:
     await take_out(bench, talk)
-    return await tell(talk, "count", by="T1", cards=53)
+    return await return_step(talk, "count", by="T1", cards=53)
 
 
-async def walk(bench: Bench, talk: Talk, *, until: str | None = None) -> None:
+async def complete_return(bench: BoxTestBench, talk: DirectClient, *, until: str | None = None) -> None:
     """Do the whole repair of dossier 1, or up to one step."""
     machine: Any = bench.machines[SLOT]
 
     async def clear() -> None:
         machine.inject("clear_path")
-        await order(talk, "clear_jam")
+        await order_device(talk, "clear_jam")
 
     async def test() -> None:
-        await order(talk, "self_test")
+        await order_device(talk, "self_test")
 
     actions: dict[str, Any] = {
         "clear": clear,
-        "path_empty": lambda: tell(talk, "path_empty", by="T1"),
+        "path_empty": lambda: return_step(talk, "path_empty", by="T1"),
         "sensor_test": test,
         "motor_jog": lambda: jog(bench, talk),
-        "one_card": lambda: through(bench, talk, 1),
-        "full_deck": lambda: through(bench, talk, 53),
+        "one_card": lambda: send_cards_through(bench, talk, 1),
+        "full_deck": lambda: send_cards_through(bench, talk, 53),
         "count": lambda: counted(bench, talk),
-        "return": lambda: tell(talk, "return", by="F1"),
+        "return": lambda: return_step(talk, "return", by="F1"),
     }
     machine.inject("mend")
-    if (await tell(talk))["open"].startswith("begin"):
-        assert (await tell(talk, "begin", by="T1"))["technician"] == "t1"
+    if (await return_step(talk))["open"].startswith("begin"):
+        assert (await return_step(talk, "begin", by="T1"))["technician"] == "t1"
     for name, go in actions.items():
-        progress = await tell(talk)
+        progress = await return_step(talk)
         if name in progress["done"]:
             continue
         if name == until:
             return
         assert progress["next"] == name
         await go()
-        assert name in (await tell(talk))["done"], name
+        assert name in (await return_step(talk))["done"], name

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support import allowances
-from tests.support.allowances import Clock, lines, minutes, subject_of
+from tests.support.allowances import AllowanceClock, lines, minutes, subject_of
 
 # What `make proof` starts on two cores.
 WORKERS = 3
@@ -23,7 +23,7 @@ def test_a_subject_is_a_file_of_tests() -> None:
     assert subject_of("tests/scenario/test_soak.py::test_x[1]") == "scenario/soak"
 
 
-def test_what_is_over_its_allowance_stands_out_and_the_longest_comes_first() -> None:
+def test_a_subject_over_its_allowance_is_marked_and_the_longest_comes_first() -> None:
     first, second, third = lines({"a": 59.0, "b": 130.0, "c": 1.0}, {"a": 1, "b": 2})
     assert first.startswith("b ")
     assert first.endswith("OVER ITS ALLOWANCE")
@@ -36,7 +36,7 @@ def test_what_is_over_its_allowance_stands_out_and_the_longest_comes_first() -> 
     ("test", "code"), [("tests/scenario/test_soak.py::test_x", 0), ("tests/scenario/test_new.py::test_x", 1)]
 )
 def test_only_a_subject_without_an_allowance_fails_the_run(test: str, code: int) -> None:
-    clock, session = Clock(), SimpleNamespace(exitstatus=0)
+    clock, session = AllowanceClock(), SimpleNamespace(exitstatus=0)
     clock.pytest_runtest_logreport(report(test, 100_000.0))
     clock.pytest_sessionfinish(session)  # type: ignore[arg-type]
     assert session.exitstatus == code

@@ -103,7 +103,7 @@ async def test_unqueued_a_trigger_cancels_what_another_task_is_doing() -> None:
 
 
 @a_queue
-async def test_queued_a_trigger_says_true_before_it_has_run(queued: Any) -> None:
+async def test_queued_a_trigger_returns_true_before_it_has_run(queued: Any) -> None:
     model = _model(queued=queued)
     first = asyncio.create_task(model.go())
     await asyncio.sleep(1)
@@ -114,7 +114,7 @@ async def test_queued_a_trigger_says_true_before_it_has_run(queued: Any) -> None
 
 
 @a_queue
-async def test_queued_an_impossible_trigger_says_true_and_fails_in_another_task(queued: Any) -> None:
+async def test_queued_an_impossible_trigger_returns_true_and_fails_in_another_task(queued: Any) -> None:
     model = _model(queued=queued)
     first = asyncio.create_task(model.go())
     await asyncio.sleep(1)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from table_controller.box_folders import closed_by, drop_in, folders_of, limits_of, own_notices, unit_name
+from table_controller.box_folders import why_closed, drop_in, folders_of, limits_of, box_notices, unit_name
 from table_controller.config import TableConfig, load_config
 from table_controller.controller.surroundings import retiring_notices
 from table_controller.journal.store import Policy, Store
-from tests.support.configs import saigon
+from tests.support.configs import write_saigon_config
 from tests.support.small_disk import remount, small_disk
 from tests.support.tools import need_tool
 
@@ -28,7 +28,7 @@ def shown() -> dict[str, str]:
 @pytest.fixture
 def config(tmp_path: Path) -> TableConfig:
     more = '[journal]\ncopy = "/mnt/copy"\narchive = "/srv/old"\nkeep_days = 9\n'
-    result = load_config(saigon(tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more=more))
+    result = load_config(write_saigon_config(tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more=more))
     return replace(result, data=Path("/var/lib/pitbox"), people=Path("/var/lib/pitbox/people.json"))
 
 
@@ -36,18 +36,18 @@ def test_the_shipped_unit_opens_its_own_folders_and_nothing_else() -> None:
     limits = limits_of("pitbox@table", shown())
     assert (limits.user, limits.is_strict) == ("pitbox", True)
     for opened in ("/var/lib/pitbox", "/var/lib/pitbox/two/journal", "/etc/pitbox/keys", "/run/pitbox"):
-        assert closed_by(limits, Path(opened)) == "", opened
+        assert why_closed(limits, Path(opened)) == "", opened
     for closed in ("/var/lib", "/var/lib/pitbox2", "/mnt/copy", "/", "/etc", "/srv"):
-        assert "ProtectSystem" in closed_by(limits, Path(closed)), closed
-    assert "ProtectHome" in closed_by(limits, Path("/home/pitbox/copy"))
-    assert "PrivateTmp" in closed_by(limits, Path("/var/tmp/copy"))
+        assert "ProtectSystem" in why_closed(limits, Path(closed)), closed
+    assert "ProtectHome" in why_closed(limits, Path("/home/pitbox/copy"))
+    assert "PrivateTmp" in why_closed(limits, Path("/var/tmp/copy"))
 
 
 def test_what_a_drop_in_opens_is_open_and_no_more() -> None:
     limits = limits_of("pitbox@table", shown() | {"ReadWritePaths": "-/mnt/copy '-/srv/second copy'"})
-    assert closed_by(limits, Path("/mnt/copy/journal")) == ""
-    assert closed_by(limits, Path("/srv/second copy")) == ""
-    assert closed_by(limits, Path("/mnt/copy2")) != ""
+    assert why_closed(limits, Path("/mnt/copy/journal")) == ""
+    assert why_closed(limits, Path("/srv/second copy")) == ""
+    assert why_closed(limits, Path("/mnt/copy2")) != ""
     assert limits_of("x", {"ReadWritePaths": "'/broken"}).writable == (Path("'/broken"),)
 
 
@@ -63,11 +63,11 @@ def test_a_units_name_is_that_of_its_file() -> None:
     assert unit_name(Path("/home/me/table.toml")) is None
 
 
-def test_the_drop_in_names_what_lies_outside_and_systemd_reads_it_whatever_the_names(
+def test_the_drop_in_names_folders_outside_and_systemd_reads_any_name(
     config: TableConfig, tmp_path: Path
 ) -> None:
     strange = Path('/srv/a "b" \\c %d\n[Service]\nUser=root')
-    odd = replace(config, journal=replace(config.journal, copy=strange), control=replace(
+    odd = replace(config, check_journal=replace(config.journal, copy_state=strange), control=replace(
         config.control, socket=Path("/run/pitbox-7/control.sock")))  # fmt: skip
     text = drop_in(odd)
     assert "\nUser=" not in text
@@ -93,7 +93,7 @@ def test_the_drop_in_names_what_lies_outside_and_systemd_reads_it_whatever_the_n
 
 
 def test_no_drop_in_opens_a_home_folder(config: TableConfig) -> None:
-    at_home = replace(config, journal=replace(config.journal, copy=Path("/home/pitbox/copy")))
+    at_home = replace(config, check_journal=replace(config.journal, copy_state=Path("/home/pitbox/copy")))
     text = drop_in(at_home)
     assert "# journal.copy: a drop-in cannot open a home folder" in text
     assert 'ReadWritePaths="-/home' not in text
@@ -103,15 +103,15 @@ def test_a_box_names_the_folder_that_it_may_not_write(
     config: TableConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with small_disk(tmp_path, 64 << 10) as disk:
-        here = replace(config, data=tmp_path, journal=replace(config.journal, copy=disk))
-        assert own_notices(here) == []
+        here = replace(config, data=tmp_path, check_journal=replace(config.journal, copy_state=disk))
+        assert box_notices(here) == []
         remount(disk, "ro")
         monkeypatch.delenv("INVOCATION_ID", raising=False)
-        (notice,) = own_notices(here)
+        (notice,) = box_notices(here)
         assert (notice.what, notice.code, notice.is_failure) == ("journal.copy", "PB-855", True)
         assert "its disk is read-only" in notice.text
         monkeypatch.setenv("INVOCATION_ID", "a unit")
-        (notice,) = own_notices(here)
+        (notice,) = box_notices(here)
         assert "the systemd unit does not open it" in notice.text
         assert "pitbox config unit" in notice.do
         remount(disk, "rw")

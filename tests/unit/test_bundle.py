@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from devices.bet_sensor import messages as bet_sensor
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.keypad import messages as keypad
 from devices.registry import all_messages
 from devices.shuffler import messages as shuffler
@@ -25,16 +25,16 @@ from firmware_bridge.capture import CaptureFile, read_capture
 from firmware_bridge.messages import encode
 from table_controller import people
 from table_controller.cli import OK, USAGE, main
-from table_controller.controller.wear import FOLDER, WearBook
-from table_controller.diagnosis.dossier import Dossier, Frame, Halt, Machine
+from table_controller.controller.wear import WEAR_FOLDER, WearStore
+from table_controller.diagnosis.dossier import FaultReport, FrameAtFault, MachineHalt, MachineIdentity
 from table_controller.diagnosis.drift import Wear
-from table_controller.diagnosis.store import DossierStore
+from table_controller.diagnosis.store import FaultReportStore
 from table_controller.journal import records as rec
 from table_controller.journal.store import Policy
 from table_controller.table import decisions as de
 from table_controller.table import events as ev
-from tests.support.configs import saigon
-from tests.support.journals import opened
+from tests.support.configs import write_saigon_config
+from tests.support.journals import open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 FLOOR = ev.Person("floorperson", "SECRET-CREDENTIAL-F17")
 
 
-class Planted:
+class PlantedSecrets:
     """Secrets, and every way in which they could be written down."""
 
     def __init__(self) -> None:
@@ -74,9 +74,9 @@ class Planted:
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Planted]:
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PlantedSecrets]:
     folder = tmp_path_factory.mktemp("bundle")
-    secrets = Planted()
+    secrets = PlantedSecrets()
     data = folder / "data"
     data.mkdir()
     _config(folder, secrets)
@@ -84,7 +84,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Planted]:
     _journal(data / "journal", secrets)
     _captures(data, secrets)
     _dossiers(data / "dossiers", secrets)
-    _wear(data / FOLDER, secrets)
+    _wear(data / WEAR_FOLDER, secrets)
     # What lies about: a copy of a key, notes, an export, a core file, a name that is itself a secret.
     (data / "shuffler.1.key.bak").write_text(secrets.key.hex())
     (data / "notes.txt").write_text("\n".join(secrets.texts.values()))
@@ -94,32 +94,32 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Planted]:
     return folder, secrets
 
 
-def _config(folder: Path, secrets: Planted) -> None:
+def _config(folder: Path, secrets: PlantedSecrets) -> None:
     (folder / "pass").write_text(secrets.texts["password"] + "\n")
     (folder / "pass").chmod(0o600)
     broker = (
         f'[mqtt]\nhost = "127.0.0.1"\nport = 1\nusername = "{secrets.texts["credential"]}"\npassword_file = "pass"\n'
     )
-    file = saigon(
+    file = write_saigon_config(
         folder, "/dev/none-KIND", lambda: secrets.key, name=f'{secrets.texts["patron"]}"\nid = "t1', more=broker
     )
     remember = f"# remember: PIN {secrets.pin}, key {secrets.key.hex()}, {secrets.texts['patron']}\n"
     file.write_text(remember + file.read_text("utf-8"), "utf-8")
 
 
-def _people(path: Path, secrets: Planted) -> None:
-    created = people.add(path, "T1", "technician", secrets.pin, cost=people.Cost(n=2, r=1, p=1))
+def _people(path: Path, secrets: PlantedSecrets) -> None:
+    created = people.add_credential(path, "T1", "technician", secrets.pin, cost=people.Cost(n=2, r=1, p=1))
     secrets.hashes += [created.hash, created.salt]
 
 
-def _journal(folder: Path, secrets: Planted) -> None:
+def _journal(folder: Path, secrets: PlantedSecrets) -> None:
     text = " / ".join(secrets.texts.values()) + secrets.key.hex() + secrets.cards.hex()
-    store = opened(folder, policy=Policy(segment_bytes=1 << 24, ballast_bytes=0))
+    store = open_journal(folder, policy=Policy(segment_bytes=1 << 24, ballast_bytes=0))
     steps: list[tuple[ev.Event, list[de.Decision]]] = [
-        (ev.SlotChanged("shuffler.1", "fault"), [de.Moved("slot shuffler.1", "faulted")]),
+        (ev.SlotChanged("shuffler.1", "fault"), [de.StateChanged("slot shuffler.1", "faulted")]),
         (ev.ShuffleFailed("shuffler.1", 430, 20), [de.Finding("card", text, deck=secrets.texts["order"])]),
-        (ev.Answer(7, text, FLOOR), [de.Cleared(7, FLOOR.credential)]),
-        (ev.SlotOrdered("shuffler.1", "clear", FLOOR), [de.Refused(text, ())]),
+        (ev.Answer(7, text, FLOOR), [de.HoldCleared(7, FLOOR.credential)]),
+        (ev.SlotOrdered("shuffler.1", "clear", FLOOR), [de.RequestRefused(text, ())]),
         (ev.MeterCorrected(5, text, FLOOR, FLOOR), []),
         (ev.BetSensed(3, 9, placed=True), []),
     ]
@@ -137,20 +137,20 @@ def _journal(folder: Path, secrets: Planted) -> None:
 
 
 def _frame(payload: bytes, *, sealed: bool = True) -> bytes:
-    return fr.head(fr.SEALED if sealed else 0, fr.EVENT, 300, 300, fr.NO_RE, 9) + payload
+    return fr.pack_header(fr.SEALED if sealed else 0, fr.EVENT, 300, 300, fr.NO_RE, 9) + payload
 
 
-def _payloads(secrets: Planted) -> list[bytes]:
+def _payloads(secrets: PlantedSecrets) -> list[bytes]:
     cards = shuffler.Findings(7, secrets.cards, b"")
     lines = [secrets.texts["patron"][:16], secrets.texts["order"][:16]]
     return [
         encode(shuffler.Jam(7, shuffler.Phase.FEEDING, shuffler.Segment.LIFT, 20, 20, 0,
-                            [SensorLevel(False, 900, 500)] * 7, [0] * 4)),
+                            [OpticalLevel(False, 900, 500)] * 7, [0] * 4)),
         encode(cards),
         msgspec.msgpack.encode([250, secrets.key, secrets.texts["patron"]]),  # nobody knows this tag
         msgspec.msgpack.encode([tag(shuffler.Door), True, secrets.key]),  # begins like one of ours
         secrets.key,  # no message at all
-        encode(keypad.Show(7, keypad.Prompt.NOTHING, lines)),
+        encode(keypad.Show(7, keypad.KeypadPrompt.NOTHING, lines)),
         encode(bet_sensor.GetStatus()),
     ]  # fmt: skip
 
@@ -161,7 +161,7 @@ def tag(message: type) -> int:
     return result
 
 
-def _captures(data: Path, secrets: Planted) -> None:
+def _captures(data: Path, secrets: PlantedSecrets) -> None:
     """One as our software writes it, and one that somebody else wrote, with nothing blanked."""
     with (data / "ours.pcapng").open("xb", buffering=0) as file:
         port = CaptureFile(file, all_messages(), lambda: 5).port("shuffler.1")
@@ -175,17 +175,17 @@ def _captures(data: Path, secrets: Planted) -> None:
     (data / "captures" / "theirs.pcapng").write_bytes(raw)
 
 
-def _dossiers(folder: Path, secrets: Planted) -> None:
-    frames = tuple(Frame(n, False, _frame(payload)) for n, payload in enumerate(_payloads(secrets)))
-    good = Dossier(at_ns=5, machine=Machine(slot="shuffler.1", kind="shuffler"), opening=frames, frames=frames,
-                   halts=(Halt(what="jam", said="Jam", segment="lift"),))  # fmt: skip
-    DossierStore(folder).add(good)
+def _dossiers(folder: Path, secrets: PlantedSecrets) -> None:
+    frames = tuple(FrameAtFault(n, False, _frame(payload)) for n, payload in enumerate(_payloads(secrets)))
+    good = FaultReport(at_ns=5, machine=MachineIdentity(slot="shuffler.1", kind="shuffler"), opening=frames, frames=frames,
+                   halts=(MachineHalt(what="jam", message="Jam", segment="lift"),))  # fmt: skip
+    FaultReportStore(folder).add(good)
     spoilt = json.loads((folder / "000001.json").read_bytes())
     (folder / "000002.json").write_text(json.dumps(spoilt | {"number": 2, "patron": secrets.texts["patron"]}))
 
 
-def _wear(folder: Path, secrets: Planted) -> None:
-    book = WearBook(folder)
+def _wear(folder: Path, secrets: PlantedSecrets) -> None:
+    book = WearStore(folder)
     book.write(Wear("SN-shuffler", cards=53))
     kept = json.loads(book.path("SN-shuffler").read_bytes())
     book.path("SN-shuffler").write_text(json.dumps(kept | {"note": secrets.texts["patron"], "key": secrets.key.hex()}))
@@ -198,7 +198,7 @@ def _unpacked(members: dict[str, bytes]) -> Iterator[bytes]:
             yield base64.b64decode(text + b"=" * (-len(text) % 4), validate=False)
 
 
-def made(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, bytes], str]:
+def make_bundle(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, bytes], str]:
     words = ["--data", str(folder / "data"), "--config", str(folder / "table.toml"), "--out", str(out)]
     assert main(["bundle", *words]) == OK
     with tarfile.open(out) as tar:
@@ -207,12 +207,12 @@ def made(folder: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> tuple[d
 
 
 def test_no_secret_is_in_the_bundle_nor_in_what_is_printed(
-    planted: tuple[Path, Planted], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    planted: tuple[Path, PlantedSecrets], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, secrets = planted
     lying = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     assert all(secret in lying for secret in (secrets.key, secrets.cards, secrets.pin.encode())), "nothing was planted"
-    members, printed = made(folder, tmp_path / "b.tar.gz", capsys)
+    members, printed = make_bundle(folder, tmp_path / "b.tar.gz", capsys)
     whole = b"\n".join([*members.values(), *(name.encode() for name in members), printed.encode(), *_unpacked(members)])
     for name, form in secrets.forms():
         assert form not in whole, f"the {name} is in the bundle as {form!r}"
@@ -221,11 +221,11 @@ def test_no_secret_is_in_the_bundle_nor_in_what_is_printed(
     assert b"MeterCorrected" not in whole
 
 
-def test_it_has_what_helps_and_a_manifest_that_is_true(
-    planted: tuple[Path, Planted], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_it_holds_the_useful_files_and_a_correct_manifest(
+    planted: tuple[Path, PlantedSecrets], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, _ = planted
-    members, printed = made(folder, tmp_path / "b.tar.gz", capsys)
+    members, printed = make_bundle(folder, tmp_path / "b.tar.gz", capsys)
     manifest = json.loads(members.pop("pitbox-bundle/MANIFEST.json"))
     assert {f"pitbox-bundle/{entry['name']}" for entry in manifest["files"]} == set(members)
     for entry in manifest["files"]:
@@ -248,10 +248,10 @@ def test_it_has_what_helps_and_a_manifest_that_is_true(
 
 
 def test_a_capture_in_it_can_be_read_and_names_the_jam(
-    planted: tuple[Path, Planted], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    planted: tuple[Path, PlantedSecrets], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, _ = planted
-    members, _ = made(folder, tmp_path / "b.tar.gz", capsys)
+    members, _ = make_bundle(folder, tmp_path / "b.tar.gz", capsys)
     for number in ("01", "02"):
         path = tmp_path / f"{number}.pcapng"
         path.write_bytes(members[f"pitbox-bundle/captures/{number}.pcapng"])
@@ -263,11 +263,11 @@ def test_a_capture_in_it_can_be_read_and_names_the_jam(
 
 
 def test_the_same_data_gives_the_same_bundle_but_never_over_another(
-    planted: tuple[Path, Planted], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    planted: tuple[Path, PlantedSecrets], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder, _ = planted
-    one, _ = made(folder, tmp_path / "1.tar.gz", capsys)
-    two, _ = made(folder, tmp_path / "2.tar.gz", capsys)
+    one, _ = make_bundle(folder, tmp_path / "1.tar.gz", capsys)
+    two, _ = make_bundle(folder, tmp_path / "2.tar.gz", capsys)
     assert one == two
     words = ["--data", str(folder / "data"), "--out", str(tmp_path / "1.tar.gz")]
     assert main(["bundle", *words]) == USAGE
@@ -288,8 +288,8 @@ def test_unreadable_journal_is_named_and_the_rest_is_there(tmp_path: Path, capsy
     (tmp_path / "journal").mkdir()
     (tmp_path / "journal" / "journal-000001.db").write_bytes(b"no database" * 100)
     any_wear: dict[str, Any] = {"serial": "SN1"}
-    (tmp_path / FOLDER).mkdir()
-    (tmp_path / FOLDER / "SN1.json").write_text(json.dumps(any_wear))
+    (tmp_path / WEAR_FOLDER).mkdir()
+    (tmp_path / WEAR_FOLDER / "SN1.json").write_text(json.dumps(any_wear))
     assert main(["bundle", "--data", str(tmp_path), "--out", str(tmp_path / "b.tar.gz")]) == OK
     shown = capsys.readouterr().out
     assert "journal: it cannot be read (PB-" in shown

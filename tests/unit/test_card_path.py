@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from devices.gauges import SensorLevel
+from devices.gauges import OpticalLevel
 from devices.shuffler import messages as m
 from devices.shuffler.state import ShufflerView
-from table_controller.cli.card_path import WRONG, draw_path, plain
+from table_controller.cli.card_path import FAULTY, draw_path, plain_text
 
-LEVELS = [SensorLevel(False, 900, 500)] * len(m.Sensor)
+LEVELS = [OpticalLevel(False, 900, 500)] * len(m.Sensor)
 
 
 def jam(segment: m.Segment, phase: m.Phase) -> ShufflerView:
@@ -16,18 +16,18 @@ def jam(segment: m.Segment, phase: m.Phase) -> ShufflerView:
 
 
 def test_every_segment_can_be_marked_and_the_line_keeps_its_length() -> None:
-    calm = plain(draw_path(ShufflerView(entered=27, inside=27, behind_gate=0), 53))
+    calm = plain_text(draw_path(ShufflerView(entered=27, inside=27, behind_gate=0), 53))
     for segment in m.Segment:
         spans = draw_path(jam(segment, m.Phase.FEEDING), 53)
         name = segment.name.lower()
-        assert (f"✖{name}✖", WRONG) in spans
-        assert len(plain(spans)) == len(calm) <= 80
-        assert [style for text, style in spans if style == WRONG] == [WRONG]
+        assert (f"✖{name}✖", FAULTY) in spans
+        assert len(plain_text(spans)) == len(calm) <= 80
+        assert [style for text, style in spans if style == FAULTY] == [FAULTY]
 
 
 def test_counts_and_dark_sensors_are_shown() -> None:
     view = ShufflerView(phase=m.Phase.FEEDING, entered=10, inside=10, behind_gate=0, blocked=1 << m.Sensor.BRIDGE)
-    line = plain(draw_path(view, 53))
+    line = plain_text(draw_path(view, 53))
     assert line.startswith("intake ▕43▏")
     assert "bridge─●─lift─○" in line
     assert "▕10▏" in line
@@ -36,12 +36,12 @@ def test_counts_and_dark_sensors_are_shown() -> None:
 
 def test_what_nobody_knows_is_a_question_mark() -> None:
     view = ShufflerView(state=m.State.CLEARING, phase=m.Phase.UNLOADING, inside=None, behind_gate=None)
-    assert plain(draw_path(view, 53)).count("▕ ?▏") == 3
+    assert plain_text(draw_path(view, 53)).count("▕ ?▏") == 3
 
 
 def test_three_digits_fit_into_eighty_columns() -> None:
     full = ShufflerView(phase=m.Phase.UNLOADING, entered=312, left=100, inside=212, behind_gate=100)
-    line = plain(draw_path(full, 312))
+    line = plain_text(draw_path(full, 312))
     assert line.startswith("intake▕  0▏─feed─")
     assert "─shelf─▕212▏─unload─" in line
     assert line.endswith("▕100▏gate")
@@ -50,14 +50,14 @@ def test_three_digits_fit_into_eighty_columns() -> None:
 
 def test_a_machine_without_cycles_ends_in_its_chute_but_for_a_count() -> None:
     view = ShufflerView(continuous=True, phase=m.Phase.DELIVERING, entered=312, left=20, inside=292, in_chute=20)
-    line = plain(draw_path(view, 312))
+    line = plain_text(draw_path(view, 312))
     assert line.startswith("intake▕  ?▏─feed─"), "nobody counts what waits in its intake"
     assert line.endswith("▕ 20▏chute")
     assert len(line) <= 80
     counting = ShufflerView(continuous=True, phase=m.Phase.UNLOADING, entered=312, left=20, inside=292, behind_gate=20)
-    assert plain(draw_path(counting, 312)).endswith("▕ 20▏gate")
+    assert plain_text(draw_path(counting, 312)).endswith("▕ 20▏gate")
 
 
 def test_a_machine_at_rest_that_has_fed_nothing_shows_no_deck_in_its_intake() -> None:
-    line = plain(draw_path(ShufflerView(state=m.State.IDLE, inside=0, behind_gate=0), 53))
+    line = plain_text(draw_path(ShufflerView(state=m.State.IDLE, inside=0, behind_gate=0), 53))
     assert line.startswith("intake ▕ ?▏")

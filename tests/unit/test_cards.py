@@ -6,12 +6,12 @@ import pytest
 
 from firmware_bridge.errors import BadHand
 from table_controller.rulebook import cards
-from table_controller.rulebook.cards import JOKER, NOTATION, hand, misfits, parse, rank, show, suit
+from table_controller.rulebook.cards import JOKER, NOTATION, parse_hand, excess_cards, parse_cards, rank, format_cards, suit
 
 
 def refused(text: str, size: int = 5, **deck: int) -> str:
     with pytest.raises(BadHand) as caught:
-        hand(text, size, **deck)
+        parse_hand(text, size, **deck)
     assert caught.value.code == "PB-621"
     return str(caught.value)
 
@@ -19,16 +19,16 @@ def refused(text: str, size: int = 5, **deck: int) -> str:
 def test_every_card_has_one_notation() -> None:
     assert len(set(NOTATION)) == 53
     for card, word in enumerate(NOTATION):
-        assert parse(word) == (card,)
-        assert show([card]) == word
-    assert parse("As") == (51,)
-    assert parse("2c Jk") == (0, JOKER)
+        assert parse_cards(word) == (card,)
+        assert format_cards([card]) == word
+    assert parse_cards("As") == (51,)
+    assert parse_cards("2c Jk") == (0, JOKER)
     assert (rank(51), suit(51)) == (cards.ACE, cards.SUITS.index("s"))
 
 
 def test_capitals_and_spaces_do_not_matter() -> None:
-    assert parse("  aS tD\t9H jK ") == parse("As Td 9h Jk")
-    assert parse("") == ()
+    assert parse_cards("  aS tD\t9H jK ") == parse_cards("As Td 9h Jk")
+    assert parse_cards("") == ()
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_capitals_and_spaces_do_not_matter() -> None:
         ("As As Ks", "As appears 2 times, the cards in use have 1; 3 cards; a hand has 5"),
     ],
 )
-def test_what_is_wrong_with_a_hand_is_said(text: str, message: str) -> None:
+def test_errors_in_a_hand_are_named(text: str, message: str) -> None:
     assert refused(text) == message
 
 
@@ -58,6 +58,6 @@ def test_a_game_without_jokers_has_none() -> None:
 
 
 def test_six_decks_have_six_of_a_card() -> None:
-    six = parse("As As As As As As")
-    assert [*misfits(six, jokers=0, copies=6)] == []
-    assert [*misfits((*six, 51), jokers=0, copies=6)] == ["As appears 7 times, the cards in use have 6"]
+    six = parse_cards("As As As As As As")
+    assert [*excess_cards(six, jokers=0, copies=6)] == []
+    assert [*excess_cards((*six, 51), jokers=0, copies=6)] == ["As appears 7 times, the cards in use have 6"]

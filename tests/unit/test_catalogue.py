@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devices.registry import MACHINES
+from devices.registry import KIND_MESSAGES
 from devices.shuffler.messages import Reason
 from firmware_bridge import errors
 from firmware_bridge.errors import PitboxError, code_of
@@ -18,7 +18,7 @@ def test_every_error_and_every_reason_has_an_entry_and_every_entry_has_one_of_th
     codes = [code_of(error.number) for error in tree(PitboxError)]
     assert len(codes) == len(set(codes)), "two errors share a number"
     names: dict[int, str] = {}
-    for machine in MACHINES:
+    for machine in KIND_MESSAGES:
         for reason in machine.Reason:
             # Machines of several kinds may have a reason in common: then number, name and meaning are the same.
             assert names.setdefault(reason.value, reason.name) == reason.name, f"two reasons share {reason.value}"
@@ -27,7 +27,7 @@ def test_every_error_and_every_reason_has_an_entry_and_every_entry_has_one_of_th
     assert {*codes, *reasons} == set(catalogue())
 
 
-def test_every_entry_says_something_and_stands_in_the_order_of_its_code() -> None:
+def test_every_entry_has_a_text_and_entries_are_sorted_by_code() -> None:
     entries = catalogue()
     assert list(entries) == sorted(entries)
     for code, entry in entries.items():

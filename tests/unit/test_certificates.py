@@ -21,7 +21,7 @@ from table_controller.certificates import (
 from table_controller.config import load_config
 from table_controller.notices import NoticeBoard
 from tests.support.certificates import Authority
-from tests.support.configs import saigon
+from tests.support.configs import write_saigon_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def test_a_date_after_2050_and_an_expired_one_are_read(tmp_path: Path) -> None:
     past, _ = authority.issue("past", days=-400, begins=-800)
     now = time.time()
     assert abs(read_certificates("x", late)[0].ends_s - now - 40 * 365 * DAY) < 600
-    assert read_certificates("x", past)[0].state(now) == "expired"
+    assert read_certificates("x", past)[0].validity(now) == "expired"
 
 
 def test_every_certificate_of_a_chain_is_read(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_every_certificate_of_a_chain_is_read(tmp_path: Path) -> None:
     assert "certificate 2 of 2" in second.where
 
 
-def test_what_is_no_certificate_is_named_whatever_its_bytes(tmp_path: Path) -> None:
+def test_a_file_of_any_bytes_that_is_no_certificate_is_named(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
     der = ssl.PEM_cert_to_DER_cert(authority.ca.read_text())
     for end in range(0, len(der), 3):
@@ -93,7 +93,7 @@ def test_a_certificate_is_mentioned_from_thirty_days_before_its_end() -> None:
     assert early.code == "PB-852"
 
 
-def test_what_ends_first_comes_first() -> None:
+def test_certificates_are_listed_by_end_date() -> None:
     late, early = Certificate("a", "a.pem", 0, 200), Certificate("b", "b.pem", 0, 100)
     assert [result.what for result in notices_of([late, early], 150)] == ["b", "a"]
 
@@ -116,7 +116,7 @@ def test_a_notice_is_logged_once_a_day_and_at_once_when_it_becomes_another(caplo
 
 def test_of_a_list_of_many_authorities_none_is_followed(tmp_path: Path) -> None:
     authority = Authority(tmp_path, "ca")
-    file = saigon(
+    file = write_saigon_config(
         tmp_path, str(tmp_path / "KIND"), lambda: bytes(range(32)), more='[mqtt]\nhost = "b"\nca = "many.pem"\n'
     )
     for number, followed in ((MOST_IN_FILE, MOST_IN_FILE), (MOST_IN_FILE + 1, 0)):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from devices import chance
-from devices.chance import Failure, Generator, Health, conditioned, proportion_cutoff, repetition_cutoff, scaled
+from devices.chance import NoiseFailure, NumberGenerator, NoiseHealth, condition_samples, proportion_cutoff, repetition_cutoff, scale_to_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def exact_cutoff(chance_of_one: Fraction, window: int, bits: int) -> int:
 # --- cutoffs ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_cutoffs_are_those_that_the_comments_beside_them_work_out() -> None:
+def test_the_cutoffs_equal_the_values_computed_in_their_comments() -> None:
     assert chance.REPETITION_CUTOFF == 1 + -(-40 // 4) == 11
     assert chance.PROPORTION_CUTOFF == exact_cutoff(Fraction(1, 16), 512, 40) == 78
 
@@ -71,18 +71,18 @@ def even(count: int) -> bytes:
 
 
 def test_one_sample_less_than_the_cutoff_passes_and_the_next_one_fails() -> None:
-    health = Health()
+    health = NoiseHealth()
     assert health.check(even(100) + bytes([7]) * 10) is None
     assert health.longest == 10
-    assert health.check(bytes([7])) is Failure.STUCK
+    assert health.check(bytes([7])) is NoiseFailure.STUCK
     assert health.longest == 11
 
 
 def test_a_run_across_two_pieces_is_one_run() -> None:
-    health = Health()
+    health = NoiseHealth()
     for _ in range(10):
         assert health.check(b"\x07") is None
-    assert health.check(b"\x07") is Failure.STUCK
+    assert health.check(b"\x07") is NoiseFailure.STUCK
 
 
 @pytest.mark.parametrize("split", [1, 3, 512, 5000])
@@ -95,27 +95,27 @@ def test_a_window_counts_what_equals_its_first_sample_and_no_more(split: int) ->
         assert spread.count(0) == equal
         return bytes(spread)
 
-    health = Health()
+    health = NoiseHealth()
     for samples in (window(77), window(77)):
         for at in range(0, 512, split):
             assert health.check(samples[at : at + split]) is None
     assert health.highest == 77
     assert health.samples == 1024
-    assert health.check(window(78)) is Failure.BIASED
+    assert health.check(window(78)) is NoiseFailure.BIASED
 
 
-def test_the_first_failure_stays_whatever_comes_after() -> None:
-    health = Health()
-    assert health.check(bytes(20)) is Failure.STUCK
-    assert health.check(even(5000)) is Failure.STUCK
-    assert health.starve() is Failure.STUCK
-    dead = Health()
-    assert dead.starve() is Failure.DEAD
-    assert dead.check(even(10)) is Failure.DEAD
+def test_the_first_failure_stays_after_good_samples() -> None:
+    health = NoiseHealth()
+    assert health.check(bytes(20)) is NoiseFailure.STUCK
+    assert health.check(even(5000)) is NoiseFailure.STUCK
+    assert health.record_missing_samples() is NoiseFailure.STUCK
+    dead = NoiseHealth()
+    assert dead.record_missing_samples() is NoiseFailure.DEAD
+    assert dead.check(even(10)) is NoiseFailure.DEAD
 
 
 def test_good_noise_passes_a_hundred_times_a_start_up(seed: int) -> None:
-    health = Health()
+    health = NoiseHealth()
     assert health.check(Random(seed).randbytes(100 * chance.STARTUP_SAMPLES)) is None
     assert health.longest <= 4
     assert health.highest <= 14
@@ -125,24 +125,24 @@ def test_good_noise_passes_a_hundred_times_a_start_up(seed: int) -> None:
 
 
 def test_every_number_has_exactly_as_many_bytes_as_every_other() -> None:
-    every = scaled(bytes(range(256)))
+    every = scale_to_numbers(bytes(range(256)))
     assert Counter(every) == dict.fromkeys(range(1, 8), 36)
-    assert [byte for byte in range(256) if not scaled(bytes([byte]))] == [252, 253, 254, 255]
+    assert [byte for byte in range(256) if not scale_to_numbers(bytes([byte]))] == [252, 253, 254, 255]
 
 
-def test_scaling_keeps_the_order_and_drops_only_what_would_tip_it() -> None:
-    assert scaled(bytes([0, 255, 35, 36, 251, 252, 100])) == bytes([1, 1, 2, 7, 3])
+def test_scaling_keeps_the_order_and_drops_only_the_biased_remainder() -> None:
+    assert scale_to_numbers(bytes([0, 255, 35, 36, 251, 252, 100])) == bytes([1, 1, 2, 7, 3])
 
 
 def test_one_changed_sample_changes_the_whole_block() -> None:
     samples = Random(1).randbytes(chance.BLOCK_SAMPLES)
     other = bytes([samples[0] ^ 1]) + samples[1:]
-    same = sum(a == b for a, b in zip(conditioned(samples), conditioned(other), strict=True))
+    same = sum(a == b for a, b in zip(condition_samples(samples), condition_samples(other), strict=True))
     assert same <= 3
 
 
 def test_the_claimed_entropy_of_a_block_is_64_bits_more_than_comes_out() -> None:
-    assert 8 * len(conditioned(b"")) + 64 == chance.BLOCK_SAMPLES * chance.CLAIMED_ENTROPY
+    assert 8 * len(condition_samples(b"")) + 64 == chance.BLOCK_SAMPLES * chance.CLAIMED_ENTROPY_BITS
 
 
 # --- the generator ---------------------------------------------------------------------------------------------------
@@ -156,50 +156,50 @@ def test_no_sample_of_the_start_up_is_used_for_a_number() -> None:
         asked.append(rng.randbytes(count))
         return asked[-1]
 
-    generator = Generator(noise)
-    assert generator.start_up() is None
-    assert generator.numbers() == scaled(conditioned(asked[1]))
+    generator = NumberGenerator(noise)
+    assert generator.run_startup_test() is None
+    assert generator.draw_numbers() == scale_to_numbers(condition_samples(asked[1]))
     assert [len(samples) for samples in asked] == [chance.STARTUP_SAMPLES, chance.BLOCK_SAMPLES]
 
 
 def test_a_block_that_gives_no_number_at_all_is_followed_by_another(monkeypatch: pytest.MonkeyPatch) -> None:
     blocks = iter([bytes([255]) * 32, bytes([252]) * 32, bytes([255, 36])])
-    monkeypatch.setattr(chance, "conditioned", lambda _: next(blocks))
-    assert Generator(Random(1).randbytes).numbers() == bytes([2])
+    monkeypatch.setattr(chance, "condition_samples", lambda _: next(blocks))
+    assert NumberGenerator(Random(1).randbytes).draw_numbers() == bytes([2])
 
 
 @pytest.mark.parametrize(
     ("noise", "failure"),
     [
-        (lambda count: bytes([85]) * count, Failure.STUCK),
-        (lambda _: b"", Failure.DEAD),
-        (lambda count: bytes(count - 1), Failure.DEAD),
-        (lambda count: bytes(0 if i % 3 == 0 else i % 250 + 1 for i in range(count)), Failure.BIASED),
+        (lambda count: bytes([85]) * count, NoiseFailure.STUCK),
+        (lambda _: b"", NoiseFailure.DEAD),
+        (lambda count: bytes(count - 1), NoiseFailure.DEAD),
+        (lambda count: bytes(0 if i % 3 == 0 else i % 250 + 1 for i in range(count)), NoiseFailure.BIASED),
     ],
 )
-def test_an_ill_source_gives_no_number(noise: Callable[[int], bytes], failure: Failure) -> None:
-    generator = Generator(noise)
-    assert generator.start_up() is failure
-    assert generator.numbers() == b""
+def test_a_failed_source_gives_no_number(noise: Callable[[int], bytes], failure: NoiseFailure) -> None:
+    generator = NumberGenerator(noise)
+    assert generator.run_startup_test() is failure
+    assert generator.draw_numbers() == b""
 
 
-def test_a_source_that_falls_ill_gives_no_number_from_the_samples_that_show_it() -> None:
+def test_a_source_that_fails_gives_no_number_from_the_failing_samples() -> None:
     rng = Random(5)
     ill = False
-    generator = Generator(lambda count: bytes(count) if ill else rng.randbytes(count))
-    assert generator.numbers()
+    generator = NumberGenerator(lambda count: bytes(count) if ill else rng.randbytes(count))
+    assert generator.draw_numbers()
     ill = True
-    assert generator.numbers() == b""
+    assert generator.draw_numbers() == b""
     ill = False
-    assert generator.numbers() == b"", "the failure is latched"
-    assert generator.health.failure is Failure.STUCK
+    assert generator.draw_numbers() == b"", "the failure is latched"
+    assert generator.health.failure is NoiseFailure.STUCK
 
 
 def test_a_source_with_little_more_than_the_claimed_entropy_passes_and_its_numbers_are_even() -> None:
     """Five bits in a sample: what conditioning is for."""
     rng = Random(6)
-    generator = Generator(lambda count: bytes(rng.randrange(32) for _ in range(count)))
-    assert generator.start_up() is None
-    counts = Counter(b"".join(generator.numbers() for _ in range(700)))
+    generator = NumberGenerator(lambda count: bytes(rng.randrange(32) for _ in range(count)))
+    assert generator.run_startup_test() is None
+    counts = Counter(b"".join(generator.draw_numbers() for _ in range(700)))
     total = sum(counts.values())
     assert sum((counts[n] - total / 7) ** 2 / (total / 7) for n in range(1, 8)) < 16.81

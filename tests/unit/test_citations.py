@@ -11,10 +11,10 @@ from table_controller import rulebook, table
 from table_controller.rulebook import edition
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
-from table_controller.table.duties import DUTIES, clauses_of
+from table_controller.table.duties import CLAUSES_BY_DUTY, clauses_of
 from table_controller.table.permits import REASONS
 from tests.support.clauses import is_cited
-from tests.support.core import CHOICES, Floor, of
+from tests.support.core import CHOICES, IdealTable, decisions_of
 
 STARTS = ("shaker", "rng", "flat_button")
 SOURCES = sorted(Path(table.__file__).parent.glob("*.py"))
@@ -39,7 +39,7 @@ def test_every_duty_cites_clauses_of_its_own_chapter_or_a_reading(game: str) -> 
     rules = edition(game)
     wrong = {
         (duty, cited)
-        for duty in duties_in_code() | set(DUTIES)
+        for duty in duties_in_code() | set(CLAUSES_BY_DUTY)
         for method in rules.deal.methods
         for start in (None, *STARTS)
         for cited in clauses_of(rules, duty, method.name, start)
@@ -67,11 +67,11 @@ def test_a_duty_that_a_chapter_does_not_have_has_no_clause_there() -> None:
 
 @pytest.mark.parametrize("game", list(CHOICES))
 def test_every_question_of_a_round_cites_a_clause(game: str) -> None:
-    floor = Floor(game).start("blue", "red")
+    floor = IdealTable(game).start("blue", "red")
     floor.round()
     floor.declare("other")
-    floor.to(mc.SETTLING)
-    asked = [prompt for _, decided in floor.log for prompt in of(Prompt, decided) if prompt.hold is None]
+    floor.play_to(mc.SETTLING)
+    asked = [prompt for _, decided in floor.log for prompt in decisions_of(Prompt, decided) if prompt.hold is None]
     assert asked
     for prompt in asked:
         assert prompt.clauses, prompt.kind

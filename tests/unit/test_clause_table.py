@@ -13,7 +13,7 @@ from table_controller import rulebook
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support import evidence
-from tests.support.core import DEALER, FLOOR, TECH, Floor
+from tests.support.core import DEALER, FLOOR, TECH, IdealTable
 from tests.support.tools import need
 from tools import clause_table
 
@@ -25,7 +25,7 @@ def test_every_binding_clause_is_named_by_a_test_or_waits_for_something() -> Non
     assert clause_table.unnamed() == []
 
 
-def test_what_waits_binds_and_is_named_by_no_test_unless_a_part_of_it_waits() -> None:
+def test_a_waiting_clause_binds_and_no_test_names_it_unless_only_a_part_waits() -> None:
     binding = {clause for game in rulebook.GAMES for clause in clause_table.binding(game)}
     assert sorted(clause_table.due().keys() - binding) == []
     whole = clause_table.due().keys() - clause_table.due_in_part()
@@ -37,7 +37,7 @@ def test_a_clause_comes_to_wait_only_by_a_review_that_names_it() -> None:
         assert f"`{clause}`" in (clause_table.ROOT / page).read_text(), f"{page} does not name {clause}"
 
 
-def test_what_waits_has_only_become_less() -> None:
+def test_the_list_of_waiting_clauses_only_shrinks() -> None:
     """Every version that was ever committed has at least the clauses of this one, but for what a review found."""
     path = clause_table.DUE.relative_to(clause_table.ROOT).as_posix()
     asked = ["git", "-C", str(clause_table.ROOT)]
@@ -69,7 +69,7 @@ def test_every_named_clause_has_a_witness() -> None:
     assert sorted(clause_table.named().keys() - evidence.witnesses().keys()) == [], ANEW
 
 
-def test_the_product_knows_the_words_that_follow_from_the_witnesses() -> None:
+def test_the_shipped_clause_words_follow_from_the_witnesses() -> None:
     assert clause_table.ENFORCEMENT.read_text() == clause_table.enforcement_text(), ANEW
     for game in rulebook.GAMES:
         for clause in rulebook.clauses(game):
@@ -97,7 +97,7 @@ def test_a_question_at_the_right_moment_is_no_enforcement() -> None:
         assert rulebook.enforcement(clause) == "prompted", clause
 
 
-def test_a_part_that_is_not_done_is_told_whatever_tests_name_the_rest() -> None:
+def test_a_part_that_is_not_done_is_shown_even_if_tests_name_the_other_parts() -> None:
     assert rulebook.enforcement("688a.2(d)") == "not yet"
 
 
@@ -107,7 +107,7 @@ def test_what_hands_are_worth_is_computed_on_request_and_no_more() -> None:
         assert rulebook.enforcement(clause) == "computed on request", clause
 
 
-def test_what_binds_nobody_here_is_outside() -> None:
+def test_a_clause_that_does_not_bind_the_controller_is_outside() -> None:
     outside = [c for game in rulebook.GAMES for c in rulebook.clauses(game) if c.enforce in ("outside", "record")]
     assert {rulebook.enforcement(clause.id) for clause in outside} == {"outside"}
 
@@ -116,19 +116,19 @@ def test_what_binds_nobody_here_is_outside() -> None:
 
 
 @pytest.fixture
-def seen() -> Iterator[evidence.Evidence]:
+def seen() -> Iterator[evidence.ClauseEvidence]:
     watched = evidence.begin()
     yield watched
     evidence.end(watched, "nobody's", [])
 
 
-def test_without_the_live_core_a_clause_is_computed(seen: evidence.Evidence) -> None:
+def test_without_the_live_core_a_clause_is_computed(seen: evidence.ClauseEvidence) -> None:
     rulebook.clause("575.3(a)")
     assert seen.shows("575.3(a)") == evidence.COMPUTED
 
 
-def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: evidence.Evidence) -> None:
-    floor = Floor("asia_poker").start("blue", "red").to(mc.SETTLING)
+def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: evidence.ClauseEvidence) -> None:
+    floor = IdealTable("asia_poker").start("blue", "red").play_to(mc.SETTLING)
     (asked,) = floor.prompts("settled")
     assert seen.shows("575.11(e)") == evidence.ASKED
     for who in (FLOOR, TECH):
@@ -137,22 +137,22 @@ def test_a_question_that_cites_a_clause_is_a_prompt_and_no_enforcement(seen: evi
     assert seen.shows("575.11(e)") == evidence.ASKED, "that others may not answer enforces no clause"
 
 
-def test_a_refusal_that_cites_a_clause_is_enforcement(seen: evidence.Evidence) -> None:
-    floor = Floor("asia_poker").start("blue", "red")
+def test_a_refusal_that_cites_a_clause_is_enforcement(seen: evidence.ClauseEvidence) -> None:
+    floor = IdealTable("asia_poker").start("blue", "red")
     assert seen.shows("575.3(b)(1)") == evidence.ASKED
     floor.step(ev.DeckReceived("Blue", DEALER))
     assert seen.shows("575.3(b)(1)") == evidence.REFUSED
 
 
-def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: evidence.Evidence) -> None:
-    floor = Floor("asia_poker").start("blue", "red").to(mc.DEALING)
+def test_a_table_that_is_stopped_by_a_clause_enforces_it(seen: evidence.ClauseEvidence) -> None:
+    floor = IdealTable("asia_poker").start("blue", "red").play_to(mc.DEALING)
     assert seen.shows("575.13(m)") != evidence.REFUSED
     floor.step(ev.ShoeFault("shoe.1", 1))
     assert seen.shows("575.13(m)") == evidence.REFUSED
 
 
-def test_what_the_core_does_without_a_citation_is_driven(seen: evidence.Evidence) -> None:
-    Floor("asia_poker").start("blue", "red")
+def test_what_the_core_does_without_a_citation_is_driven(seen: evidence.ClauseEvidence) -> None:
+    IdealTable("asia_poker").start("blue", "red")
     assert seen.shows("575.5(g)(1)(iii)") == evidence.DRIVEN
 
 

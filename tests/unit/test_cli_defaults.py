@@ -11,7 +11,7 @@ from firmware_bridge.errors import ConfigurationError, JournalBusy
 from table_controller.cli import NO_BOX, USAGE, command_parser, exit_code, explain, main
 from table_controller.cli.pins import people_file
 from table_controller.config import DEFAULT, default_path
-from tests.support.configs import saigon
+from tests.support.configs import write_saigon_config
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def test_a_reading_that_is_asked_for_as_a_code_leads_to_the_rules(asked: str) ->
 def test_people_are_found_by_the_configuration_that_the_environment_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config = saigon(tmp_path, "/dev/KIND", lambda: b"k" * 32)
+    config = write_saigon_config(tmp_path, "/dev/KIND", lambda: b"k" * 32)
     monkeypatch.setenv("PITBOX_CONFIG", str(config))
     assert default_path() == config
     assert people_file(argparse.Namespace(people=None, config=None)) == tmp_path / "data" / "people.json"

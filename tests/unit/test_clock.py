@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from table_controller.controller.clock import STA_UNSYNC, BoxClock, Discipline, discipline
+from table_controller.controller.clock import STA_UNSYNC, BoxClock, KernelClock, read_kernel_clock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("kept", [True, False, None])
 @pytest.mark.parametrize("file", [True, False])
-def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_heard_a_server(
+def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_reached_a_time_server(
     tmp_path: Path, kept: bool | None, file: bool
 ) -> None:
     """A box under chrony has no file of systemd's; the kernel's flag is what it has."""
     received = tmp_path / "synchronized"
     if file:
         received.touch()
-    reported = None if kept is None else Discipline(kept=kept, at_most_us=1_000)
-    assert BoxClock(ask=lambda: reported, heard=received).synchronised() is (bool(kept) or file)
+    reported = None if kept is None else KernelClock(is_synchronized=kept, max_error_us=1_000)
+    assert BoxClock(read_clock=lambda: reported, synchronized_file=received).is_clock_synchronized() is (bool(kept) or file)
 
 
 def test_the_kernel_is_asked_and_its_clock_is_left_alone() -> None:
     """A second opinion reads the same bytes at the places that the manual gives, through libc's other name for it."""
-    reported = discipline()
+    reported = read_kernel_clock()
     room = ctypes.create_string_buffer(512)
     state = ctypes.CDLL(None).ntp_adjtime(room)
     if state < 0:
@@ -38,8 +38,8 @@ def test_the_kernel_is_asked_and_its_clock_is_left_alone() -> None:
     assert reported is not None
     word = struct.calcsize("l")
     (status,) = struct.unpack_from("i", room.raw, 5 * word)
-    assert reported.kept is (state != 5 and not status & STA_UNSYNC)
-    assert reported.at_most_us >= 0
-    again = discipline()
+    assert reported.is_synchronized is (state != 5 and not status & STA_UNSYNC)
+    assert reported.max_error_us >= 0
+    again = read_kernel_clock()
     assert again is not None
-    assert again.kept is reported.kept
+    assert again.is_synchronized is reported.is_synchronized

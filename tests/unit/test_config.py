@@ -18,17 +18,17 @@ from firmware_bridge.errors import (
     BadPort,
     BadSubmission,
     ConfigurationError,
-    SerialTwice,
+    SerialClaimedTwice,
 )
 from firmware_bridge.keys import new_key, save_approved, save_key
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from simulators.table import table_toml
 from table_controller import config_walk
-from table_controller.config import _Reading, examine, load_config
+from table_controller.config import _ConfigReader, examine, load_config
 from table_controller.config_example import example
-from table_controller.config_sections import DEVICE, FORMER_KEYS, KNOWN, RULE_KEYS, RULES, SECTIONS, Device
-from table_controller.config_walk import Written
-from tests.support.configs import everything_on, lay_out
+from table_controller.config_sections import DEVICE, FORMER_KEYS, SECTION_NAMES, RULE_KEYS, RULES, SECTIONS, DeviceSection
+from table_controller.config_walk import ParsedFile
+from tests.support.configs import uncomment_all, write_config
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ key = "two.key"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    save_approved(tmp_path / "approved.toml", frozenset([approved("shuffler")]))
+    save_approved(tmp_path / "approved.toml", frozenset([approved_firmware("shuffler")]))
     save_key(tmp_path / "one.key", new_key("A-1", "shuffler"))
     save_key(tmp_path / "two.key", new_key("A-2", "shuffler"))
     save_key(tmp_path / "twin.key", new_key("A-1", "shuffler"))
@@ -84,7 +84,7 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
         ("shuffler.1", "shuffler", "/dev/ttyUSB0", "A-1"),
         ("shuffler.2", "shuffler", "/dev/ttyUSB1", "A-2"),
     ]
-    assert config.approved == frozenset([approved("shuffler")])
+    assert config.approved == frozenset([approved_firmware("shuffler")])
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_a_good_file_gives_slots_with_their_keys(folder: Path) -> None:
         ("/dev/ttyUSB1", "/dev/ttyUSB0", BadConfiguration, "shuffler.1 and shuffler.2 are at the same port"),
         ("/dev/ttyUSB1", "telnet://x", BadPort, "device.shuffler.2.port: telnet://x: a port is a device path"),
         ("/dev/ttyUSB1", "usb:12:34", BadPort, "device.shuffler.2.port: usb:12:34: a USB port is"),
-        ("two.key", "one.key", SerialTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
-        ("two.key", "twin.key", SerialTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
+        ("two.key", "one.key", SerialClaimedTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
+        ("two.key", "twin.key", SerialClaimedTwice, "shuffler.1 and shuffler.2 both name serial number A-1"),
         ("two.key", "other.key", BadConfiguration, "device.shuffler.2.key is the key of a abacus"),
         ("two.key", "none.key", BadKeyFile, "none.key"),
         ("approved.toml", "none.toml", BadApprovedList, "none.toml"),
@@ -155,7 +155,7 @@ def test_a_file_that_is_not_there_or_not_text_is_refused(folder: Path) -> None:
         ("/dev/ttyUSB9", "/dev/../dev/ttyUSB9"),
     ],
 )  # fmt: skip
-def test_one_port_in_other_words_is_one_port(folder: Path, one: str, other: str) -> None:
+def test_two_spellings_of_a_port_are_one_port(folder: Path, one: str, other: str) -> None:
     text = GOOD.replace("/dev/ttyUSB0", one).replace("/dev/ttyUSB1", other)
     with pytest.raises(BadConfiguration, match=r"shuffler.1 and shuffler.2 are at the same port, .*, which is "):
         load_config(_write(folder, text))
@@ -196,7 +196,7 @@ PAI_GOW: Final = example("face_up_pai_gow")
 
 
 def _refused(folder: Path, text: str) -> list[ConfigurationError]:
-    file = lay_out(folder, PAI_GOW)
+    file = write_config(folder, PAI_GOW)
     file.write_text(text, "utf-8")
     examined = examine(file)
     assert examined.config is None
@@ -217,7 +217,7 @@ def test_a_file_with_table_and_devices_only_gets_defaults(folder: Path) -> None:
     assert any("device.shuffler.2 is not used" in warning for warning in config.warnings)
 
 
-def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
+def test_every_key_reaches_the_configuration(tmp_path: Path) -> None:
     text = PAI_GOW.replace("#[site]\n", '[site]\nid = "river"\nname = "River"\n').replace(
         "#[journal]\n",
         '[journal]\ncopy = "copy"\nkeep_days = 9\nkeep_mb = 7\narchive = "old"\nsegment_mb = 2\nballast_mb = 0\n',
@@ -229,7 +229,7 @@ def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
     text = text.replace("#[people]", "[people]").replace("#[panel]\n", '[panel]\nlisten = "::1"\nport = 99\n')
     text = text.replace("#[control]\n", '[control]\nsocket = "c.sock"\ngroup = "users"\n')
     text = text.replace("#[mqtt]\n", '[mqtt]\nhost = "localhost"\nin_flight = 3\nmeters_every_s = 5\n')
-    config = load_config(lay_out(tmp_path, text))
+    config = load_config(write_config(tmp_path, text))
     assert (config.site.id, config.site.name, config.data) == ("river", "River", tmp_path / "d")
     policy = config.journal.policy
     assert (config.journal.folder, config.journal.copy) == (tmp_path / "d/journal", tmp_path / "copy")
@@ -245,7 +245,7 @@ def test_everything_that_is_said_arrives(tmp_path: Path) -> None:
     assert config.submission.paytables["progressive"] == "688a-progressive-1"
 
 
-def test_every_problem_is_told_at_once_and_each_with_its_path(tmp_path: Path) -> None:
+def test_every_problem_is_reported_at_once_with_its_path(tmp_path: Path) -> None:
     text = PAI_GOW.replace('dealing = "automated_shoe"', 'dealing = "by_drone"').replace("two_decks", "too_decks")
     text = text.replace("#[panel]\n", "[panel]\nport = 0\nlisen = 1\n").replace("[device.keypad.1]", "[device.kepad.1]")
     text = text.replace("#[mqtt]\n", '[mqtt]\nprefix = "a/#"\n')
@@ -310,15 +310,15 @@ def test_a_choice_that_the_edition_does_not_permit_cites_clause_and_key(
         ("shaker.1", 'device.shaker.1 is missing: rules.start = "shaker" (688a'),
     ],
 )
-def test_a_device_that_the_rules_submission_needs_is_missed(tmp_path: Path, slot: str, message: str) -> None:
+def test_a_device_that_the_rules_submission_needs_is_reported_missing(tmp_path: Path, slot: str, message: str) -> None:
     before, _, after = PAI_GOW.partition(f"[device.{slot}]")
     (problem,) = _refused(tmp_path, before + after.partition("\n\n")[2])
     assert isinstance(problem, BadConfiguration)
     assert message in str(problem)
 
 
-def test_devices_that_people_can_do_without_are_not_missed(tmp_path: Path) -> None:
-    assert load_config(lay_out(tmp_path, _without("keypad.1"))).warnings == ()
+def test_optional_devices_are_not_reported_missing(tmp_path: Path) -> None:
+    assert load_config(write_config(tmp_path, _without("keypad.1"))).warnings == ()
 
 
 def _without(slot: str) -> str:
@@ -328,7 +328,7 @@ def _without(slot: str) -> str:
 
 def test_the_tables_own_screens_are_addresses(tmp_path: Path) -> None:
     text = PAI_GOW + '\n[panel]\nscreens = ["10.4.7.21", "2001:db8::5"]\n'
-    assert load_config(lay_out(tmp_path, text)).panel.screens == ("10.4.7.21", "2001:db8::5")
+    assert load_config(write_config(tmp_path, text)).panel.screens == ("10.4.7.21", "2001:db8::5")
 
 
 @pytest.mark.parametrize("screens", [["10.4.7.21", "dealer-screen"], ["10.4.7.21"] * 7, [""]])
@@ -345,19 +345,19 @@ def test_a_progressive_without_any_sign_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_progressive_whose_only_sign_is_the_page_is_mentioned(tmp_path: Path) -> None:
-    (text,) = load_config(lay_out(tmp_path, _without("meter_sign.1"))).warnings
+    (text,) = load_config(write_config(tmp_path, _without("meter_sign.1"))).warnings
     assert "no round opens unless a display shows the panel's /sign page" in text
     with_device = PAI_GOW + "\n[panel]\nenabled = false\n"
     (tmp_path / "other").mkdir()
-    assert load_config(lay_out(tmp_path / "other", with_device)).warnings == ()
+    assert load_config(write_config(tmp_path / "other", with_device)).warnings == ()
 
 
-def test_a_sensor_without_a_seat_and_a_second_shuffler_are_told(tmp_path: Path) -> None:
+def test_a_sensor_without_a_seat_and_a_second_shuffler_are_reported(tmp_path: Path) -> None:
     more = '[device.KIND]\nport = "/dev/x"\nkey = "keys/more.key"\n\n[device.keypad.1]'
     for kind in ("bet_sensor.7", "shuffler.2"):
         folder = tmp_path / kind
         folder.mkdir()
-        examined = examine(lay_out(folder, PAI_GOW.replace("[device.keypad.1]", more.replace("KIND", kind))))
+        examined = examine(write_config(folder, PAI_GOW.replace("[device.keypad.1]", more.replace("KIND", kind))))
         if kind == "shuffler.2":
             assert examined.warnings == ("device.shuffler.2: a table uses one shuffler, device.shuffler.1",)
         else:
@@ -403,7 +403,7 @@ def test_what_would_be_open_to_others_or_cannot_work_is_refused(
 
 def test_the_systems_own_certificates_can_be_trusted(tmp_path: Path) -> None:
     text = PAI_GOW.replace("#[mqtt]\n", '[mqtt]\nhost = "b"\nca = "system"\n')
-    config = load_config(lay_out(tmp_path, text))
+    config = load_config(write_config(tmp_path, text))
     assert config.mqtt is not None
     assert (config.mqtt.tls, config.mqtt.ca, config.mqtt.port) == (True, None, 8883)
 
@@ -417,7 +417,7 @@ def test_a_file_of_before_without_rules_still_works(tmp_path: Path) -> None:
     text = table_toml("saigon_5_card", {"shuffler.1": "/dev/a", "shoe.1": "/dev/b", "keypad.1": "/dev/c"})
     before, _, after = text.partition("[rules]")
     old = before + "[device" + after.partition("[device")[2]
-    assert load_config(lay_out(tmp_path, old)).game == "saigon_5_card"
+    assert load_config(write_config(tmp_path, old)).game == "saigon_5_card"
 
 
 # --- anything at all --------------------------------------------------------------------------------------------------
@@ -433,9 +433,9 @@ _VALUE: Final = st.recursive(
 )
 
 
-def test_nothing_that_can_be_written_ends_in_anything_but_sentences(tmp_path: Path) -> None:
-    file = lay_out(tmp_path, PAI_GOW)
-    whole = tomllib.loads(everything_on(PAI_GOW))
+def test_any_file_content_gives_clear_error_sentences(tmp_path: Path) -> None:
+    file = write_config(tmp_path, PAI_GOW)
+    whole = tomllib.loads(uncomment_all(PAI_GOW))
     places = [(name, key) for name, section in whole.items() if name != "device" for key in section]
     places += [("device", kind) for kind in whole["device"]]
 
@@ -447,7 +447,7 @@ def test_nothing_that_can_be_written_ends_in_anything_but_sentences(tmp_path: Pa
             raw.setdefault(name, {})[key] = value
         if broken:
             raw[changes[0][0][0]] = changes[0][1]  # type: ignore[assignment]
-        examined = _Reading(file, Written(raw)).examined()
+        examined = _ConfigReader(file, ParsedFile(raw)).examined()
         assert (examined.config is None) == bool(examined.problems)
         assert all(str(problem) for problem in examined.problems)
 
@@ -477,8 +477,8 @@ def test_a_former_key_is_the_only_problem_and_is_named_with_its_new_name(
 
 def test_every_former_key_has_a_new_one_that_exists_and_is_no_key_itself() -> None:
     sections = {name: section.__struct_fields__ for name, section in SECTIONS.items()}
-    keys = {*KNOWN, *(f"{RULES}.{key}" for key in RULE_KEYS)}
+    keys = {*SECTION_NAMES, *(f"{RULES}.{key}" for key in RULE_KEYS)}
     keys |= {f"{name}.{key}" for name, fields in sections.items() for key in fields}
-    keys |= {f"{DEVICE}.KIND.NUMBER.{key}" for key in Device.__struct_fields__}
+    keys |= {f"{DEVICE}.KIND.NUMBER.{key}" for key in DeviceSection.__struct_fields__}
     assert set(FORMER_KEYS.values()) <= keys
     assert not set(FORMER_KEYS) & keys

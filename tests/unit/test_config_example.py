@@ -11,14 +11,14 @@ import pytest
 
 from devices.kinds import KINDS
 from firmware_bridge.errors import BadSubmission
-from simulators.table import GAMES, STARTS, layout, table_toml
+from simulators.table import GAMES, START_DEVICES, table_slots, table_toml
 from table_controller.config import examine, load_config
-from table_controller.config_example import choices, example
+from table_controller.config_example import example_choices, example
 from table_controller.config_schema import schema
-from table_controller.config_sections import KNOWN, REQUIRED, RULE_KEYS, SECTIONS, Device
+from table_controller.config_sections import SECTION_NAMES, REQUIRED, RULE_KEYS, SECTIONS, DeviceSection
 from table_controller.rulebook import Submission, check_submission, edition
-from tests.support.configs import certificate, everything_on, lay_out
-from tests.support.schemas import objections
+from tests.support.configs import certificate, uncomment_all, write_config
+from tests.support.schemas import schema_errors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ EVERY_GAME = pytest.mark.parametrize("game", GAMES)
 
 @EVERY_GAME
 def test_an_example_is_a_configuration(game: str, tmp_path: Path) -> None:
-    config = load_config(lay_out(tmp_path, example(game)))
+    config = load_config(write_config(tmp_path, example(game)))
     assert config.game == game
     assert (config.mqtt, config.journal.copy) == (None, None), "no broker and no copy unless they are asked for"
     assert config.panel.listen == "127.0.0.1"
@@ -37,8 +37,8 @@ def test_an_example_is_a_configuration(game: str, tmp_path: Path) -> None:
 @EVERY_GAME
 @pytest.mark.realtime
 def test_an_example_with_every_choice_made_is_a_configuration_too(game: str, tmp_path: Path) -> None:
-    text = everything_on(example(game))
-    file = lay_out(tmp_path, text)
+    text = uncomment_all(example(game))
+    file = write_config(tmp_path, text)
     for name in ("mqtt", "mqtt-ca", "panel"):
         certificate(tmp_path, name)
     (tmp_path / "mqtt.password").write_text("secret\n")
@@ -55,21 +55,21 @@ def test_an_example_with_every_choice_made_is_a_configuration_too(game: str, tmp
 
 @EVERY_GAME
 def test_every_key_appears_in_every_example(game: str) -> None:
-    text: dict[str, Any] = tomllib.loads(everything_on(example(game)))
-    assert tuple(text) == KNOWN
+    text: dict[str, Any] = tomllib.loads(uncomment_all(example(game)))
+    assert tuple(text) == SECTION_NAMES
     for name, section in SECTIONS.items():
         assert tuple(text[name]) == section.__struct_fields__, name
     for numbers in text["device"].values():
         for device in numbers.values():
-            assert tuple(device) == Device.__struct_fields__
+            assert tuple(device) == DeviceSection.__struct_fields__
     nowhere = example(game).partition("# No choice in this game: ")[2].partition(".\n")[0].replace("\n# ", " ")
     assert {*text["rules"], *nowhere.replace(" ", "").split(",")} - {""} == set(RULE_KEYS)
 
 
 @EVERY_GAME
-def test_what_is_no_choice_in_a_game_is_objected_to_by_its_edition(game: str) -> None:
+def test_a_choice_that_a_game_does_not_have_is_refused_by_its_edition(game: str) -> None:
     rules = edition(game)
-    chosen, further = choices(rules)
+    chosen, further = example_choices(rules)
     check_submission(rules, chosen | further)
     odd = {"start": "rng", "approved_procedure": "x", "progressive_rate_bp": 1, "payout_limit_cents": 10**9,
            "mid_shoe_entry_ban": True, "start_marker": True, "wheel_lowest_straight_flush": True,
@@ -89,15 +89,15 @@ def test_the_rules_have_every_key_of_a_submission_that_a_person_states() -> None
 @EVERY_GAME
 def test_examples_and_simulated_tables_fit_the_schema(game: str) -> None:
     created = json.loads(json.dumps(schema()))
-    starts = {"asia_poker": tuple(STARTS), "face_up_pai_gow": ("dice", "rng")}.get(game, (None,))
-    ports = {start: dict.fromkeys(layout(game, start), "/dev/null") for start in starts}
-    for text in (example(game), everything_on(example(game)), *(table_toml(game, ports[s], s) for s in starts)):
-        assert objections(tomllib.loads(text), created) == []
+    starts = {"asia_poker": tuple(START_DEVICES), "face_up_pai_gow": ("dice", "rng")}.get(game, (None,))
+    ports = {start: dict.fromkeys(table_slots(game, start), "/dev/null") for start in starts}
+    for text in (example(game), uncomment_all(example(game)), *(table_toml(game, ports[s], s) for s in starts)):
+        assert schema_errors(tomllib.loads(text), created) == []
 
 
-def test_the_schema_names_every_key_and_says_what_each_means() -> None:
+def test_the_schema_names_and_explains_every_key() -> None:
     created = json.loads(json.dumps(schema()))
-    assert tuple(created["properties"]) == KNOWN
+    assert tuple(created["properties"]) == SECTION_NAMES
     assert tuple(created["required"]) == REQUIRED
     assert tuple(created["properties"]["device"]["properties"]) == tuple(KINDS)
     assert set(created["properties"]["rules"]["properties"]) == set(RULE_KEYS)
@@ -131,14 +131,14 @@ def test_what_the_schema_refuses_is_refused_by_the_box_and_the_other_way_round(
     text = example("asia_poker").replace("#[journal]", "[journal]")
     assert old in text
     wrong = tomllib.loads(text.replace(old, new, 1))
-    assert objections(wrong, json.loads(json.dumps(schema())))
-    file = lay_out(tmp_path, text)
+    assert schema_errors(wrong, json.loads(json.dumps(schema())))
+    file = write_config(tmp_path, text)
     assert examine(file).config is not None
     file.write_text(text.replace(old, new, 1), "utf-8")
     assert examine(file).problems
 
 
-def test_defaults_are_what_the_types_say() -> None:
+def test_defaults_match_the_types() -> None:
     for section in SECTIONS.values():
         for field in msgspec.structs.fields(section):
             if not field.required and field.default is not None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from devices.registry import MACHINES, members
-from devices.trail import GetTrail
+from devices.registry import KIND_MESSAGES, union_members
+from devices.trail import GetEdgeLog
 from firmware_bridge.errors import ConfigurationError
-from table_controller.conformance.page import page
-from table_controller.conformance.report import Device, Line, Report, check_folder, waits_for_hands, write
+from table_controller.conformance.page import render_page
+from table_controller.conformance.report import TestedDevice, RequirementResult, ConformanceReport, check_folder, ids_needing_operator, write
 from table_controller.conformance.requirements import (
-    Verdict,
-    chosen,
+    RequirementVerdict,
+    select_requirements,
     kind_chapter,
     kinds_with_requirements,
     requirements_of,
@@ -26,15 +26,15 @@ from tools import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-P, F, N, S = Verdict.PASS, Verdict.FAIL, Verdict.NOT_CHECKED, Verdict.SKIPPED
-A = Verdict.NOT_APPLICABLE
+P, F, N, S = RequirementVerdict.PASS, RequirementVerdict.FAIL, RequirementVerdict.NOT_CHECKED, RequirementVerdict.SKIPPED
+A = RequirementVerdict.NOT_APPLICABLE
 
 
-def report(*verdicts: Verdict, **more: Any) -> Report:
-    lines = [Line(f"XX-{n:02d}", "It does what it should.", "a page", False, v) for n, v in enumerate(verdicts, 1)]
-    device = Device("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
+def report(*verdicts: RequirementVerdict, **more: Any) -> ConformanceReport:
+    lines = [RequirementResult(f"XX-{n:02d}", "It does what it should.", "a page", False, v) for n, v in enumerate(verdicts, 1)]
+    device = TestedDevice("shuffler", "SN-1", "<b>M</b>", "1.0", "00" * 32, ["counts"], "00000001")
     fields: dict[str, Any] = {"requirements": lines, "device": device} | more
-    return Report("pitbox", "2024-02-29 12:00:00 UTC", 1.0, "/dev/ttyUSB0", "nobody", **fields)
+    return ConformanceReport("pitbox", "2024-02-29 12:00:00 UTC", 1.0, "/dev/ttyUSB0", "nobody", **fields)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def report(*verdicts: Verdict, **more: Any) -> Report:
         ([], "not fully checked"),
     ],
 )
-def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[Verdict], output: str) -> None:
+def test_a_device_conforms_only_if_every_requirement_passed(verdicts: list[RequirementVerdict], output: str) -> None:
     assert report(*verdicts).verdict == output
 
 
@@ -63,11 +63,11 @@ def test_a_part_of_the_requirements_is_never_conformance() -> None:
 
 def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_was_left_out() -> None:
     lines = [
-        Line("XX-01", "s", "p", False, P),
-        Line("XX-02", "s", "p", True, N, why="needs an operator"),
-        Line("XX-03", "s", "p", False, N, why="needs an operator: open the door"),
-        *(Line(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts") for n in range(6)),
-        Line("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
+        RequirementResult("XX-01", "s", "p", False, P),
+        RequirementResult("XX-02", "s", "p", True, N, why="needs an operator"),
+        RequirementResult("XX-03", "s", "p", False, N, why="needs an operator: open the door"),
+        *(RequirementResult(f"XX-1{n}", "s", "p", False, A, why="its hello does not list the capability counts") for n in range(6)),
+        RequirementResult("XX-20", "s", "p", False, S, why="needs XX-19: fail"),
     ]
     requirement = report(requirements=lines, listed=15, only=["XX"])
     assert requirement.summary == (
@@ -75,21 +75,21 @@ def test_the_summary_counts_all_requirements_and_gives_the_reason_for_each_that_
         "6 not applicable because its hello does not list the capability counts (XX-10, XX-11, XX-12, XX-13 "
         "and 2 more), 1 skipped because it needs XX-19 (XX-20), 5 not requested because --only names others"
     )
-    assert "5 not requested because --only names others" in page(requirement)
-    assert waits_for_hands(lines) == {"XX-02", "XX-03"}
+    assert "5 not requested because --only names others" in render_page(requirement)
+    assert ids_needing_operator(lines) == {"XX-02", "XX-03"}
 
 
-def test_what_builds_on_what_waits_for_hands_waits_for_them_too() -> None:
+def test_a_requirement_that_depends_on_one_waiting_for_hands_waits_too() -> None:
     lines = [
-        Line("XX-01", "s", "p", True, N, why="needs an operator"),
-        Line("XX-02", "s", "p", False, N, why="needs XX-01: not checked"),
-        Line("XX-03", "s", "p", False, N, why="the command ended before it could be observed"),
-        Line("XX-04", "s", "p", False, N, why="needs XX-03: not checked"),
+        RequirementResult("XX-01", "s", "p", True, N, why="needs an operator"),
+        RequirementResult("XX-02", "s", "p", False, N, why="needs XX-01: not checked"),
+        RequirementResult("XX-03", "s", "p", False, N, why="the command ended before it could be observed"),
+        RequirementResult("XX-04", "s", "p", False, N, why="needs XX-03: not checked"),
     ]
-    assert waits_for_hands(lines) == {"XX-01", "XX-02"}
+    assert ids_needing_operator(lines) == {"XX-01", "XX-02"}
 
 
-def test_the_file_for_programs_says_what_the_report_says(tmp_path: Path) -> None:
+def test_the_json_file_matches_the_report(tmp_path: Path) -> None:
     write(report(P, F, lost="why"), tmp_path)
     data = msgspec.json.decode((tmp_path / "conformance.json").read_bytes())
     assert data["verdict"] == "does not conform"
@@ -98,7 +98,7 @@ def test_the_file_for_programs_says_what_the_report_says(tmp_path: Path) -> None
     assert data["left_out"] == []
     assert [line["verdict"] for line in data["requirements"]] == ["pass", "fail"]
     derived = ("verdict", "summary", "counts", "left_out")
-    assert msgspec.convert({k: v for k, v in data.items() if k not in derived}, Report) == report(P, F, lost="why")
+    assert msgspec.convert({k: v for k, v in data.items() if k not in derived}, ConformanceReport) == report(P, F, lost="why")
 
 
 class _Page(HTMLParser):
@@ -121,8 +121,8 @@ class _Page(HTMLParser):
 
 
 def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -> None:
-    line = Line("XX-09", "It <i>does</i>.", "p", True, F, why="w&", expected="<u>", seen="</pre>", transcript=["<s>"])
-    text = page(report(P, N, S, requirements=[line], lost="<hr>", only=["<em>"]))
+    line = RequirementResult("XX-09", "It <i>does</i>.", "p", True, F, why="w&", expected="<u>", seen="</pre>", transcript=["<s>"])
+    text = render_page(report(P, N, S, requirements=[line], lost="<hr>", only=["<em>"]))
     parsed = _Page()
     parsed.feed(text)
     assert parsed.open == []
@@ -143,7 +143,7 @@ def test_the_page_is_whole_fetches_nothing_and_shows_no_markup_of_the_device() -
 
 
 def test_a_page_without_a_readable_device_is_still_a_page() -> None:
-    assert "sent no readable hello" in page(report(F, device=None))
+    assert "sent no readable hello" in render_page(report(F, device=None))
 
 
 def test_a_report_is_never_written_over_another_and_never_into_what_is_no_folder(tmp_path: Path) -> None:
@@ -172,22 +172,22 @@ def test_every_requirement_names_a_section_that_exists(kind: str) -> None:
 
 def test_requirements_are_chosen_by_id_and_by_chapter() -> None:
     every = requirements_of("shuffler")
-    assert chosen(every, []) == every
-    assert [requirement.id for requirement in chosen(every, ["lk-07", "HS-01"])] == ["HS-01", "LK-07"]
-    assert {requirement.id[:2] for requirement in chosen(every, ["HB"])} == {"HB"}
+    assert select_requirements(every, []) == every
+    assert [requirement.id for requirement in select_requirements(every, ["lk-07", "HS-01"])] == ["HS-01", "LK-07"]
+    assert {requirement.id[:2] for requirement in select_requirements(every, ["HB"])} == {"HB"}
     with pytest.raises(ConfigurationError, match="no requirement LK-99"):
-        chosen(every, ["LK-99"])
+        select_requirements(every, ["LK-99"])
 
 
-def test_a_kind_without_requirements_is_told() -> None:
+def test_a_kind_without_requirements_is_reported() -> None:
     with pytest.raises(ConfigurationError, match="no conformance requirements on a 'toaster'"):
         kind_chapter("toaster")
 
 
-@pytest.mark.parametrize("machine", MACHINES, ids=lambda machine: machine.KIND)
+@pytest.mark.parametrize("machine", KIND_MESSAGES, ids=lambda machine: machine.KIND)
 def test_every_kind_has_the_two_commands_with_which_every_kind_is_checked(machine: Any) -> None:
     profile, _ = kind_chapter(machine.KIND)
-    assert {machine.SelfTest, machine.Reset} <= set(members(machine.Actuation))
+    assert {machine.SelfTest, machine.Reset} <= set(union_members(machine.Actuation))
     assert (type(profile.self_test(1)), type(profile.reset(1))) == (machine.SelfTest, machine.Reset)
 
 
@@ -195,6 +195,6 @@ def test_the_questions_of_a_profile_are_all_the_questions_of_its_kind() -> None:
     for kind in kinds_with_requirements():
         profile, _ = kind_chapter(kind)
         asked = {type(question) for question, _ in profile.questions}
-        machine = next(machine for machine in MACHINES if kind == machine.KIND)
+        machine = next(machine for machine in KIND_MESSAGES if kind == machine.KIND)
         # Only a machine that names TRAIL is asked for it; that has a requirement of its own.
-        assert asked == set(members(machine.Question)) - {GetTrail}, kind
+        assert asked == set(union_members(machine.Question)) - {GetEdgeLog}, kind

@@ -14,11 +14,11 @@ from firmware_bridge.handshake import _TO_HOST, _handshake_message
 from firmware_bridge.keys import load_approved, load_key
 from firmware_bridge.messages import DeviceHello, encode
 from table_controller.config import load_config
-from table_controller.controller.key_files import read_revoked
-from table_controller.controller.wear import WearBook
-from table_controller.uplink.commands import Asked, _problem
+from table_controller.controller.key_files import read_former_list
+from table_controller.controller.wear import WearStore
+from table_controller.uplink.commands import CommandRequest, _problem
 from table_controller.uplink.cursor import load_cursor
-from tests.support.links import Pair, settle
+from tests.support.links import LinkPair, settle
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NESTED: Final = b"[" * 100_000
@@ -45,8 +45,8 @@ def test_a_hello_that_is_no_text_is_ignored_like_noise() -> None:
     assert _handshake_message(frame_of(bad_hello()), _TO_HOST) is None
 
 
-async def test_a_message_that_is_no_text_ends_its_session_and_says_so() -> None:
-    pair = Pair()
+async def test_a_message_that_is_no_text_ends_its_session_with_a_clear_error() -> None:
+    pair = LinkPair()
     pair.host._decode = _TO_HOST.decode  # any union of messages that hold text
     sealed = pair.far._sealer.seal(0, fr.EVENT, fr.FIRST_SEQ, fr.FIRST_SEQ, fr.NO_RE, bad_hello())
     pair.device_port.push(fr.to_wire(*sealed))
@@ -55,15 +55,15 @@ async def test_a_message_that_is_no_text_ends_its_session_and_says_so() -> None:
 
 
 async def test_an_unsealed_hint_that_is_no_text_changes_nothing() -> None:
-    pair = Pair()
-    pair.device_port.push(fr.to_wire(fr.head(0, fr.HANDSHAKE, 0x0101, 0x0102, fr.NO_RE, 0) + bad_hello()))
+    pair = LinkPair()
+    pair.device_port.push(fr.to_wire(fr.pack_header(0, fr.HANDSHAKE, 0x0101, 0x0102, fr.NO_RE, 0) + bad_hello()))
     await settle()
     assert pair.host.down is None
 
 
 @pytest.mark.parametrize("payload", [BAD_TEXT, NESTED[:1024], b'{"id": "\xff"}'])
 def test_an_mqtt_command_that_is_no_text_is_refused_with_a_sentence(payload: bytes) -> None:
-    asked = Asked("auditor", "ping", payload, False, None, None)
+    asked = CommandRequest("auditor", "ping", payload, False, None, None)
     why, _ = _problem(asked)
     assert why is not None
     assert "payload must be" in why
@@ -74,8 +74,8 @@ def test_files_that_are_no_text_are_named_or_begun_anew(tmp_path: Path, data: by
     revoked = tmp_path / "revoked.json"
     revoked.write_bytes(data)
     with pytest.raises(BadKeyFile, match=r"revoked\.json"):
-        read_revoked(revoked)
-    book = WearBook(tmp_path)
+        read_former_list(revoked)
+    book = WearStore(tmp_path)
     book.path("SN1").write_bytes(data)
     assert book.read("SN1").serial == "SN1"
     assert book.all() == []

@@ -9,42 +9,42 @@ import pytest
 
 from firmware_bridge.errors import DeviceChangeRefused, VersionsDiffer
 from table_controller.journal import records as rec
-from table_controller.journal.device_change import differences, other_devices
+from table_controller.journal.device_change import differences, change_devices
 from table_controller.journal.migrations import CONFIGURATION
-from table_controller.journal.recovery import keep, recover
+from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
-from tests.support.core import DEALER, FLOOR, PLAIN, SLOTS, TECH, Floor
-from tests.support.prefixes import Run, lead_on, restart
+from tests.support.core import DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, IdealTable
+from tests.support.prefixes import RecordedRun, resume_play, restart
 
 GAME = "face_up_pai_gow"
 WITH_KEYPAD: dict[str, Any] = {**SLOTS[GAME], "keypad.1": "keypad", "meter_sign.1": "meter_sign"}
-BY_HAND: dict[str, Any] = {**PLAIN, "dealing": "manual_shoe"}
+BY_HAND: dict[str, Any] = {**NO_MACHINES, "dealing": "manual_shoe"}
 
 
 def _without(*names: str) -> dict[str, Any]:
     return {name: kind for name, kind in SLOTS[GAME].items() if name not in names}
 
 
-def _played() -> tuple[Run, Floor]:
+def _played() -> tuple[RecordedRun, IdealTable]:
     """A table that played a round and was stopped in order."""
-    run = Run(GAME, 1, 1)
+    run = RecordedRun(GAME, 1, 1)
     floor = run.recovered(len(run.disk.records))
     store = run.disk.open(version=rec.VERSION, digests=run.digests) if run.disk._owner is None else run.disk._owner
     assert store is not None
     last = store.last()
     assert last is not None
-    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    store.snapshot(last.seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
     store.close()
     return run, floor
 
 
-def test_a_changed_device_bars_the_start_and_names_the_way_that_can_succeed() -> None:
+def test_a_changed_device_blocks_the_start_and_the_error_names_the_procedure() -> None:
     run, _ = _played()
     other = run.digests | {CONFIGURATION: "1" * 64}
-    floor = Floor(GAME, WITH_KEYPAD)
+    floor = IdealTable(GAME, WITH_KEYPAD)
     with pytest.raises(VersionsDiffer, match=r"added: keypad.1 \(keypad\); added: meter_sign.1") as refused:
         recover(run.disk.open(version=rec.VERSION, digests=other), floor.table, other)
     assert "pitbox config accept" in str(refused.value)
@@ -54,7 +54,7 @@ def test_a_changed_device_bars_the_start_and_names_the_way_that_can_succeed() ->
 def test_accepted_devices_are_in_the_record_and_the_table_plays_on_with_its_money() -> None:
     run, before = _played()
     other = run.digests | {CONFIGURATION: "1" * 64}
-    floor = Floor(GAME, WITH_KEYPAD)
+    floor = IdealTable(GAME, WITH_KEYPAD)
     store = run.disk.open(version=rec.VERSION, digests=other)
     recovered = recover(store, floor.table, other, (TECH, FLOOR))
     assert recovered.migration is not None
@@ -66,15 +66,15 @@ def test_accepted_devices_are_in_the_record_and_the_table_plays_on_with_its_mone
     assert floor.state.decks == before.state.decks
     assert floor.round_.number == before.round_.number
     restart(floor, store.boot, Random(1))
-    lead_on(floor)
+    resume_play(floor)
     floor.play(ev.OpenRound(DEALER))
-    lead_on(floor)
+    resume_play(floor)
     assert (floor.phase, floor.round_.number) == (mc.IDLE, before.round_.number + 1)
 
 
 def test_people_accept_devices_and_nothing_else() -> None:
     run, _ = _played()
-    floor = Floor(GAME, WITH_KEYPAD, paytables={"progressive": "688a-progressive-2"})
+    floor = IdealTable(GAME, WITH_KEYPAD, paytables={"progressive": "688a-progressive-2"})
     other = run.digests | {CONFIGURATION: "1" * 64}
     with pytest.raises(VersionsDiffer, match="688a-progressive-1 -> 688a-progressive-2"):
         recover(run.disk.open(version=rec.VERSION, digests=other), floor.table, other, (TECH, FLOOR))
@@ -86,27 +86,27 @@ def test_nothing_is_accepted_in_the_middle_of_a_round() -> None:
     store = run.disk.open(version=rec.VERSION, digests=run.digests)
     last = store.last()
     assert last is not None
-    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    store.snapshot(last.seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
     store.close()
     other = run.digests | {CONFIGURATION: "1" * 64}
     with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open"):
-        recover(run.disk.open(version=rec.VERSION, digests=other), Floor(GAME, WITH_KEYPAD).table, other, (TECH, FLOOR))
+        recover(run.disk.open(version=rec.VERSION, digests=other), IdealTable(GAME, WITH_KEYPAD).table, other, (TECH, FLOOR))
 
 
 def test_a_machine_with_cards_inside_is_not_removed() -> None:
     _, floor = _played()
     held = next(slot.deck for slot in floor.state.slots.values() if slot.deck is not None)
-    new = Floor(GAME, _without("shuffler.1", "shoe.1"), **BY_HAND)
+    new = IdealTable(GAME, _without("shuffler.1", "shoe.1"), **BY_HAND)
     with pytest.raises(DeviceChangeRefused, match=f"is removed and holds cards of .*{held}") as refused:
-        other_devices(floor.state, new.table)
+        change_devices(floor.state, new.table)
     assert "at the table" in str(refused.value), "and the cards would be dealt in another way"
 
 
 @pytest.mark.parametrize("where", ["place", "intake", "book", "hold"])
-def test_whatever_tells_of_cards_or_an_irregularity_at_a_machine_keeps_it(where: str) -> None:
+def test_a_machine_with_possible_cards_or_an_irregularity_is_not_removed(where: str) -> None:
     from table_controller.table.state import Deck, Hold
 
-    floor = Floor(GAME)
+    floor = IdealTable(GAME)
     state = floor.state
     if where == "place":
         state.decks["blue"] = Deck("blue", mc.REMOVED, "shuffler.1/gate")
@@ -116,29 +116,29 @@ def test_whatever_tells_of_cards_or_an_irregularity_at_a_machine_keeps_it(where:
         state.book.held["blue"] = {"shuffler.1/path": 1}
     else:
         state.holds[1] = Hold(1, "shuffler_fault", (), [], slot="shuffler.1")
-    new = Floor(GAME, _without("shuffler.1"), **PLAIN)
+    new = IdealTable(GAME, _without("shuffler.1"), **NO_MACHINES)
     with pytest.raises(DeviceChangeRefused, match=r"shuffler\.1 is removed"):
-        other_devices(state, new.table)
+        change_devices(state, new.table)
 
 
-def test_without_cards_at_the_table_it_goes_on_in_another_way_to_deal() -> None:
+def test_without_cards_at_the_table_the_dealing_method_may_change() -> None:
     _, floor = _played()
     for name in list(floor.state.decks):
         floor.play(ev.Ordered("remove_deck", FLOOR, deck=name))
-        lead_on(floor)
+        resume_play(floor)
     assert {deck.state for deck in floor.state.decks.values()} == {mc.REMOVED}
     money, number, decks = floor.state.money, floor.round_.number, dict(floor.state.decks)
-    new = Floor(GAME, _without("shuffler.1", "shoe.1"), **BY_HAND)
+    new = IdealTable(GAME, _without("shuffler.1", "shoe.1"), **BY_HAND)
     assert "dealing: automated_shoe -> manual_shoe" in differences(floor.state, new.table)
-    new.table.context.state = other_devices(floor.state, new.table)
+    new.table.context.state = change_devices(floor.state, new.table)
     assert not [p for p in new.state.prompts.values() if p.slot in ("shuffler.1", "shoe.1")]
     assert (new.state.dealing, new.state.shuffling) == ("manual_shoe", "hand")
     assert (new.state.money, new.round_.number, new.state.decks) == (money, number, decks)
     restart(new, 7, Random(1))
     new.play(ev.DeckReceived("green", FLOOR))
-    lead_on(new)
+    resume_play(new)
     new.play(ev.OpenRound(DEALER))
-    lead_on(new)
+    resume_play(new)
     assert (new.phase, new.round_.number) == (mc.IDLE, number + 1)
     asked = [d for _, decisions in new.log for d in decisions if isinstance(d, Prompt)]
     assert not [prompt for prompt in asked if prompt.slot in ("shuffler.1", "shoe.1")]
@@ -147,13 +147,13 @@ def test_without_cards_at_the_table_it_goes_on_in_another_way_to_deal() -> None:
 def test_a_removed_sensor_and_shaker_leave_nothing_behind() -> None:
     _, floor = _played()
     floor.state.lid_off = True
-    new = Floor(GAME, {**_without("shaker.1", "bet_sensor.6"), "rng.1": "rng"}, start="rng")
+    new = IdealTable(GAME, {**_without("shaker.1", "bet_sensor.6"), "rng.1": "rng"}, start="rng")
     for deck in floor.state.decks.values():
         deck.state, deck.place = mc.REMOVED, "removed"
     floor.state.book.held.clear()
     for slot in floor.state.slots.values():
         slot.deck = None
-    state = other_devices(floor.state, new.table)
+    state = change_devices(floor.state, new.table)
     assert (state.start, state.dice, state.lid_off) == ("rng", "none", False)
     assert 6 not in state.spots
     assert list(state.slots) == list(new.slots)

@@ -11,7 +11,7 @@ from simulators.device_clock import DeviceClock
 
 
 @pytest.mark.realtime
-async def test_what_is_due_and_has_not_run_holds_the_clock_for_whoever_looks_from_outside() -> None:
+async def test_a_due_timer_that_has_not_run_holds_the_clock_for_outside_readers() -> None:
     clock, seen = DeviceClock(speed=100.0), list[float]()
     clock.after(1.0, lambda: seen.append(clock.now))  # due in 10 ms
     latest = clock.now + 1.0
@@ -25,7 +25,7 @@ async def test_what_is_due_and_has_not_run_holds_the_clock_for_whoever_looks_fro
 
 
 @pytest.mark.realtime
-async def test_a_timer_that_nobody_wants_any_more_holds_nothing() -> None:
+async def test_a_canceled_timer_does_not_hold_the_clock() -> None:
     clock = DeviceClock(speed=100.0)
     clock.after(1.0, lambda: None).cancel()
     time.sleep(0.05)  # noqa: ASYNC251
@@ -41,7 +41,7 @@ async def test_a_computer_that_is_busy_in_the_middle_of_a_hands_act_puts_no_time
         time.sleep(0.02)  # the computer is busy elsewhere: 4 s of device time
         clock.after(0.1, lambda: seen.append(clock.now))  # the next edge, a tenth of a second after it
 
-    clock.at_once(act)
+    clock.run_at_one_instant(act)
     await asyncio.sleep(0.05)
     assert seen[1] - seen[0] == pytest.approx(0.1)
     assert clock.now > 4.0, "and it goes on"

@@ -9,7 +9,7 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.core import DEALER, FLOOR, Floor
+from tests.support.core import DEALER, FLOOR, IdealTable
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def _give_up(how: str, slot: str) -> ev.Event:
     if how == "ordered":
         return ev.SlotOrdered(slot, "give_up", FLOOR)
-    return ev.Declared("device_unusable", DEALER, slot=slot)
+    return ev.IrregularityReported("device_unusable", DEALER, slot=slot)
 
 
-def _until(game: str, act: str) -> tuple[Floor, str]:
+def _until(game: str, act: str) -> tuple[IdealTable, str]:
     """A table whose device has been told to do this, and has not answered."""
-    floor = Floor(game).start("blue", "red")
+    floor = IdealTable(game).start("blue", "red")
     reported: list[str] = []
 
     def come(decision: Decision) -> bool:
@@ -41,7 +41,7 @@ def _stops(message: list[Decision], slot: str) -> int:
 
 @pytest.mark.parametrize("how", ["ordered", "declared"])
 @pytest.mark.parametrize(("game", "act"), [("dj_wild", "dispense"), ("asia_poker", "arm_dice"), ("dj_wild", "shuffle")])
-def test_what_moves_is_stopped(game: str, act: str, how: str) -> None:
+def test_a_moving_device_is_stopped(game: str, act: str, how: str) -> None:
     floor, slot = _until(game, act)
     decisions = floor.step(_give_up(how, slot))
     assert _stops(decisions, slot)
@@ -65,6 +65,6 @@ def test_dice_that_lie_armed_are_disarmed() -> None:
     assert _stops(floor.step(_give_up("ordered", slot)), slot)
 
 
-def test_what_stands_still_is_left_alone() -> None:
-    floor = Floor("dj_wild").start("blue", "red")
+def test_an_idle_device_is_left_alone() -> None:
+    floor = IdealTable("dj_wild").start("blue", "red")
     assert not _stops(floor.step(_give_up("ordered", "shoe.1")), "shoe.1")

@@ -63,13 +63,13 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", RIGHT)
-def test_what_is_there_may_be_named(text: str, tmp_path: Path) -> None:
+def test_existing_names_pass(text: str, tmp_path: Path) -> None:
     root = project(tmp_path, text)
     assert wrong(root, root / "docs" / "page.md") == []
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_not_there_is_found(text: str, tmp_path: Path) -> None:
+def test_missing_names_are_found(text: str, tmp_path: Path) -> None:
     root = project(tmp_path, text)
     assert wrong(root, root / "docs" / "page.md") == [f"docs/page.md: {WRONG[text]}"]
 

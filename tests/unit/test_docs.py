@@ -59,7 +59,7 @@ def test_what_is_written_by_hand_stays_as_it_is(copy: Path) -> None:
     assert path.read_text("utf-8") == text
 
 
-def test_a_part_without_its_markers_is_told_and_cannot_be_mended(copy: Path) -> None:
+def test_a_part_without_its_markers_is_reported_and_cannot_be_regenerated(copy: Path) -> None:
     path = copy / "docs/service.md"
     path.write_text(path.read_text("utf-8").replace("<!-- end generated -->", ""), "utf-8")
     for mend in (False, True):
@@ -67,7 +67,7 @@ def test_a_part_without_its_markers_is_told_and_cannot_be_mended(copy: Path) -> 
         assert "docs/service.md lacks the markers of its part 'service'" in problem
 
 
-def test_a_missing_document_is_told(copy: Path) -> None:
+def test_a_missing_document_is_reported(copy: Path) -> None:
     (copy / "docs/errors.md").unlink()
     (problem,) = docs.stale(copy)
     assert "docs/errors.md" in problem

@@ -18,16 +18,16 @@ from table_controller import people
 from table_controller.cli import main
 from table_controller.cli.doctor import wear_lines
 from table_controller.config import load_config
-from table_controller.controller.clock import Discipline
+from table_controller.controller.clock import KernelClock
 from table_controller.controller.status import LinkStatus
-from table_controller.controller.wear import FOLDER, WearBook
+from table_controller.controller.wear import WEAR_FOLDER, WearStore
 from table_controller.diagnosis.drift import Wear, Window
 from table_controller.doctor import around, computer, machines, ports, usb_ports
-from table_controller.doctor.lines import FAIL, OK, WARN, Line, worst
-from table_controller.doctor.machines import BoxFound, SlotFound
+from table_controller.doctor.lines import FAIL, OK, WARN, CheckResult, exit_code
+from table_controller.doctor.machines import BoxProbe, SlotProbe
 from table_controller.journal.copy import Copy, begin_copy
-from tests.support.configs import saigon
-from tests.support.journals import entries, opened
+from tests.support.configs import write_saigon_config
+from tests.support.journals import entries, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def table(folder: Path, more: str = "", *, enrolled: str = "t1 shuffler.1") -> P
     (folder / "data").mkdir()
     for kind in ("shuffler", "shoe"):
         (folder / f"tty-{kind}").touch()
-    return saigon(folder, f"{folder}/tty-KIND", lambda: os.urandom(32), enrolled=enrolled, more=more)
+    return write_saigon_config(folder, f"{folder}/tty-KIND", lambda: os.urandom(32), enrolled=enrolled, more=more)
 
 
 @pytest.fixture
@@ -51,23 +51,23 @@ def config(tmp_path: Path) -> TableConfig:
 
 
 def test_the_worst_line_is_the_exit_code() -> None:
-    assert worst([]) == 0
-    assert worst([Line("a", OK, "")]) == 0
-    assert worst([Line("a", OK, ""), Line("b", WARN, "")]) == 1
-    assert worst([Line("a", FAIL, ""), Line("b", WARN, "")]) == 2
+    assert exit_code([]) == 0
+    assert exit_code([CheckResult("a", OK, "")]) == 0
+    assert exit_code([CheckResult("a", OK, ""), CheckResult("b", WARN, "")]) == 1
+    assert exit_code([CheckResult("a", FAIL, ""), CheckResult("b", WARN, "")]) == 2
 
 
 # --- ports ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_port_that_is_not_there_may_not_be_opened_or_is_held_by_another(tmp_path: Path) -> None:
-    gone = ports.port("shuffler.1", str(tmp_path / "none"), None)
+    gone = ports.check_port_of_slot("shuffler.1", str(tmp_path / "none"), None)
     assert (gone.state, "cable" in gone.do) == (FAIL, True)
     path = tmp_path / "tty"
     path.touch()
-    assert ports.port("shuffler.1", str(path), None).state == OK
+    assert ports.check_port_of_slot("shuffler.1", str(path), None).state == OK
     with path.open("r"):
-        assert ports.port("shuffler.1", str(path), None).state == OK, "our own is no other"
+        assert ports.check_port_of_slot("shuffler.1", str(path), None).state == OK, "our own is no other"
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -80,10 +80,10 @@ def test_a_port_that_is_not_there_may_not_be_opened_or_is_held_by_another(tmp_pa
     try:
         while not ports.holders(path):
             pass
-        held = ports.port("shuffler.1", str(path), None)
+        held = ports.check_port_of_slot("shuffler.1", str(path), None)
         assert held.state == FAIL
-        assert f"({child})" in held.said
-        assert ports.port("shuffler.1", str(path), child).state == OK, "the box itself may hold it"
+        assert f"({child})" in held.text
+        assert ports.check_port_of_slot("shuffler.1", str(path), child).state == OK, "the box itself may hold it"
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)
@@ -91,11 +91,11 @@ def test_a_port_that_is_not_there_may_not_be_opened_or_is_held_by_another(tmp_pa
         os.close(writer)
 
 
-def test_a_port_of_another_user_says_which_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_of_another_user_names_the_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "tty"
     path.touch()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    line = ports.port("shuffler.1", str(path), None)
+    line = ports.check_port_of_slot("shuffler.1", str(path), None)
     assert line.state == FAIL
     assert f"usermod -aG {path.group()}" in line.do
 
@@ -108,16 +108,16 @@ def listener() -> Iterator[int]:
 
 def test_network_ports_and_broker_are_tried_by_connecting_only(tmp_path: Path) -> None:
     with listener() as number:
-        assert ports.port("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
+        assert ports.check_port_of_slot("shoe.1", f"socket://127.0.0.1:{number}", None).state == OK
         with_broker = load_config(table(tmp_path / "a", f'[mqtt]\nhost = "127.0.0.1"\nport = {number}\n'))
-        assert around.broker(with_broker)[0].state == OK
-    assert ports.port("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
-    assert around.broker(with_broker)[0].state == WARN
-    assert "the table plays on" in around.broker(with_broker)[0].do
+        assert around.check_broker(with_broker)[0].state == OK
+    assert ports.check_port_of_slot("shoe.1", f"rfc2217://127.0.0.1:{number}", None).state == FAIL
+    assert around.check_broker(with_broker)[0].state == WARN
+    assert "the table plays on" in around.check_broker(with_broker)[0].do
 
 
 def test_no_broker_is_no_fault(config: TableConfig) -> None:
-    assert around.broker(config)[0].state == OK
+    assert around.check_broker(config)[0].state == OK
 
 
 class Usb:
@@ -145,35 +145,35 @@ class Usb:
         node.touch()
         return node
 
-    def line(self, box: int | None = None, held: tuple[tuple[int, str], ...] = ()) -> Line:
+    def line(self, box: int | None = None, held: tuple[tuple[int, str], ...] = ()) -> CheckResult:
         """Look at the port of shoe.1, whose device has the serial number SN1."""
         url = "usb:1209:5070:SN1"
-        return usb_ports.usb_port("port of shoe.1", url, box, lambda _: list(held), self.sys, self.nodes)
+        return usb_ports.check_usb_port("port of shoe.1", url, box, lambda _: list(held), self.sys, self.nodes)
 
 
-def test_a_usb_port_is_listed_and_free_or_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_usb_port_is_listed_as_free_or_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usb = Usb(tmp_path)
     usb.plug("1-1", "SN9")
     gone = usb.line()
-    assert (gone.state, "not plugged in; devices of this make: SN9" in gone.said) == (FAIL, True)
+    assert (gone.state, "not plugged in; devices of this make: SN9" in gone.text) == (FAIL, True)
     node = usb.plug("1-2", "SN1")
     good = usb.line()
-    assert (good.state, str(node) in good.said) == (OK, True)
+    assert (good.state, str(node) in good.text) == (OK, True)
     with monkeypatch.context() as patch:
         patch.setattr(os, "access", lambda *_: False)
         shut = usb.line()
-        assert (shut.state, "70-pitbox.rules" in shut.do, str(node) in shut.said) == (FAIL, True, True)
+        assert (shut.state, "70-pitbox.rules" in shut.do, str(node) in shut.text) == (FAIL, True, True)
     usb.plug("1-3", "SN1")
-    assert (usb.line().state, "2 devices" in usb.line().said) == (FAIL, True)
-    nothing = usb_ports.usb_port("x", "usb:1209:5070:SN1", None, lambda _: [], tmp_path / "none", usb.nodes)
-    assert (nothing.state, "no USB" in nothing.said) == (FAIL, True)
+    assert (usb.line().state, "2 devices" in usb.line().text) == (FAIL, True)
+    nothing = usb_ports.check_usb_port("x", "usb:1209:5070:SN1", None, lambda _: [], tmp_path / "none", usb.nodes)
+    assert (nothing.state, "no USB" in nothing.text) == (FAIL, True)
 
 
-def test_a_usb_port_that_another_has_claimed_says_who(tmp_path: Path) -> None:
+def test_a_usb_port_that_another_has_claimed_names_the_holder(tmp_path: Path) -> None:
     usb = Usb(tmp_path)
     usb.plug("1-1", "SN1", driver="usbfs")
     other = usb.line(None, ((7, "fwupd"),))
-    assert (other.state, "fwupd (7)" in other.said, bool(other.do)) == (FAIL, True, True)
+    assert (other.state, "fwupd (7)" in other.text, bool(other.do)) == (FAIL, True, True)
     assert usb.line(7, ((7, "pitbox"),)).state == OK, "the box itself may hold it"
     assert usb.line().state == WARN, "somebody whom we cannot see"
     (tmp_path / "b").mkdir()
@@ -183,51 +183,51 @@ def test_a_usb_port_that_another_has_claimed_says_who(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     stick = Usb(tmp_path / "c")
     stick.plug("1-1", "SN1", kind="08")
-    assert (stick.line().state, "not a table machine" in stick.line().said) == (FAIL, True)
+    assert (stick.line().state, "not a table machine" in stick.line().text) == (FAIL, True)
 
 
 def test_a_port_of_a_usbip_server_is_asked_for_by_its_list() -> None:
     with listener() as number:
         pass
-    line = ports.port("shoe.1", f"usbip://127.0.0.1:{number}/1209:5070:SN1", None)
+    line = ports.check_port_of_slot("shoe.1", f"usbip://127.0.0.1:{number}/1209:5070:SN1", None)
     assert (line.state, "server" in line.do) == (FAIL, True)
 
 
 def test_all_good_ports_are_one_line(config: TableConfig) -> None:
-    (line,) = ports.ports(config, 77)
-    assert (line.state, "in use by the box (77)" in line.said) == (OK, True)
+    (line,) = ports.check_ports(config, 77)
+    assert (line.state, "in use by the box (77)" in line.text) == (OK, True)
 
 
 # --- keys and firmware ------------------------------------------------------------------------------------------------
 
 
 def test_keys_that_are_not_enrolled_and_folders_that_others_write_to(tmp_path: Path, config: TableConfig) -> None:
-    assert [line.state for line in ports.keys(config)] == [OK]
+    assert [line.state for line in ports.check_keys(config)] == [OK]
     loose = load_config(table(tmp_path / "loose", enrolled=""))
-    (line,) = ports.keys(loose)
-    assert (line.state, "shuffler.1 (SN-shuffler)" in line.said) == (WARN, True)
+    (line,) = ports.check_keys(loose)
+    assert (line.state, "shuffler.1 (SN-shuffler)" in line.text) == (WARN, True)
     (tmp_path / "loose").chmod(0o777)
-    assert "chmod go-w" in ports.keys(loose)[0].do
+    assert "chmod go-w" in ports.check_keys(loose)[0].do
 
 
 def test_a_kind_without_approved_firmware_fails(config: TableConfig) -> None:
-    assert ports.approved(config)[0].state == OK
+    assert ports.check_approved_list(config)[0].state == OK
     other = msgspec.structs.replace(config, approved=frozenset({ApprovedFirmware("rng", "1", bytes(32))}))
-    (line,) = ports.approved(other)
+    (line,) = ports.check_approved_list(other)
     assert line.state == FAIL
-    assert "shoe, shuffler" in line.said
+    assert "shoe, shuffler" in line.text
 
 
-def test_slots_say_firmware_faults_absence_and_bad_links(config: TableConfig) -> None:
+def test_slots_show_firmware_faults_absence_and_bad_links(config: TableConfig) -> None:
     good = LinkStatus(2_000, 10_000, 9_000, 0, 0, 0, 0)
-    fine = SlotFound("shuffler.1", "in_service", "SN-shuffler", "sim-1.0", link=good)
+    fine = SlotProbe("shuffler.1", "in_service", "SN-shuffler", "sim-1.0", link=good)
     states = {line.what: line.state for line in machines.slot_lines(config, [fine])}
     assert states == {"link of shuffler.1": OK, "machines": OK, "firmware": OK}
     for slot, what, state in (
         (msgspec.structs.replace(fine, firmware="1.9-rogue"), "firmware of shuffler.1", FAIL),
-        (SlotFound("shuffler.1", "absent", code="PB-111", cause="not plugged in"), "shuffler.1", FAIL),
-        (SlotFound("shuffler.1", "faulted", "SN", "sim-1.0"), "shuffler.1", FAIL),
-        (SlotFound("shuffler.1", "unverified", "SN", "sim-1.0"), "shuffler.1", WARN),
+        (SlotProbe("shuffler.1", "absent", code="PB-111", cause="not plugged in"), "shuffler.1", FAIL),
+        (SlotProbe("shuffler.1", "faulted", "SN", "sim-1.0"), "shuffler.1", FAIL),
+        (SlotProbe("shuffler.1", "unverified", "SN", "sim-1.0"), "shuffler.1", WARN),
         (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 20, 0, 0, 0)), "link of shuffler.1", WARN),
         (msgspec.structs.replace(fine, link=LinkStatus(2_000, 1_000, 900, 0, 0, 90, 0)), "link of shuffler.1", FAIL),
         (msgspec.structs.replace(fine, link=LinkStatus(90_000, 1_000, 900, 0, 0, 0, 0)), "link of shuffler.1", WARN),
@@ -237,8 +237,8 @@ def test_slots_say_firmware_faults_absence_and_bad_links(config: TableConfig) ->
         assert line.do
 
 
-def test_a_few_frames_say_nothing_about_a_line(config: TableConfig) -> None:
-    slot = SlotFound("shuffler.1", "in_service", "SN", "sim-1.0", link=LinkStatus(2_000, 4, 4, 2, 0, 1, 9))
+def test_a_few_frames_do_not_rate_a_line(config: TableConfig) -> None:
+    slot = SlotProbe("shuffler.1", "in_service", "SN", "sim-1.0", link=LinkStatus(2_000, 4, 4, 2, 0, 1, 9))
     line = next(each for each in machines.slot_lines(config, [slot]) if each.what == "link of shuffler.1")
     assert line.state == OK
 
@@ -246,14 +246,14 @@ def test_a_few_frames_say_nothing_about_a_line(config: TableConfig) -> None:
 # --- the computer -----------------------------------------------------------------------------------------------------
 
 
-def test_the_clock_is_kept_heard_once_unkept_or_never_set() -> None:
+def test_the_clock_is_synchronized_set_once_unsynchronized_or_never_set() -> None:
     now = 1_931_544_000.0
-    assert computer.clock(Discipline(kept=True, at_most_us=900), heard=False, now_s=now).state == OK
-    assert computer.clock(Discipline(kept=False, at_most_us=0), heard=True, now_s=now).state == OK
-    unkept = computer.clock(None, heard=False, now_s=now)
+    assert computer.judge_clock(KernelClock(is_synchronized=True, max_error_us=900), was_synchronized=False, now_s=now).state == OK
+    assert computer.judge_clock(KernelClock(is_synchronized=False, max_error_us=0), was_synchronized=True, now_s=now).state == OK
+    unkept = computer.judge_clock(None, was_synchronized=False, now_s=now)
     assert (unkept.state, "chrony" in unkept.do) == (WARN, True)
-    assert computer.clock(Discipline(kept=True, at_most_us=9), heard=True, now_s=1_000.0).state == FAIL
-    assert computer.this_clock().what == "clock"
+    assert computer.judge_clock(KernelClock(is_synchronized=True, max_error_us=9), was_synchronized=True, now_s=1_000.0).state == FAIL
+    assert computer.check_clock().what == "clock"
 
 
 class _Disk:
@@ -264,74 +264,74 @@ class _Disk:
 
 
 def test_disk_room_write_protection_and_ballast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert computer.disk(tmp_path / "no")[0].state == FAIL
+    assert computer.check_disk(tmp_path / "no")[0].state == FAIL
     for disk, state in ((_Disk(5_000), OK), (_Disk(100), WARN), (_Disk(10), FAIL), (_Disk(5_000, os.ST_RDONLY), FAIL)):
         monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
-        assert computer.disk(tmp_path)[0].state == state
+        assert computer.check_disk(tmp_path)[0].state == state
     monkeypatch.setattr(os, "statvfs", lambda _: _Disk(5_000))
     (tmp_path / "journal").mkdir()
-    assert computer.disk(tmp_path, 1 << 20)[-1].state == FAIL
+    assert computer.check_disk(tmp_path, 1 << 20)[-1].state == FAIL
     (tmp_path / "journal" / "ballast").touch()
-    assert computer.disk(tmp_path, 1 << 20)[-1].state == OK
+    assert computer.check_disk(tmp_path, 1 << 20)[-1].state == OK
 
 
 def test_journal_whole_quick_damaged_and_none(tmp_path: Path) -> None:
     folder = tmp_path / "j"
-    assert computer.journal(folder).state == WARN
-    store = opened(folder)
+    assert computer.check_journal(folder).state == WARN
+    store = open_journal(folder)
     store.append(entries(store, 40))
     store.close()
-    assert computer.journal(folder).state == computer.journal(folder, whole=True).state == OK
+    assert computer.check_journal(folder).state == computer.check_journal(folder, whole=True).state == OK
     path = next(folder.glob("journal-*.db"))
     body = path.read_bytes()
     path.write_bytes(body.replace(bytes([7]) * 20, bytes([8]) * 20))
-    damaged = computer.journal(folder)
+    damaged = computer.check_journal(folder)
     assert damaged.state == FAIL
     assert "second copy" in damaged.do
 
 
 def test_the_second_copy_is_missing_behind_or_there(tmp_path: Path) -> None:
     source, folder = tmp_path / "j", tmp_path / "copy"
-    store = opened(source)
+    store = open_journal(source)
     store.append(entries(store, 5))
-    assert computer.second_copy(source, None).state == WARN
-    assert computer.second_copy(source, folder).state == FAIL
+    assert computer.check_second_copy(source, None).state == WARN
+    assert computer.check_second_copy(source, folder).state == FAIL
     folder.mkdir()
     begin_copy(folder)
     copy = Copy(source, folder)
     copy.ship()
     copy.close()
-    assert computer.second_copy(source, folder).state == OK
+    assert computer.check_second_copy(source, folder).state == OK
     store.append(entries(store, 600))
     store.close()
-    behind = computer.second_copy(source, folder)
+    behind = computer.check_second_copy(source, folder)
     assert behind.state == WARN
-    assert re.match(r"60\d records behind", behind.said)
+    assert re.match(r"60\d records behind", behind.text)
 
 
 def test_people_of_every_role_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "people.json"
-    assert computer.people(path).state == FAIL
+    assert computer.check_people(path).state == FAIL
     cheap = people.Cost(n=2, r=1, p=1)
     for number, role in enumerate(("dealer", "floorperson")):
-        people.add(path, f"p{number}", role, "271828", cost=cheap)
-    assert computer.people(path).state == WARN
-    assert "technician" in computer.people(path).said
-    people.add(path, "p9", "technician", "271828", cost=cheap)
-    assert computer.people(path).state == OK
+        people.add_credential(path, f"p{number}", role, "271828", cost=cheap)
+    assert computer.check_people(path).state == WARN
+    assert "technician" in computer.check_people(path).text
+    people.add_credential(path, "p9", "technician", "271828", cost=cheap)
+    assert computer.check_people(path).state == OK
     path.chmod(0o644)
-    assert computer.people(path).state == FAIL
+    assert computer.check_people(path).state == FAIL
 
 
 def test_wear_that_is_about_to_end_is_a_warning_with_what_to_do(config: TableConfig) -> None:
     assert list(wear_lines(config)) == []
     means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
     windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
-    book = WearBook(config.data / FOLDER)
+    book = WearStore(config.data / WEAR_FOLDER)
     book.write(Wear("SN-shoe", "shoe.1", cards=212 * 16, base=windows[:5], windows=windows))
     (line,) = wear_lines(config)
     assert (line.what, line.state) == ("wear", WARN)
-    assert line.said.startswith("shoe.1 (SN-shoe): segment feed")
+    assert line.text.startswith("shoe.1 (SN-shoe): segment feed")
     assert line.do == "clean or replace its rollers at the next break"
     book.write(Wear("SN-shoe", "shoe.1", cards=212 * 8, base=windows[:5], windows=windows[:8]))
     assert [line.state for line in wear_lines(config)] == [OK]
@@ -346,14 +346,14 @@ def status(**more: Any) -> dict[str, Any]:
 
 def test_a_box_runs_is_locked_or_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "control.sock"
-    assert machines.find_box(path) == BoxFound()
-    assert machines.box_lines(BoxFound(), path)[0].state == WARN
-    (good,) = machines.box_lines(BoxFound(9, status()), path)
-    assert (good.state, "process 9" in good.said) == (OK, True)
+    assert machines.probe_box(path) == BoxProbe()
+    assert machines.box_lines(BoxProbe(), path)[0].state == WARN
+    (good,) = machines.box_lines(BoxProbe(9, status()), path)
+    assert (good.state, "process 9" in good.text) == (OK, True)
     locked = status(phase="locked", cause={"code": "PB-711", "text": "damaged"})
-    assert machines.box_lines(BoxFound(9, locked), path)[0].state == FAIL
+    assert machines.box_lines(BoxProbe(9, locked), path)[0].state == FAIL
     died = status(tasks=[{"name": "uplink", "restarts": 2, "error": "x", "state": "up"}])
-    assert [line.state for line in machines.box_lines(BoxFound(9, died), path)] == [OK, WARN]
+    assert [line.state for line in machines.box_lines(BoxProbe(9, died), path)] == [OK, WARN]
 
 
 def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,7 +369,7 @@ def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pyt
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        result = machines.find_box(path)
+        result = machines.probe_box(path)
         thread.join()
     assert result.pid == os.getpid()
     assert result.status is None
@@ -379,7 +379,7 @@ def test_something_else_at_the_socket_is_no_box(tmp_path: Path, monkeypatch: pyt
 # --- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_the_command_says_everything_and_exits_by_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_everything_and_exits_by_the_worst(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = table(tmp_path / "t")
     (tmp_path / "t" / "tty-shoe").unlink()
     code = main(["doctor", "--config", str(path)])

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulators.world.ageing import KINDS, LAYOUTS, life
+from simulators.world.ageing import KINDS, LAYOUTS, draw_plan
 from table_controller.diagnosis import drift
-from table_controller.diagnosis.drift import Limits, Look, SegmentLook, Wear, judge, mended, take, trend
+from table_controller.diagnosis.drift import Limits, PathSample, SegmentSample, Wear, judge, restart_after_repair, add_sample, trend
 from tools import drift_figures
 from tools.drift_figures import FIT, PLAIN, REPORT, figures, history, written
 
 
-class Told:
+class MachineStatistics:
     """A machine's statistics, summed as firmware does."""
 
     def __init__(self, segments: int = 5, boot: int = 0) -> None:
@@ -31,59 +31,59 @@ class Told:
                 self._sums[segment] += micros
                 self._squares[segment] += micros * micros
 
-    def look(self, margins: tuple[int | None, ...] = (400, 400)) -> Look:
+    def look(self, margins: tuple[int | None, ...] = (400, 400)) -> PathSample:
         reported = []
         for total, squares in zip(self._sums, self._squares, strict=True):
             mean = total // self.cards
-            reported.append(SegmentLook(self.cards, mean, int((squares / self.cards - mean * mean) ** 0.5)))
-        return Look(tuple(reported), margins, self.boot)
+            reported.append(SegmentSample(self.cards, mean, int((squares / self.cards - mean * mean) ** 0.5)))
+        return PathSample(tuple(reported), margins, self.boot)
 
 
-def run(wear: Wear, reported: Told, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
+def run(wear: Wear, reported: MachineStatistics, decks: int, slower: dict[int, float], rng: Random, *, all_by: float = 1.0) -> Wear:
     for _ in range(decks):
         reported.deck([[round(60_000 * all_by * slower.get(s, 1.0) * rng.gauss(1, 0.03)) for s in range(5)]
                    for _ in range(53)])  # fmt: skip
-        wear = take(wear, reported.look())
+        wear = add_sample(wear, reported.look())
     return wear
 
 
 def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> None:
-    machine, wear = Told(1), Wear("SN1")
+    machine, wear = MachineStatistics(1), Wear("SN1")
     machine.deck([[50_000]] * 100)
-    wear = take(wear, machine.look())
+    wear = add_sample(wear, machine.look())
     assert wear.windows == ()  # what a machine did before it was known begins no window
     machine.deck([[60_000], [64_000]] * 106)
-    wear = take(wear, machine.look())
+    wear = add_sample(wear, machine.look())
     (window,) = wear.windows
     assert window.at == 212
     assert abs(window.means[0] - 62_000) <= 2
     assert 1_800**2 < window.variances[0] < 2_200**2
     machine.deck([[60_000]] * 211)
-    waiting = take(wear, machine.look())  # too few for a window yet
+    waiting = add_sample(wear, machine.look())  # too few for a window yet
     assert (waiting.windows, waiting.last, waiting.light) == (wear.windows, wear.last, ((400, 1), (400, 1)))
     machine.deck([[60_000]])
-    assert take(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
+    assert add_sample(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
 
 
 def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:
-    machine = Told(1)
+    machine = MachineStatistics(1)
     machine.deck([[60_000]] * 212)
-    wear = take(take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), (400, 400))), machine.look())
-    again = Told(1, boot=9)  # as many cards as before: only the boot says that they are others
+    wear = add_sample(add_sample(Wear("SN1"), PathSample((SegmentSample(0, 0, 0),), (400, 400))), machine.look())
+    again = MachineStatistics(1, boot=9)  # as many cards as before: only the boot says that they are others
     again.deck([[70_000]] * 212)
-    wear = take(wear, again.look())
+    wear = add_sample(wear, again.look())
     assert [window.at for window in wear.windows] == [212, 424]
     assert wear.windows[1].means == (70_000,)
 
 
 def test_what_all_segments_do_is_no_drift_and_what_one_does_alone_is() -> None:
     rng = Random(4)
-    wear, machine = run(Wear("SN1"), Told(), 40, {}, rng), Told()
+    wear, machine = run(Wear("SN1"), MachineStatistics(), 40, {}, rng), MachineStatistics()
     weather = wear
     for step in range(1, 40):
         weather = run(weather, machine, 2, {}, rng, all_by=1 + step / 100)
     assert judge(weather) == []
-    machine = Told()
+    machine = MachineStatistics()
     worn = wear
     for step in range(1, 40):
         worn = run(worn, machine, 2, {2: 1 + step / 100}, rng, all_by=1 + step / 200)
@@ -91,16 +91,16 @@ def test_what_all_segments_do_is_no_drift_and_what_one_does_alone_is() -> None:
             break
     assert [(each.signal, each.part) for each in result] == [("transit", 2)]
     assert 0 < result[0].fewest <= result[0].left <= Limits().horizon
-    assert judge(mended(worn)) == []
+    assert judge(restart_after_repair(worn)) == []
 
 
-def test_a_margin_that_sinks_is_told_with_the_cards_that_are_left() -> None:
+def test_a_falling_margin_is_reported_with_the_cards_that_are_left() -> None:
     rng = Random(5)
-    machine, wear = Told(), Wear("SN1")
+    machine, wear = MachineStatistics(), Wear("SN1")
     for deck in range(120):
         machine.deck([[round(60_000 * rng.gauss(1, 0.03)) for _ in range(5)] for _ in range(53)])
         margin = 400 - max(0, deck - 40) * 4  # four levels a deck: blind 100 decks later
-        wear = take(wear, machine.look((400, margin, None)))
+        wear = add_sample(wear, machine.look((400, margin, None)))
         if result := judge(wear):
             break
     (warned,) = result
@@ -110,12 +110,12 @@ def test_a_margin_that_sinks_is_told_with_the_cards_that_are_left() -> None:
 
 
 def test_a_history_does_not_grow_for_ever() -> None:
-    machine, wear = Told(1), take(Wear("SN1"), Look((SegmentLook(0, 0, 0),), ()))
-    for _ in range(drift.KEPT + 20):
+    machine, wear = MachineStatistics(1), add_sample(Wear("SN1"), PathSample((SegmentSample(0, 0, 0),), ()))
+    for _ in range(drift.MAX_WINDOWS + 20):
         machine.deck([[60_000]] * 1_000)
-        wear = take(wear, Look(machine.look().segments, ()))
-    assert len(wear.windows) == drift.KEPT
-    assert len(wear.base) == drift.BASE
+        wear = add_sample(wear, PathSample(machine.look().segments, ()))
+    assert len(wear.windows) == drift.MAX_WINDOWS
+    assert len(wear.base) == drift.BASE_WINDOWS
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-(10**6), 10**6)), min_size=5, max_size=12))
@@ -142,9 +142,9 @@ def test_a_life_is_its_seeds_and_no_seed_is_both_fitted_and_reported() -> None:
     assert not set(FIT) & set(REPORT)
     assert len(REPORT) * len(KINDS) * len(LAYOUTS) >= 200
     for kind in KINDS:
-        assert life(kind, 3) == life(kind, 3)
-        assert life(kind, 3) != life(kind, 4)
-        assert life(kind, 3) != life(kind, 3, "shoe")
+        assert draw_plan(kind, 3) == draw_plan(kind, 3)
+        assert draw_plan(kind, 3) != draw_plan(kind, 4)
+        assert draw_plan(kind, 3) != draw_plan(kind, 3, "shoe")
     assert history("fast_wear", 5).end == history("fast_wear", 5).end
 
 

@@ -13,24 +13,24 @@ from firmware_bridge.errors import VersionsDiffer
 from table_controller.cli import OK, main
 from table_controller.config import load_config
 from table_controller.journal import records as rec
-from table_controller.journal.accounts import book_of
+from table_controller.journal.accounts import read_money_book
 from table_controller.journal.migrations import FIRST_EDITION, state_schema
 from table_controller.journal.recovery import recover
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted, Booked
 from tests.support import first_edition as first
-from tests.support.boxes import Bench
-from tests.support.configs import lay_out
-from tests.support.core import DEALER, Floor
-from tests.support.prefixes import lead_on, restart
+from tests.support.boxes import BoxTestBench
+from tests.support.configs import write_config
+from tests.support.core import DEALER, IdealTable
+from tests.support.prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert main(list(words)) == OK
     return capsys.readouterr().out
 
@@ -38,7 +38,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize("name", ["played", "halfway", "box/journal"])
 def test_its_journals_verify(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = first.copied(name, tmp_path)
-    assert "hold" in said(capsys, "journal", "verify", str(folder))
+    assert "hold" in printed(capsys, "journal", "verify", str(folder))
 
 
 def test_its_export_verifies_by_the_arithmetic_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_its_export_verifies_by_the_arithmetic_of_its_time(capsys: pytest.Captur
 
 def test_its_journal_is_exported_anew_with_the_same_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = first.copied("played", tmp_path)
-    said(capsys, "journal", "export", str(folder), "--to", str(tmp_path / "anew"))
+    printed(capsys, "journal", "export", str(folder), "--to", str(tmp_path / "anew"))
     before, after = (json.loads((each / "manifest.json").read_bytes()) for each in (first.EXPORT, tmp_path / "anew"))
     assert after["head_after"] == before["head_after"]
     assert verify_export.main([str(tmp_path / "anew")]) == 0
@@ -62,16 +62,16 @@ def test_its_rounds_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (1, "progressive bet of $1.00 accepted"), (2, "hand pay paid"), (3, "award paid"), (4, "hit withdrawn"),
         (5, "void: the round does not count"),
     ):  # fmt: skip
-        assert words in said(capsys, "journal", "show", folder, str(number))
-    assert "the box stops in order" in said(capsys, "journal", "tail", "-n", "1", folder)
-    assert len(said(capsys, "journal", "tail", "-n", "9999", folder).splitlines()) > 400
-    assert book_of(first.copied("halfway", tmp_path)).meters.current == 10_000_840_000
+        assert words in printed(capsys, "journal", "show", folder, str(number))
+    assert "the box stops in order" in printed(capsys, "journal", "tail", "-n", "1", folder)
+    assert len(printed(capsys, "journal", "tail", "-n", "9999", folder).splitlines()) > 400
+    assert read_money_book(first.copied("halfway", tmp_path)).meters.current == 10_000_840_000
 
 
-def test_its_dossier_is_shown_and_its_steps_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_its_fault_report_is_shown_and_its_steps_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(first.copied("box/dossiers", tmp_path))
-    assert "jam in lift" in said(capsys, "fault", "--list", "--folder", folder)
-    output = said(capsys, "fault", "1", "--folder", folder)
+    assert "jam in lift" in printed(capsys, "fault", "--list", "--folder", folder)
+    output = printed(capsys, "fault", "1", "--folder", folder)
     assert "☑ return" in output
     assert "returns it to service" in output
 
@@ -83,17 +83,17 @@ def test_its_capture_is_read() -> None:
 
 
 def test_its_configuration_is_loaded(tmp_path: Path) -> None:
-    config = load_config(lay_out(tmp_path, first.CONFIGURATION.read_text("utf-8")))
+    config = load_config(write_config(tmp_path, first.CONFIGURATION.read_text("utf-8")))
     assert config.game == first.GAME
 
 
-def test_the_state_of_this_version_is_told_from_its_own() -> None:
+def test_the_state_of_this_version_is_distinguished_from_the_first_editions() -> None:
     assert state_schema() != FIRST_EDITION
 
 
 def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_the_meter_exact(tmp_path: Path) -> None:
     folder = first.copied("played", tmp_path)
-    floor = Floor(first.GAME)
+    floor = IdealTable(first.GAME)
     store, digests = first.opened(folder, floor)
     recovered = recover(store, floor.table, digests)
     assert recovered.migration is not None
@@ -101,10 +101,10 @@ def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_th
     assert recovered.steps == 0
     assert floor.state.money.book.meters.current == first.METER
     restart(floor, store.boot, Random(1))
-    lead_on(floor)
+    resume_play(floor)
     floor.bets = {1, 3}
     floor.play(ev.OpenRound(DEALER))
-    lead_on(floor)
+    resume_play(floor)
     assert (floor.phase, floor.round_.number) == (mc.IDLE, 7)
     bets = [d for _, decisions in floor.log for d in decisions if isinstance(d, BetAccepted)]
     assert len(bets) == 2
@@ -116,7 +116,7 @@ def test_its_journal_is_taken_over_between_rounds_and_the_table_plays_on_with_th
 
 
 def test_a_slip_that_it_used_documents_no_second_hand_pay_after_the_upgrade(tmp_path: Path) -> None:
-    floor = Floor(first.GAME)
+    floor = IdealTable(first.GAME)
     store, digests = first.opened(first.copied("played", tmp_path), floor)
     recover(store, floor.table, digests)
     steps = [rec.decode_step(record.body) for record in store.read(1) if record.kind == rec.STEP]
@@ -129,7 +129,7 @@ def test_a_slip_that_it_used_documents_no_second_hand_pay_after_the_upgrade(tmp_
 
 
 def test_its_journal_is_not_taken_over_in_the_middle_of_a_round(tmp_path: Path) -> None:
-    floor = Floor(first.GAME)
+    floor = IdealTable(first.GAME)
     store, digests = first.opened(first.copied("halfway", tmp_path), floor)
     with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open"):
         recover(store, floor.table, digests)
@@ -137,7 +137,7 @@ def test_its_journal_is_not_taken_over_in_the_middle_of_a_round(tmp_path: Path) 
 
 
 def test_its_meter_keeps_its_paytable_through_the_upgrade(tmp_path: Path) -> None:
-    floor = Floor(first.GAME, paytables={"progressive": "688a-progressive-2"})
+    floor = IdealTable(first.GAME, paytables={"progressive": "688a-progressive-2"})
     store, digests = first.opened(first.copied("played", tmp_path), floor)
     with pytest.raises(VersionsDiffer, match="688a-progressive-1 -> 688a-progressive-2"):
         recover(store, floor.table, digests)
@@ -147,7 +147,7 @@ def test_its_meter_keeps_its_paytable_through_the_upgrade(tmp_path: Path) -> Non
 def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from table_controller.journal import migrations
 
-    floor = Floor(first.GAME)
+    floor = IdealTable(first.GAME)
     store, digests = first.opened(first.copied("played", tmp_path), floor)
     ours = tuple(each for each in migrations.MIGRATIONS if not each.schemas)
     monkeypatch.setattr(migrations.migrate, "__kwdefaults__", {"migrations": ours})
@@ -156,12 +156,12 @@ def test_a_schema_that_is_not_listed_is_refused(tmp_path: Path, monkeypatch: pyt
     store.close()
 
 
-async def test_the_box_of_this_version_starts_on_its_journal_and_dossiers(tmp_path: Path) -> None:
-    from table_controller.controller.dossiers import Dossiers
+async def test_the_box_of_this_version_starts_on_its_journal_and_fault_reports(tmp_path: Path) -> None:
+    from table_controller.controller.dossiers import FaultReports
     from table_controller.journal import reader
 
     folder = first.copied("box/journal", tmp_path)
-    bench = Bench(tmp_path, first.GAME)
+    bench = BoxTestBench(tmp_path, first.GAME)
     bench.disk.records = list(reader.read(folder, 1))
     snapshot = reader.latest_snapshot(folder)
     assert snapshot is not None
@@ -172,15 +172,15 @@ async def test_the_box_of_this_version_starts_on_its_journal_and_dossiers(tmp_pa
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
         assert rec.decode_migration(migration.body).name == "second_edition"
-        box.dossiers = Dossiers(box, dossiers, threads=False)
-        assert box.running().table.state.money.book.meters.current == 10_000_000_000
+        box.fault_reports = FaultReports(box, dossiers, threads=False)
+        assert box.running_controller().table.state.money.book.meters.current == 10_000_000_000
     finally:
         await box.stop()
         bench.close()
 
 
 def test_a_document_of_its_time_moves_no_money_again(tmp_path: Path) -> None:
-    floor = Floor(first.GAME)
+    floor = IdealTable(first.GAME)
     store, digests = first.opened(first.copied("played", tmp_path), floor)
     recover(store, floor.table, digests)
     assert floor.state.money.book.documents == ["memo 7"], "the refused memo 8 moved nothing"

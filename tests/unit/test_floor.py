@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tools import floor as module
-from tools.floor import Floor, Lowered, fallen, parse, renewed, unexplained, written
+from tools.floor import ProofFloor, Lowered, fallen, parse, renewed, unexplained, written
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-BEFORE = Floor({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 120, 100, "an older fall"),))
+BEFORE = ProofFloor({"tests": 100, "killed, rules: permits": 7}, (Lowered("tests", 120, 100, "an older fall"),))
 
 
 def test_a_count_below_its_figure_is_named_with_both_and_one_above_is_no_fault() -> None:
@@ -35,15 +35,15 @@ def test_a_figure_that_fell_needs_a_new_entry_with_both_figures_and_a_reason() -
         (*BEFORE.lowered, Lowered("tests", 100, 90, "")),
         (*BEFORE.lowered, Lowered("killed, rules: permits", 100, 90, "another subject")),
     ):
-        assert len(unexplained(BEFORE, Floor(figures, entries))) == 1
+        assert len(unexplained(BEFORE, ProofFloor(figures, entries))) == 1
     explained = (*BEFORE.lowered, Lowered("tests", 100, 90, "two tests became one"))
-    assert unexplained(BEFORE, Floor(figures, explained)) == []
-    assert unexplained(BEFORE, Floor({"tests": 101, "killed, rules: permits": 7})) == []
+    assert unexplained(BEFORE, ProofFloor(figures, explained)) == []
+    assert unexplained(BEFORE, ProofFloor({"tests": 101, "killed, rules: permits": 7})) == []
 
 
 def test_a_reason_of_an_earlier_commit_does_not_explain_the_next_fall() -> None:
-    again = Floor({"tests": 120}, (Lowered("tests", 120, 100, "once"),))
-    assert unexplained(again, Floor({"tests": 100}, again.lowered)) != []
+    again = ProofFloor({"tests": 120}, (Lowered("tests", 120, 100, "once"),))
+    assert unexplained(again, ProofFloor({"tests": 100}, again.lowered)) != []
 
 
 def test_renewing_raises_figures_and_lowers_none_without_a_reason() -> None:
@@ -65,7 +65,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git = ["git", "-C", str(tmp_path), "-c", "user.name=test", "-c", "user.email=test@localhost"]
     subprocess.run([*git, "init", "-q"], check=True)
     for figure in (100, 110):
-        file.write_text(written(Floor({"tests": figure})))
+        file.write_text(written(ProofFloor({"tests": figure})))
         subprocess.run([*git, "add", "."], check=True)
         subprocess.run([*git, "commit", "-qm", str(figure)], check=True)
     return file
@@ -73,13 +73,13 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_changed_file_is_compared_with_the_last_commit_and_a_committed_one_with_its_parent(repository: Path) -> None:
     assert module.committed_before(repository.read_text()).figures == {"tests": 100}
-    assert module.committed_before(written(Floor({"tests": 90}))).figures == {"tests": 110}
+    assert module.committed_before(written(ProofFloor({"tests": 90}))).figures == {"tests": 110}
 
 
 def test_without_a_history_the_file_alone_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "FLOOR", tmp_path / "floor.toml")
-    assert module.committed_before("") == Floor()
+    assert module.committed_before("") == ProofFloor()
 
 
 @pytest.mark.parametrize(("counted", "code"), [(110, 0), (111, 0), (109, 1)])

@@ -14,7 +14,7 @@ from table_controller.diagnosis import store as report_store
 from table_controller.journal import former_names as fn
 from table_controller.journal import reader, recovery
 from table_controller.journal import records as rec
-from table_controller.journal.accounts import book_of
+from table_controller.journal.accounts import read_money_book
 from table_controller.journal.recovery import recover
 from tests.support import former_names as made_up
 from tests.support import second_edition as second
@@ -83,10 +83,10 @@ def test_rounds_lines_and_money_are_shown_the_same(
     def hits(folder: Path) -> str:
         return printed(capsys, "hits", "--journal", str(folder))
 
-    expected, book = shown(journals[0]), book_of(journals[0])
+    expected, book = shown(journals[0]), read_money_book(journals[0])
     request.getfixturevalue("one_more_version")
     assert shown(journals[1]) == expected
-    assert book_of(journals[1]) == book
+    assert read_money_book(journals[1]) == book
 
 
 def test_its_export_holds_the_stored_names_and_verifies(
@@ -134,7 +134,7 @@ def test_a_fault_report_and_its_steps_are_read(tmp_path: Path, request: pytest.F
     request.getfixturevalue("one_more_version")
     assert msgspec.structs.replace(report_store.read(folder, 1), version=expected.version) == expected
     assert report_store.steps_of(folder, 1) == steps
-    report_store.DossierStore(folder).note(1, steps[0])
+    report_store.FaultReportStore(folder).note(1, steps[0])
     assert report_store.steps_of(folder, 1) == [*steps, steps[0]]
 
 
@@ -232,5 +232,5 @@ def test_a_snapshot_of_this_version_is_left_as_it_is(tmp_path: Path) -> None:
     snapshot = reader.latest_snapshot(second.unpacked("pai_gow", tmp_path))
     assert snapshot is not None
     assert fn.renew_snapshot(snapshot.body, 1) is snapshot.body
-    kept = msgspec.msgpack.decode(fn.renew_snapshot(snapshot.body, rec.VERSION), type=recovery.Kept)
+    kept = msgspec.msgpack.decode(fn.renew_snapshot(snapshot.body, rec.VERSION), type=recovery.Snapshot)
     assert kept.version == rec.VERSION

@@ -17,7 +17,7 @@ KEY = bytes(32)
 def wire_of(n: int, payload: bytes = b"\x92d\x01", *, sealed: bool = True) -> bytes:
     """One valid frame with sequence number n."""
     if not sealed:
-        return fr.to_wire(fr.head(0, fr.HANDSHAKE, n, 0, fr.NO_RE, 0) + payload)
+        return fr.to_wire(fr.pack_header(0, fr.HANDSHAKE, n, 0, fr.NO_RE, 0) + payload)
     return fr.to_wire(*Sealer(KEY).seal(0, fr.EVENT, n, fr.FIRST_SEQ, fr.NO_RE, payload))
 
 
@@ -55,7 +55,7 @@ def test_arbitrary_bytes_in_arbitrary_chunks_never_raise_never_grow_and_are_all_
 
 
 @given(st.lists(st.tuples(no_delimiter, st.binary(max_size=fr.MAX_PAYLOAD)), min_size=1, max_size=6), sizes)
-def test_after_noise_every_frame_behind_a_delimiter_is_found_whatever_the_chunks(
+def test_after_noise_every_frame_after_a_delimiter_is_found_in_any_chunks(
     parts: list[tuple[bytes, bytes]], cuts: list[int]
 ) -> None:
     stream = b"".join(junk + b"\0" + wire_of(n, payload) for n, (junk, payload) in enumerate(parts, 1))
@@ -102,20 +102,20 @@ def test_every_single_bit_flip_is_refused_and_counted(payload: bytes, sealed: bo
 @pytest.mark.parametrize("first", [0x00, 0x20, 0xF1, 0x14, 0x18, 0x1F], ids=lambda first: f"first byte {first:#04x}")
 def test_another_version_or_an_unknown_flag_is_counted_and_dropped(first: int) -> None:
     framer = Framer()
-    assert framer.feed(fr.to_wire(bytes([first]) + fr.head(0, fr.ACK, 0, 0, 0, 0)[1:] + bytes(8))) == []
+    assert framer.feed(fr.to_wire(bytes([first]) + fr.pack_header(0, fr.ACK, 0, 0, 0, 0)[1:] + bytes(8))) == []
     assert framer.counters.bad_header == 1
 
 
 @pytest.mark.parametrize("type_", [0, 7, 255])
 def test_an_unknown_type_is_counted_and_dropped(type_: int) -> None:
     framer = Framer()
-    assert framer.feed(fr.to_wire(fr.head(0, type_, 0, 0, 0, 0))) == []
+    assert framer.feed(fr.to_wire(fr.pack_header(0, type_, 0, 0, 0, 0))) == []
     assert framer.counters.bad_header == 1
 
 
 def test_a_sealed_frame_without_room_for_its_mac_is_counted_and_dropped() -> None:
     framer = Framer()
-    assert framer.feed(fr.to_wire(fr.head(fr.SEALED, fr.ACK, 0, 0, 0, 0) + bytes(fr.MAC_SIZE - 1))) == []
+    assert framer.feed(fr.to_wire(fr.pack_header(fr.SEALED, fr.ACK, 0, 0, 0, 0) + bytes(fr.MAC_SIZE - 1))) == []
     assert framer.counters.bad_header == 1
 
 

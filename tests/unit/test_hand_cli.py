@@ -11,7 +11,7 @@ import pytest
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
-from table_controller.rulebook.settlement.one_hand import Ask, appraise
+from table_controller.rulebook.settlement.one_hand import AppraisalRequest, appraise_hand
 
 ROYAL = "As Ks Qs Js Ts Kd Qd"
 
@@ -102,7 +102,7 @@ def test_a_wager_against_the_dealer(capsys: pytest.CaptureFixture[str]) -> None:
         ((), "name a game and its cards"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_answered(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
+def test_impossible_questions_are_refused(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
     assert output in refused(capsys, *words)
 
 
@@ -159,11 +159,11 @@ def test_every_wager_of_every_game_can_be_asked_about(game: str) -> None:
     for wager in edition.wagers:
         if (game, wager.name) == ("over_under", "ante"):
             continue
-        answer = appraise(Ask(game=game, cards=cards, wager=wager.name, dealer=dealer))
+        answer = appraise_hand(AppraisalRequest(game=game, cards=cards, wager=wager.name, dealer=dealer))
         assert len(answer.results) == len(wager.tables)
         assert all(result.wager == wager.name for result in answer.results)
 
 
 def test_an_unknown_game_in_data() -> None:
     with pytest.raises(BadHand, match="there is no game poker; the games are asia_poker"):
-        appraise(Ask(game="poker", cards=ROYAL))
+        appraise_hand(AppraisalRequest(game="poker", cards=ROYAL))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from table_controller.rulebook.cards import parse
+from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, saigon
 from table_controller.rulebook.hands.ranking import describe
 from tests.support.clauses import clauses
@@ -14,7 +14,7 @@ from tests.support.clauses import clauses
 
 def four(text: str, *, low_flush: bool = False, low_straight: bool = False) -> int:
     rank_of = asia.strength(wheel_lowest_straight_flush=low_flush, wheel_lowest_straight=low_straight)
-    return rank_of(parse(text))
+    return rank_of(parse_cards(text))
 
 
 def falling(*worths: int) -> None:
@@ -32,7 +32,7 @@ def test_the_four_card_classes_from_four_aces_down() -> None:
 
 
 @clauses("575.6(b)(3)", "575.6(b)(6)")
-def test_the_wheel_is_lowest_where_the_submission_says_so_each_for_itself() -> None:
+def test_the_wheel_is_lowest_where_the_submission_chooses_it_for_each_class() -> None:
     flushes, straights = ("As 2s 3s 4s", "5s 4s 3s 2s", "Ks Qs Js Ts"), ("As 2h 3s 4s", "5s 4h 3s 2s", "Ks Qh Js Ts")
     for low_flush in (False, True):
         for low_straight in (False, True):
@@ -84,13 +84,13 @@ def test_medium_and_low_hands() -> None:
     ],
 )
 def test_a_setting_of_asia_poker(hands: tuple[str, str, str], clause: str | None) -> None:
-    assert asia.foul([parse(hand) for hand in hands], asia.strength()) == clause
+    assert asia.foul_clause([parse_cards(hand) for hand in hands], asia.strength()) == clause
 
 
 def bonus(text: str) -> set[str]:
-    cards = parse(text)
+    cards = parse_cards(text)
     assert len(cards) == 7
-    return set(holds.words(asia.held(cards)))
+    return set(holds.feature_names(asia.bonus_features(cards)))
 
 
 @clauses("575.6(d)", "575.6(d)(7)")
@@ -126,10 +126,10 @@ def test_bonus_hands_of_asia_poker(cards: str, word: str, fits: bool) -> None:
 
 @clauses("680a.6(a)", "680a.6(a)(4)")
 def test_values_of_saigon() -> None:
-    assert [saigon.values(card) for card in parse("As 2s 9s Ts Js Qs Ks")] == [
+    assert [saigon.values(card) for card in parse_cards("As 2s 9s Ts Js Qs Ks")] == [
         (1,), (2,), (9,), (10,), (10,), (10,), (10,)
     ]  # fmt: skip
-    assert saigon.values(parse("Jk")[0]) == (3, 6, 9)
+    assert saigon.values(parse_cards("Jk")[0]) == (3, 6, 9)
 
 
 @clauses("680a.6(b)", "680a.1:Showdown hand")
@@ -143,7 +143,7 @@ def test_values_of_saigon() -> None:
     ],
 )  # fmt: skip
 def test_point_counts(cards: str, count: int) -> None:
-    assert saigon.point_count(parse(cards)) == count
+    assert saigon.point_count(parse_cards(cards)) == count
 
 
 @clauses("680a.6(b)")
@@ -153,22 +153,22 @@ def test_a_joker_in_the_showdown_hand_never_makes_five() -> None:
 
 @clauses("680a.1:Qualify", "680a.11(b)(1)", "680a.11(b)(2)")
 def test_the_texts_own_hand_qualifies_with_twenty() -> None:
-    result = saigon.best_set(parse("Jk 8s 6d 5h 2c"))
+    result = saigon.best_set(parse_cards("Jk 8s 6d 5h 2c"))
     assert (result.qualifies, result.point_count) == (True, 10)
-    assert set(result.three) == set(parse("Jk 6d 5h"))
-    assert set(result.showdown) == set(parse("8s 2c"))
-    assert saigon.qualifies(parse("Ts Jd Kh"))
-    assert saigon.qualifies(parse("As 2d 7h"))
-    assert not saigon.qualifies(parse("As 2d 8h"))
-    assert not saigon.best_set(parse("As 2d 2h As 2s")).qualifies
+    assert set(result.three) == set(parse_cards("Jk 6d 5h"))
+    assert set(result.showdown) == set(parse_cards("8s 2c"))
+    assert saigon.qualifies(parse_cards("Ts Jd Kh"))
+    assert saigon.qualifies(parse_cards("As 2d 7h"))
+    assert not saigon.qualifies(parse_cards("As 2d 8h"))
+    assert not saigon.best_set(parse_cards("As 2d 2h As 2s")).qualifies
 
 
 @clauses("680a.11(c)")
 def test_of_several_qualifying_sets_the_highest_point_count_is_taken() -> None:
-    splits = {results.point_count for results in saigon.settings(parse("As Ad 3h 4c Jk")) if results.qualifies}
+    splits = {results.point_count for results in saigon.settings(parse_cards("As Ad 3h 4c Jk")) if results.qualifies}
     assert splits == {2, 5}  # as the reading works it out (S4)
-    assert saigon.best_set(parse("As Ad 3h 4c Jk")).point_count == 5
-    for cards in (parse("Ts 9d As 5h 5c"), parse("Ks Qd 4h 6c 7s")):  # without a joker the choice does not matter
+    assert saigon.best_set(parse_cards("As Ad 3h 4c Jk")).point_count == 5
+    for cards in (parse_cards("Ts 9d As 5h 5c"), parse_cards("Ks Qd 4h 6c 7s")):  # without a joker the choice does not matter
         assert len({results.point_count for results in saigon.settings(cards) if results.qualifies}) == 1
 
 
@@ -194,7 +194,7 @@ def test_of_several_qualifying_sets_the_highest_point_count_is_taken() -> None:
     ],
 )
 def test_bonus_hands_of_saigon(cards: str, word: str, fits: bool) -> None:
-    assert (word in holds.words(saigon.held(parse(cards)))) is fits
+    assert (word in holds.feature_names(saigon.bonus_features(parse_cards(cards)))) is fits
 
 
 # --- Over/Under -------------------------------------------------------------------------------------------------------
@@ -202,10 +202,10 @@ def test_bonus_hands_of_saigon(cards: str, word: str, fits: bool) -> None:
 
 @clauses("686a.3(d)")
 def test_totals_of_over_under() -> None:
-    assert over_under.total(parse("As Ah Ad")) == 33
-    assert over_under.total(parse("2s 2h 2d")) == 6
-    assert over_under.total(parse("Ks Th Jd")) == 30
-    assert over_under.total(parse("9s 2h Qd")) == 21
+    assert over_under.total(parse_cards("As Ah Ad")) == 33
+    assert over_under.total(parse_cards("2s 2h 2d")) == 6
+    assert over_under.total(parse_cards("Ks Th Jd")) == 30
+    assert over_under.total(parse_cards("9s 2h Qd")) == 21
     whole = [*over_under.UNDER_18, *over_under.HOUSE, *over_under.OVER_23]
     assert whole == list(range(6, 34))
 
@@ -214,7 +214,7 @@ def test_totals_of_over_under() -> None:
 
 
 def wild(text: str) -> int:
-    return dj_wild.strength(parse(text))
+    return dj_wild.strength(parse_cards(text))
 
 
 @clauses("687a.6(a)", "687a.6(c)")
@@ -271,16 +271,16 @@ def test_wild_cards(hand: str, as_if: str) -> None:
     ],
 )
 def test_natural_and_wild_columns(hand: str, paid: tuple[str, str]) -> None:
-    result, column = dj_wild.paid_class(parse(hand))
+    result, column = dj_wild.paid_class(parse_cards(hand))
     assert (result.name, column) == paid
 
 
 @clauses("687a.6(d)", "687a.11(f)(1)")
 def test_the_progressive_replaces_the_joker_and_knows_no_wild_card() -> None:
-    cards = parse("2s 2h 2d 2c Jk")
-    played = dj_wild.progressive_hand(cards, parse("As")[0])
-    assert played == parse("2s 2h 2d 2c As")
-    assert "four_of_a_kind" in holds.words(dj_wild.progressive_held(played, twos_wild=False))  # as W23 says
-    pair = dj_wild.progressive_hand(parse("Ks Kh 2d 9c 4s"), None)
-    assert "three_of_a_kind" not in holds.words(dj_wild.progressive_held(pair, twos_wild=False))
-    assert "three_of_a_kind" in holds.words(dj_wild.progressive_held(pair, twos_wild=True))
+    cards = parse_cards("2s 2h 2d 2c Jk")
+    played = dj_wild.progressive_hand(cards, parse_cards("As")[0])
+    assert played == parse_cards("2s 2h 2d 2c As")
+    assert "four_of_a_kind" in holds.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 says
+    pair = dj_wild.progressive_hand(parse_cards("Ks Kh 2d 9c 4s"), None)
+    assert "three_of_a_kind" not in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=False))
+    assert "three_of_a_kind" in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=True))

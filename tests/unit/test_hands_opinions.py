@@ -13,34 +13,34 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from table_controller.rulebook.cards import JOKER, NOTATION, parse
+from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
 from table_controller.rulebook.hands import asia, dj_wild, holds, pai_gow, saigon
-from table_controller.rulebook.hands.ranking import Class, class_of
-from table_controller.rulebook.payback.classes import hands
+from table_controller.rulebook.hands.ranking import HandClass, class_of
+from table_controller.rulebook.payback.classes import hand_classes
 from tests.support import slow_hands
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from tests.support.slow_hands import Worth
+    from tests.support.slow_hands import HandWorth
 
 SUITS = list(permutations(range(4)))
 # Every card under every way to name the suits anew.
 ANEW = [[*(card & ~3 | suits[card & 3] for card in range(JOKER)), JOKER] for suits in SUITS]
-CLASS_NAMES = {each: each.name.lower().replace("_", " ") for each in Class}
+CLASS_NAMES = {each: each.name.lower().replace("_", " ") for each in HandClass}
 
 
 def written(cards: Iterable[int]) -> list[str]:
     return [NOTATION[card] for card in cards]
 
 
-def agree(rankings: dict[int, Worth]) -> None:
+def agree(rankings: dict[int, HandWorth]) -> None:
     """The fast numbers stand in the same order as the slow lists; each fast number was checked to have one list."""
     in_order = [rankings[fast] for fast in sorted(rankings)]
     assert all(lower < higher for lower, higher in pairwise(in_order))
 
 
-def compared(rankings: dict[int, Worth], cards: Sequence[int], fast: int, slow: Worth) -> None:
+def compared(rankings: dict[int, HandWorth], cards: Sequence[int], fast: int, slow: HandWorth) -> None:
     assert rankings.setdefault(fast, slow) == slow, f"{' '.join(written(cards))}: {fast:x} {rankings[fast]} {slow}"
 
 
@@ -50,14 +50,14 @@ def renamed(cards: Sequence[int]) -> set[tuple[int, ...]]:
 
 
 def every(step: int, size: int, *, joker: bool = True) -> Iterable[tuple[tuple[int, ...], int]]:
-    return islice(hands(size, joker=joker), 0, None, step)
+    return islice(hand_classes(size, joker=joker), 0, None, step)
 
 
 def five_card_rankings(step: int) -> int:
     """Compare one class in `step`, every hand of it; return how many hands that were."""
     seen = 0
-    limited: dict[int, Worth] = {}
-    wild: dict[int, Worth] = {}
+    limited: dict[int, HandWorth] = {}
+    wild: dict[int, HandWorth] = {}
     for cards, weight in every(step, 5):
         words = written(cards)
         slow_limited, slow_wild = slow_hands.five_688a(words), slow_hands.five_687a(words)
@@ -81,12 +81,12 @@ def what_five_cards_hold(step: int) -> int:
     seen = 0
     for cards, weight in every(step, 5):
         words = written(cards)
-        slow = slow_hands.held(words, fully_wild=False), slow_hands.held(words, fully_wild=True)
-        text = {(saigon.held(hand), holds.fully_wild(hand)) for hand in renamed(cards)}
+        slow = slow_hands.held_features(words, fully_wild=False), slow_hands.held_features(words, fully_wild=True)
+        text = {(saigon.bonus_features(hand), holds.with_wild_joker(hand)) for hand in renamed(cards)}
         assert len(text) == 1, f"{words}: the names of the suits matter"
         ((limited, wild),) = text
-        assert set(holds.words(limited)) == slow[0], words
-        assert set(holds.words(wild)) == slow[1], words
+        assert set(holds.feature_names(limited)) == slow[0], words
+        assert set(holds.feature_names(wild)) == slow[1], words
         seen += weight
     return seen
 
@@ -95,7 +95,7 @@ def four_card_rankings(step: int) -> int:
     seen = 0
     for low_flush, low_straight in ((False, False), (True, False), (False, True), (True, True)):
         fast = asia.strength(wheel_lowest_straight_flush=low_flush, wheel_lowest_straight=low_straight)
-        rankings: dict[int, Worth] = {}
+        rankings: dict[int, HandWorth] = {}
         for cards, weight in every(step, 4):
             slow = slow_hands.four_575(written(cards), 4 if low_flush else 14, 4 if low_straight else 14)
             for hand in renamed(cards):
@@ -105,16 +105,16 @@ def four_card_rankings(step: int) -> int:
     return seen
 
 
-def seven_card_rankings(number: int, seed: int, best: Callable[[Sequence[int]], Worth]) -> None:
+def seven_card_rankings(number: int, seed: int, best: Callable[[Sequence[int]], HandWorth]) -> None:
     rng = random.Random(seed)
-    rankings: dict[int, Worth] = {}
+    rankings: dict[int, HandWorth] = {}
     for _ in range(number):
         cards = rng.sample(range(53), 7)
         compared(rankings, cards, pai_gow.strength(cards), best(cards))
     agree(rankings)
 
 
-def best_of_seven(cards: Sequence[int]) -> Worth:
+def best_of_seven(cards: Sequence[int]) -> HandWorth:
     return slow_hands.best_688a(written(cards))
 
 
@@ -137,7 +137,7 @@ class EveryFive:
         assert len(order) < 0xFFFF
         assert 0xFFFF not in self._orders
 
-    def best(self, cards: Sequence[int]) -> Worth:
+    def best(self, cards: Sequence[int]) -> HandWorth:
         """The best five of seven cards: all twenty-one are tried."""
         first, second, third, fourth, fifth = PLACES
         orders = self._orders
@@ -154,8 +154,8 @@ def what_seven_cards_hold(number: int, seed: int) -> None:
         cards = rng.sample(range(53), 7)
         words = written(cards)
         for wild in (False, True):
-            fast = set(holds.words(pai_gow.held(cards, fully_wild=wild)))
-            assert fast == slow_hands.held(words, fully_wild=wild), words
+            fast = set(holds.feature_names(pai_gow.seven_card_features(cards, fully_wild=wild)))
+            assert fast == slow_hands.held_features(words, fully_wild=wild), words
 
 
 def rare_sevens() -> Iterable[list[str]]:
@@ -199,15 +199,15 @@ def test_rare_seven_card_hands() -> None:
     for words in islice(rare_sevens(), 0, None, 3):
         cards = [NOTATION.index(word) for word in words]
         for wild in (False, True):
-            fast = set(holds.words(pai_gow.held(cards, fully_wild=wild)))
-            assert fast == slow_hands.held(words, fully_wild=wild), words
+            fast = set(holds.feature_names(pai_gow.seven_card_features(cards, fully_wild=wild)))
+            assert fast == slow_hands.held_features(words, fully_wild=wild), words
         number += 1
     assert number > 1400
 
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_all_low_and_medium_hands(size: int) -> None:
-    by_game: tuple[dict[int, Worth], dict[int, Worth]] = ({}, {})
+    by_game: tuple[dict[int, HandWorth], dict[int, HandWorth]] = ({}, {})
     for cards in combinations(range(53), size):
         slow = slow_hands.two_cards(written(cards))
         for rankings, strength in zip(by_game, (pai_gow.strength, asia.strength()), strict=True):
@@ -245,8 +245,8 @@ def test_what_two_hundred_thousand_seven_card_hands_hold(seed: int) -> None:
     what_seven_cards_hold(200_000, seed)
 
 
-def test_every_class_has_a_name_that_the_slow_opinion_knows() -> None:
+def test_every_class_has_a_name_that_the_reference_knows() -> None:
     known = {*slow_hands.ORDER_688A, *slow_hands.ORDER_687A, *slow_hands.ORDER_575}
     assert {*CLASS_NAMES.values()} == known
-    royal = pai_gow.strength(parse("As Ks Qs Js Ts"))
-    assert class_of(royal) is Class.ROYAL_FLUSH
+    royal = pai_gow.strength(parse_cards("As Ks Qs Js Ts"))
+    assert class_of(royal) is HandClass.ROYAL_FLUSH

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from table_controller.rulebook.cards import parse
+from table_controller.rulebook.cards import parse_cards
 from table_controller.rulebook.hands import holds, pai_gow
 from table_controller.rulebook.hands.ranking import describe
 from tests.support.clauses import clauses
 
 
 def strength(text: str) -> int:
-    return pai_gow.strength(parse(text))
+    return pai_gow.strength(parse_cards(text))
 
 
 def held(text: str, *, fully_wild: bool = False) -> set[str]:
-    cards = parse(text)
+    cards = parse_cards(text)
     assert len(cards) == 7
-    return set(holds.words(pai_gow.held(cards, fully_wild=fully_wild)))
+    return set(holds.feature_names(pai_gow.seven_card_features(cards, fully_wild=fully_wild)))
 
 
 def falling(*hands: str) -> None:
@@ -109,7 +109,7 @@ def test_the_best_five_of_seven() -> None:
     ],
 )
 def test_a_setting_is_right_or_foul_by_its_clause(high: str, low: str, clause: str | None) -> None:
-    assert pai_gow.foul((parse(high), parse(low))) == clause
+    assert pai_gow.foul_clause((parse_cards(high), parse_cards(low))) == clause
 
 
 @clauses("688a.1:Ace High Pai Gow")
@@ -130,7 +130,7 @@ def test_a_setting_is_right_or_foul_by_its_clause(high: str, low: str, clause: s
     ],
 )
 def test_ace_high_pai_gow(cards: str, ace_high: bool) -> None:
-    assert pai_gow.is_ace_high(parse(cards)) is ace_high
+    assert pai_gow.is_ace_high(parse_cards(cards)) is ace_high
 
 
 @clauses("688a.6(e)", "688a.6(f)")
@@ -173,7 +173,7 @@ def test_three_pair_is_held_by_seven_cards_only() -> None:
 
 
 @clauses("688a.6(f)(6)", "688a.6(f)")
-def test_the_joker_is_fully_wild_only_where_a_table_says_so() -> None:
+def test_the_joker_is_fully_wild_only_where_a_table_states_it() -> None:
     quads = "Ks Kh Kd Kc Jk 4s 2d"
     assert "five_of_a_kind" in held(quads, fully_wild=True)
     assert "five_of_a_kind" not in held(quads)

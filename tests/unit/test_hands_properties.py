@@ -23,16 +23,16 @@ def turned(cards: list[int], suits: list[int]) -> list[int]:
 
 def worths(cards: list[int]) -> list[object]:
     """Everything that any game says of a hand of this size."""
-    results: list[object] = [pai_gow.strength(cards), holds.limited(cards), holds.fully_wild(cards)]
+    results: list[object] = [pai_gow.strength(cards), holds.with_limited_joker(cards), holds.with_wild_joker(cards)]
     match len(cards):
         case 4:
             results += [asia.strength()(cards), asia.strength(wheel_lowest_straight=True)(cards)]
         case 5:
             best = saigon.best_set(cards)
             results += [dj_wild.strength(cards), dj_wild.paid_class(cards), best.qualifies, best.point_count]
-            results += [holds.twos_wild(cards)]
+            results += [holds.with_wild_twos(cards)]
         case 7:
-            results += [pai_gow.held(cards), pai_gow.held(cards, fully_wild=True), asia.held(cards)]
+            results += [pai_gow.seven_card_features(cards), pai_gow.seven_card_features(cards, fully_wild=True), asia.bonus_features(cards)]
             results += [pai_gow.is_ace_high(cards)]
     return results
 
@@ -54,9 +54,9 @@ def test_a_card_more_never_makes_a_hand_worse(cards: list[int]) -> None:
     for size in (5, 6):
         fewer, more = cards[:size], cards[: size + 1]
         assert pai_gow.strength(more) >= pai_gow.strength(fewer)
-        for hold in (holds.limited, holds.fully_wild):
+        for hold in (holds.with_limited_joker, holds.with_wild_joker):
             assert (
-                hold(fewer) & ~hold(more) & ~holds.bits("royal_flush_natural", "seven_card_natural_straight_flush") == 0
+                hold(fewer) & ~hold(more) & ~holds.feature_bits("royal_flush_natural", "seven_card_natural_straight_flush") == 0
             )
 
 
@@ -67,7 +67,7 @@ def test_seven_cards_are_worth_their_best_five(cards: list[int]) -> None:
 
 @given(hands(7))
 def test_the_fully_wild_joker_holds_all_that_the_limited_one_does(cards: list[int]) -> None:
-    assert pai_gow.held(cards) & ~pai_gow.held(cards, fully_wild=True) == 0
+    assert pai_gow.seven_card_features(cards) & ~pai_gow.seven_card_features(cards, fully_wild=True) == 0
 
 
 @given(hands(5), CARD)

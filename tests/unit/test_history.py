@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from firmware_bridge.errors import ConfigurationError
-from simulators.house.table import House
+from simulators.house.table import CasinoTable
 from simulators.virtual_time import run_virtual
 from table_controller.cli import OK, USAGE, main
 from table_controller.cli import jams as command
-from table_controller.controller.wear import FOLDER, WearBook
-from table_controller.diagnosis.dossier import Account, Dossier, Halt, Level, Machine
+from table_controller.controller.wear import WEAR_FOLDER, WearStore
+from table_controller.diagnosis.dossier import CardAccount, FaultReport, MachineHalt, Level, MachineIdentity
 from table_controller.diagnosis.drift import Wear, Window
-from table_controller.diagnosis.follows import follows, tail
-from table_controller.diagnosis.history import REPEAT, Fault, History, Known, Row, between, middle
-from table_controller.diagnosis.page import page
-from table_controller.diagnosis.store import DossierStore
-from table_controller.diagnosis.summary import hour, summed, when
+from table_controller.diagnosis.follows import find_pattern, binomial_tail
+from table_controller.diagnosis.history import REPEAT_CARDS, FaultRecord, FaultHistory, ReportedFault, HistoryRow, cards_between, median
+from table_controller.diagnosis.page import render_page
+from table_controller.diagnosis.store import FaultReportStore
+from table_controller.diagnosis.summary import hour, summarize, format_time
 from table_controller.journal.store import Policy
-from tests.support.journals import opened, quick_folder
+from tests.support.journals import open_journal, quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,15 +33,15 @@ _NS = 1_000_000_000
 _EVENING = 1_931_544_000 * _NS  # 2031-03-17 20:00 UTC
 
 
-def row(seq: int, second: int, event: dict[str, Any], *decisions: dict[str, Any]) -> Row:
-    return Row(seq, _EVENING + second * _NS, event, list(decisions))
+def row(seq: int, second: int, event: dict[str, Any], *decisions: dict[str, Any]) -> HistoryRow:
+    return HistoryRow(seq, _EVENING + second * _NS, event, list(decisions))
 
 
 def moved(what: str, state: str) -> dict[str, Any]:
     return {"type": "Moved", "what": what, "state": state}
 
 
-def jam(seq: int, second: int, slot: str = "shuffler.1", *, reason: int = 430) -> list[Row]:
+def jam(seq: int, second: int, slot: str = "shuffler.1", *, reason: int = 430) -> list[HistoryRow]:
     """A jam and the way back, as the core journals them; 20 records, two minutes."""
     return [
         row(seq, second, {"type": "SlotChanged", "slot": slot, "trigger": "fault"}, moved(f"slot {slot}", "faulted"),
@@ -56,17 +56,17 @@ def jam(seq: int, second: int, slot: str = "shuffler.1", *, reason: int = 430) -
     ]  # fmt: skip
 
 
-def shuffle(seq: int, second: int, deck: str, slot: str = "shuffler.1") -> list[Row]:
+def shuffle(seq: int, second: int, deck: str, slot: str = "shuffler.1") -> list[HistoryRow]:
     return [
         row(seq, second, {"type": "CardsInserted", "slot": slot}, moved(f"deck {deck}", "in_device")),
         row(seq + 1, second + 40, {"type": "ShuffleEnded", "slot": slot, "count": 53, "shuffled": True}),
     ]
 
 
-def folded(rows: list[Row], known: list[Known] | None = None, since: int = 0) -> History:
-    history = History(known, since)
+def folded(rows: list[HistoryRow], known: list[ReportedFault] | None = None, since: int = 0) -> FaultHistory:
+    history = FaultHistory(known, since)
     for each in rows:
-        history.take(each)
+        history.add_row(each)
     return history.finish()
 
 
@@ -82,10 +82,10 @@ def test_a_fault_has_its_reason_deck_times_and_the_cards_before_it() -> None:
     times = (fault.acknowledged_ns, fault.cleared_ns, fault.returned_ns)
     assert [fault.waited(at) for at in times] == [30, 90, 120]
     assert history.uses["shuffler.1"].by_deck == {"blue": 53, "red": 53}
-    assert between(history.faults, 106) == 106
+    assert cards_between(history.faults, 106) == 106
 
 
-def test_what_needed_a_technician_or_was_given_up_is_a_failure_and_the_rest_is_not() -> None:
+def test_a_fault_that_needed_a_technician_or_took_the_device_out_of_service_is_a_failure() -> None:
     plain, given_up, repaired = jam(10, 0), jam(30, 1_000), jam(50, 2_000)
     given_up.insert(2, row(32, 1_010, {"type": "SlotOrdered", "slot": "shuffler.1", "act": "give_up",
                                        "who": {"role": "floorperson"}}))  # fmt: skip
@@ -108,7 +108,7 @@ def test_a_fault_that_is_still_there_has_no_end_and_one_without_a_latch_ends_wit
 
 def test_the_same_fault_within_ten_decks_is_that_one_again() -> None:
     rows = jam(10, 0)
-    for n in range(REPEAT // 53):
+    for n in range(REPEAT_CARDS // 53):
         rows += shuffle(20 + 2 * n, 200 + 60 * n, "blue")
     rows += jam(60, 1_000) + shuffle(70, 2_000, "blue")
     for n in range(20):
@@ -117,14 +117,14 @@ def test_the_same_fault_within_ten_decks_is_that_one_again() -> None:
     assert [fault.repeats for fault in folded(rows).faults] == [None, 10, None]
 
 
-def test_dossiers_add_segment_and_cause_by_slot_and_time() -> None:
+def test_fault_reports_add_segment_and_cause_by_slot_and_time() -> None:
     known = [
-        Known("shuffler.1", _EVENING + _NS, "lift", "a worn roller", "7", staff=False),
-        Known("shuffler.1", _EVENING + 500 * _NS, "feed", "a bent card", "8"),
-        Known("shoe.1", _EVENING, "exit", "dust", "9"),
+        ReportedFault("shuffler.1", _EVENING + _NS, "lift", "a worn roller", "7", staff=False),
+        ReportedFault("shuffler.1", _EVENING + 500 * _NS, "feed", "a bent card", "8"),
+        ReportedFault("shoe.1", _EVENING, "exit", "dust", "9"),
     ]
     (fault,) = folded(jam(10, 0), known).faults
-    assert (fault.segment, fault.cause, fault.dossier, fault.kind) == ("lift", "a worn roller", "7", "failure")
+    assert (fault.segment, fault.cause, fault.report, fault.kind) == ("lift", "a worn roller", "7", "failure")
 
 
 def test_since_leaves_out_older_faults_and_cards_but_knows_which_deck_was_inside() -> None:
@@ -146,9 +146,9 @@ def test_a_cover_card_or_a_no_roll_is_no_fault_of_a_device() -> None:
 
 
 def test_chances_are_exact() -> None:
-    assert tail(3, 3, Fraction(1, 2)) == Fraction(1, 8)
-    assert tail(0, 5, Fraction(1, 3)) == 1
-    assert tail(1, 2, Fraction(1, 3)) == 1 - Fraction(4, 9)
+    assert binomial_tail(3, 3, Fraction(1, 2)) == Fraction(1, 8)
+    assert binomial_tail(0, 5, Fraction(1, 3)) == 1
+    assert binomial_tail(1, 2, Fraction(1, 3)) == 1 - Fraction(4, 9)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_chances_are_exact() -> None:
 def test_a_fault_follows_the_deck_the_machine_or_neither(
     faults: dict[tuple[str, str], int], cards: dict[tuple[str, str], int], what: str, name: str
 ) -> None:
-    result = follows(faults, cards)
+    result = find_pattern(faults, cards)
     assert (result.what, result.name) == (what, name)
     assert result.sentence().endswith(".")
 
@@ -178,9 +178,9 @@ def test_a_fault_follows_the_deck_the_machine_or_neither(
 def test_chance_alone_hardly_ever_blames_a_deck() -> None:
     """Ten faults fall on two decks in every way that they can, each as often as chance does it."""
     blamed = sum(
-        tail(k, 10, Fraction(1, 2)) - tail(k + 1, 10, Fraction(1, 2))
+        binomial_tail(k, 10, Fraction(1, 2)) - binomial_tail(k + 1, 10, Fraction(1, 2))
         for k in range(11)
-        if follows(
+        if find_pattern(
             {("s", "red"): k, ("s", "blue"): 10 - k}, {("s", "red"): 500, ("s", "blue"): 500}
         ).what == "deck"
     )  # fmt: skip
@@ -191,7 +191,7 @@ def test_chance_alone_hardly_ever_blames_a_deck() -> None:
 
 
 async def _bad_evening() -> list[Any]:
-    house = House("face_up_pai_gow", seed=3)
+    house = CasinoTable("face_up_pai_gow", seed=3)
     try:
         await house.open("blue", "red")
         for number in range(6):
@@ -210,13 +210,13 @@ def data() -> Iterator[Path]:
     """The data folder of a box whose table has had a bad evening."""
     records = run_virtual(_bad_evening())
     with quick_folder() as folder:
-        store = opened(folder / "journal", policy=Policy(segment_bytes=1 << 24, ballast_bytes=0))
+        store = open_journal(folder / "journal", policy=Policy(segment_bytes=1 << 24, ballast_bytes=0))
         store.append([(r.kind, r.wall_ns, r.mono_ns, store.boot, r.body) for r in records if r.kind in ("step", "box")])
         store.close()
         yield folder
 
 
-def test_a_real_evening_is_told_with_its_jams(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_real_evening_is_listed_with_its_jams(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--data", str(data)]) == OK
     shown = capsys.readouterr().out
     assert re.match(r"\d+ faults from \d{4}-\d\d-\d\d", shown)
@@ -235,18 +235,18 @@ def test_a_real_evening_is_told_with_its_jams(data: Path, capsys: pytest.Capture
     assert {fault["slot"] for fault in json.loads(capsys.readouterr().out)["faults"]} == {"shoe.1"}
 
 
-def test_a_dossier_beside_the_journal_gives_the_segment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_report_next_to_the_journal_gives_the_segment(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["faults", "--data", str(data), "--json"])
     first = json.loads(capsys.readouterr().out)["faults"][0]
-    dossier = Dossier(
-        at_ns=first["at_ns"] + 1000, machine=Machine(slot=first["slot"], kind="shuffler"), account=Account(),
-        halts=(Halt(what="jam", said="Jam", leg=0, segment="lift", card=20, counted_in=20, counted_out=0),),
+    dossier = FaultReport(
+        at_ns=first["at_ns"] + 1000, machine=MachineIdentity(slot=first["slot"], kind="shuffler"), account=CardAccount(),
+        halts=(MachineHalt(what="jam", message="Jam", leg=0, segment="lift", card=20, counted_in=20, counted_out=0),),
         levels=tuple(Level(name, False, 900, 500) for name in
                      ("intake", "feed", "bridge", "lift", "exit", "stack", "gate")),
     )  # fmt: skip
     folder = data / "dossiers"
     try:
-        DossierStore(folder).add(dossier)
+        FaultReportStore(folder).add(dossier)
         (folder / "000002.json").write_text("{ damaged")
         assert main(["faults", "--data", str(data), "--json"]) == OK
         output = json.loads(capsys.readouterr().out)["faults"][0]
@@ -275,32 +275,32 @@ def test_a_page_is_one_file_that_fetches_nothing(
 
 
 def test_names_cannot_break_out_of_the_page() -> None:
-    history = History()
-    history.faults = [Fault(1, "shuffler.1", _EVENING, deck="<script>alert(1)</script>", segment='"><b>')]
-    text = page(summed(history, {}), "a & b <c>", {})
+    history = FaultHistory()
+    history.faults = [FaultRecord(1, "shuffler.1", _EVENING, deck="<script>alert(1)</script>", segment='"><b>')]
+    text = render_page(summarize(history, {}), "a & b <c>", {})
     assert "<script" not in text
     assert "<b>" not in text
     assert "a &amp; b &lt;c&gt;" in text
 
 
-def test_a_table_without_faults_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    opened(tmp_path / "journal").close()
+def test_a_table_without_faults_is_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    open_journal(tmp_path / "journal").close()
     assert main(["faults", "--data", str(tmp_path), "--html", str(tmp_path / "x.html")]) == OK
     assert "0 faults" in capsys.readouterr().out
     assert main(["faults", "--data", str(tmp_path)]) == OK
     assert capsys.readouterr().out.startswith("no faults")
 
 
-def test_what_is_about_to_fail_stands_above_what_has_failed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    opened(tmp_path / "journal").close()
+def test_warnings_of_coming_failures_are_listed_above_past_failures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    open_journal(tmp_path / "journal").close()
     means = [60_000] * 8 + [60_000 + 1_800 * n for n in range(1, 9)]
     windows = tuple(Window(212 * n, (mean, 60_000, 60_000), (1, 1, 1), (400,)) for n, mean in enumerate(means, 1))
-    WearBook(tmp_path / FOLDER).write(Wear("SN7", "shoe.1", cards=3392, base=windows[:5], windows=windows))
+    WearStore(tmp_path / WEAR_FOLDER).write(Wear("SN7", "shoe.1", cards=3392, base=windows[:5], windows=windows))
     assert main(["faults", "--data", str(tmp_path)]) == OK
     assert "BEFORE THE JAM: shoe.1 (SN7): segment feed is 24.0 % slower" in capsys.readouterr().out
 
 
-def test_what_cannot_be_read_is_one_sentence(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_file_is_one_clear_error(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = (
         ["--data", str(tmp_path)],
         ["--data", str(tmp_path / "nowhere")],
@@ -317,9 +317,9 @@ def test_since_takes_ages_and_dates() -> None:
     now = _EVENING
     assert command.parse_since("8h", now) == now - 8 * 3600 * _NS
     assert command.parse_since("7d", now) == now - 7 * 86400 * _NS
-    assert when(command.parse_since("2031-03-17", now)) == "2031-03-17 00:00:00"
-    assert when(command.parse_since("2031-03-17T14:30+02:00", now)) == "2031-03-17 12:30:00"
+    assert format_time(command.parse_since("2031-03-17", now)) == "2031-03-17 00:00:00"
+    assert format_time(command.parse_since("2031-03-17T14:30+02:00", now)) == "2031-03-17 12:30:00"
     with pytest.raises(ConfigurationError):
         command.parse_since("8 h", now)
     assert hour(_EVENING) == 20
-    assert middle([3, 1, 2]) == 2
+    assert median([3, 1, 2]) == 2

@@ -9,7 +9,7 @@ import pytest
 from firmware_bridge.errors import BadSubmission
 from table_controller import rulebook
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.cards import JOKER, NOTATION, parse
+from table_controller.rulebook.cards import JOKER, NOTATION, parse_cards
 from table_controller.rulebook.hands import (
     asia,
     asia_house_way,
@@ -65,8 +65,8 @@ def ranks(hand: tuple[int, ...]) -> str:
     ],
 )
 def test_standard_5_2(cards: str, low: str) -> None:
-    hands = pai_gow_house_way.standard_5_2(parse(cards))
-    assert pai_gow.foul(hands) is None
+    hands = pai_gow_house_way.standard_5_2(parse_cards(cards))
+    assert pai_gow.foul_clause(hands) is None
     assert ranks(hands[1]) == low
 
 
@@ -97,29 +97,29 @@ def test_standard_5_2(cards: str, low: str) -> None:
     ],
 )
 def test_standard_4_2_1(cards: str, medium: str, low: str) -> None:
-    hands = asia_house_way.standard_4_2_1(parse(cards))
-    assert asia.foul(hands, asia.strength()) is None
+    hands = asia_house_way.standard_4_2_1(parse_cards(cards))
+    assert asia.foul_clause(hands, asia.strength()) is None
     assert (ranks(hands[1]), ranks(hands[2])) == (medium, low)
 
 
 @clauses("680a.11(c)")
 def test_highest_point_count() -> None:
-    three, showdown = saigon_house_way.highest_point_count(parse("As Ad 3h 4c Jk"))
+    three, showdown = saigon_house_way.highest_point_count(parse_cards("As Ad 3h 4c Jk"))
     assert (saigon.qualifies(three), saigon.point_count(showdown)) == (True, 5)
 
 
 def test_a_certificate_holder_chooses_the_ranks_on_which_a_rule_turns() -> None:
-    eights = parse("8s 8h 8d 8c Ks 5d 2c")
+    eights = parse_cards("8s 8h 8d 8c Ks 5d 2c")
     (high, low) = pai_gow_house_way.standard_5_2(eights)
     assert len(low) == 2
-    assert pai_gow.strength(low) == pai_gow.strength(parse("8s 8h"))
+    assert pai_gow.strength(low) == pai_gow.strength(parse_cards("8s 8h"))
     (high, low) = pai_gow_house_way.standard_5_2(eights, {"fours_kept_to": "8"})
-    assert pai_gow.strength(high) >= pai_gow.strength(parse("8s 8h 8d 8c 2c"))
-    jacks = parse("Js Jh 5d 5c As 9d 2c")
+    assert pai_gow.strength(high) >= pai_gow.strength(parse_cards("8s 8h 8d 8c 2c"))
+    jacks = parse_cards("Js Jh 5d 5c As 9d 2c")
     (high, low) = pai_gow_house_way.standard_5_2(jacks)
-    assert sorted(low) == sorted(parse("As 9d"))
+    assert sorted(low) == sorted(parse_cards("As 9d"))
     (high, low) = pai_gow_house_way.standard_5_2(jacks, {"with_second_pair_to": "4"})
-    assert pai_gow.strength(low) == pai_gow.strength(parse("5d 5c"))
+    assert pai_gow.strength(low) == pai_gow.strength(parse_cards("5d 5c"))
 
 
 @pytest.mark.parametrize("rank", ["2", "7", "A"])
@@ -130,7 +130,7 @@ def test_no_choice_of_ranks_sets_a_foul_hand(game: str, rank: str, seed: int) ->
         chosen = dict.fromkeys(house_way.turning_ranks(name), rank)
         for _ in range(700):
             hands = policy(tuple(rng.sample(range(53), 7)), chosen)
-            assert (pai_gow.foul(hands) if game == "face_up_pai_gow" else asia.foul(hands, asia.strength())) is None
+            assert (pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())) is None
 
 
 def test_ranks_of_a_house_way_are_checked_in_the_submission() -> None:
@@ -151,7 +151,7 @@ def test_no_house_way_sets_a_foul_hand_or_loses_a_card(game: str, seed: int) -> 
             cards = tuple(rng.sample(range(53), 7))
             hands = policy(cards)
             assert sorted(card for hand in hands for card in hand) == sorted(cards)
-            assert (pai_gow.foul(hands) if game == "face_up_pai_gow" else asia.foul(hands, asia.strength())) is None
+            assert (pai_gow.foul_clause(hands) if game == "face_up_pai_gow" else asia.foul_clause(hands, asia.strength())) is None
             shuffled = tuple(rng.sample(cards, 7))
             again = policy(shuffled)
             strength = pai_gow.strength if game == "face_up_pai_gow" else asia.strength()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from table_controller.journal.clocks import ANCHOR_NS, Reading, back_since, step_between, watch
+from table_controller.journal.clocks import ANCHOR_NS, ClockReading, set_back_ns, step_between, compare_clocks
 
 S = 1_000_000_000
 
@@ -20,27 +20,27 @@ S = 1_000_000_000
         (3600 * S - 5 * S, 3600 * S, -5 * S),
     ],
 )
-def test_a_step_is_told_from_drift(wall: int, mono: int, step: int) -> None:
-    before = Reading(1_700_000_000 * S, 55 * S)
-    assert step_between(before, Reading(before.wall_ns + wall, before.mono_ns + mono)) == step
+def test_a_step_is_distinguished_from_drift(wall: int, mono: int, step: int) -> None:
+    before = ClockReading(1_700_000_000 * S, 55 * S)
+    assert step_between(before, ClockReading(before.wall_ns + wall, before.mono_ns + mono)) == step
 
 
 def test_many_small_steps_add_up_to_one_that_is_seen() -> None:
-    anchor, seen = Reading(0, 0), []
+    anchor, seen = ClockReading(0, 0), []
     for number in range(1, 100):
-        anchor, step = watch(anchor, Reading(number * (S + 30_000_000), number * S))
+        anchor, step = compare_clocks(anchor, ClockReading(number * (S + 30_000_000), number * S))
         seen.append(step)
     assert sum(map(bool, seen)) > 10
     assert anchor.mono_ns > 0
 
 
 def test_the_anchor_moves_on_so_that_drift_does_not_add_up() -> None:
-    anchor, _ = watch(Reading(0, 0), Reading(ANCHOR_NS // 2, ANCHOR_NS // 2))
-    assert anchor == Reading(0, 0)
-    anchor, step = watch(anchor, Reading(ANCHOR_NS, ANCHOR_NS))
-    assert (anchor, step) == (Reading(ANCHOR_NS, ANCHOR_NS), 0)
+    anchor, _ = compare_clocks(ClockReading(0, 0), ClockReading(ANCHOR_NS // 2, ANCHOR_NS // 2))
+    assert anchor == ClockReading(0, 0)
+    anchor, step = compare_clocks(anchor, ClockReading(ANCHOR_NS, ANCHOR_NS))
+    assert (anchor, step) == (ClockReading(ANCHOR_NS, ANCHOR_NS), 0)
 
 
-def test_across_boots_only_going_back_can_be_told() -> None:
-    assert back_since(100 * S, 40 * S) == 60 * S
-    assert back_since(100 * S, 140 * S) == 0
+def test_across_boots_only_a_step_back_is_detected() -> None:
+    assert set_back_ns(100 * S, 40 * S) == 60 * S
+    assert set_back_ns(100 * S, 140 * S) == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware_bridge.errors import CopyRotten, JournalError
+from firmware_bridge.errors import CopyCorrupted, JournalError
 from table_controller.doctor import computer
 from table_controller.doctor.lines import FAIL, OK
 from table_controller.journal import copier as copier_module
@@ -18,7 +18,7 @@ from table_controller.journal import copy_check, reader
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Copy, begin_copy
 from table_controller.journal.copy_check import CopyCheck, read_position
-from tests.support.journals import entries, newest, opened
+from tests.support.journals import entries, newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ LEAST = 200
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small copy takes several nights, too."""
-    monkeypatch.setattr(copy_check, "LEAST", LEAST)
+    monkeypatch.setattr(copy_check, "LEAST_RECORDS", LEAST)
     monkeypatch.setattr(copy_check, "CHUNK", 50)
 
 
@@ -44,7 +44,7 @@ class Nights:
         self.data, self.source, self.copy = folder, folder / "journal", folder / "copy"
         self.copy.mkdir()
         begin_copy(self.copy)
-        self.store: Store = opened(self.source)
+        self.store: Store = open_journal(self.source)
         for _ in range(records // 50):
             self.store.append(entries(self.store, 50, 200))
             self.store.snapshot(newest(self.store).seq, b"state %d" % newest(self.store).seq)
@@ -118,16 +118,16 @@ def test_a_flipped_byte_anywhere_in_the_copy_is_found_within_the_month(tmp_path:
     for _ in range(table.last // LEAST + 1):
         table.night(table.check())
     result = table.check().position.damage  # also after a restart
-    assert isinstance(result, CopyRotten)
+    assert isinstance(result, CopyCorrupted)
     assert f"record {place}" in str(result) or f"record {place + 1}" in str(result)
     assert reader.verify(table.source).ok, "the journal itself is whole"
-    line = computer.second_copy(table.source, table.copy, tmp_path)
+    line = computer.check_second_copy(table.source, table.copy, tmp_path)
     assert line.state == FAIL
-    assert "PB-725" in line.said
+    assert "PB-725" in line.text
     table.flip(place, column)  # somebody mended it
     table.night(table.check())
     assert table.check().position.damage is None
-    assert computer.second_copy(table.source, table.copy, tmp_path).state == OK
+    assert computer.check_second_copy(table.source, table.copy, tmp_path).state == OK
     table.store.close()
 
 
@@ -143,7 +143,7 @@ def test_a_snapshot_that_rots_is_found(tmp_path: Path) -> None:
 
 def test_a_copy_made_anew_from_another_history_is_found(tmp_path: Path) -> None:
     """Whoever rewrites the copy and chains it anew is found by the journal's own heads."""
-    table, other = Nights(tmp_path), opened(tmp_path / "other")
+    table, other = Nights(tmp_path), open_journal(tmp_path / "other")
     other.append(entries(other, 1100, 3))
     check = CopyCheck(other.folder, table.copy, tmp_path, lambda: table.now)
     table.night(check)
@@ -152,7 +152,7 @@ def test_a_copy_made_anew_from_another_history_is_found(tmp_path: Path) -> None:
     table.store.close()
 
 
-def test_a_copy_out_of_reach_says_nothing_about_its_records(tmp_path: Path) -> None:
+def test_an_unreachable_copy_gives_no_verdict_on_its_records(tmp_path: Path) -> None:
     table = Nights(tmp_path, 100)
     check = table.check()
     table.copy.rename(tmp_path / "unplugged")
@@ -167,7 +167,7 @@ def test_a_copy_out_of_reach_says_nothing_about_its_records(tmp_path: Path) -> N
 async def test_the_copier_reports_damage_to_the_box_during_play(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(copier_module, "CHECK_PAUSE", 0.001)
+    monkeypatch.setattr(copier_module, "CHECK_PAUSE_S", 0.001)
     table = Nights(tmp_path, 300)
     table.flip(120)
     reported: list[CopyState] = []
@@ -183,11 +183,11 @@ async def test_the_copier_reports_damage_to_the_box_during_play(
         await result.wait()
     with caplog.at_level(logging.ERROR):
         table.store.append(entries(table.store, 1))
-        copier.durable(newest(table.store))
+        copier.on_durable(newest(table.store))
         await copier.close()
     assert not caplog.records, "shipping goes on beside it"
     assert copier.state.problem is not None
     assert copier.state.problem[0] == "PB-725"
-    assert "PB-725" in reported[-1].words
+    assert "PB-725" in reported[-1].sentence
     assert copier.state.behind == 0
     table.store.close()

@@ -90,7 +90,7 @@ async def test_in_the_same_seed_everything_happens_at_the_same_time() -> None:
     assert len({at for at, _ in first[0]}) < 20, "while one commit runs, the next group gathers"
 
 
-async def test_a_full_disk_is_told_once_and_nothing_is_acknowledged_after_it() -> None:
+async def test_a_full_disk_is_reported_once_and_nothing_is_acknowledged_after_it() -> None:
     disk = Disk()
     store = disk.open(version=1, digests={})
     failed: list[Exception] = []

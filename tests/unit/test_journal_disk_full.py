@@ -11,8 +11,8 @@ from firmware_bridge.errors import DiskFull, DiskReadOnly, JournalFailed
 from table_controller.journal import reader
 from table_controller.journal.ballast import Ballast
 from table_controller.journal.store import Policy
-from table_controller.journal.writer import Writer
-from tests.support.journals import entries, newest, opened
+from table_controller.journal.writer import GroupCommitWriter
+from tests.support.journals import entries, newest, open_journal
 from tests.support.small_disk import remount, small_disk
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ def until_full(store: Store) -> list[Record]:
 
 def test_the_ballast_gives_room_and_then_the_disk_is_full_and_nothing_is_lost(tmp_path: Path) -> None:
     with small_disk(tmp_path, 2048) as disk:
-        store = opened(disk / "journal", policy=BALLASTED)
-        assert store.ballast.lies
+        store = open_journal(disk / "journal", policy=BALLASTED)
+        assert store.ballast.is_allocated
         acknowledged = store.append(entries(store, 10))
         filled_up(disk)
         while (disk / "journal" / "ballast").exists():
@@ -59,15 +59,15 @@ def test_the_ballast_gives_room_and_then_the_disk_is_full_and_nothing_is_lost(tm
         store.close()
         assert list(reader.read(disk / "journal", 3)) == acknowledged
         (disk / "other").unlink()
-        again = opened(disk / "journal", policy=BALLASTED)
-        assert again.ballast.lies, "with room again, the ballast is laid again"
-        assert again.verify(against=acknowledged[-1].head).ok
+        again = open_journal(disk / "journal", policy=BALLASTED)
+        assert again.ballast.is_allocated, "with room again, the ballast is laid again"
+        assert again.verify(expected_head=acknowledged[-1].head).ok
         again.close()
 
 
 def test_a_full_disk_in_a_rotation_loses_nothing(tmp_path: Path) -> None:
     with small_disk(tmp_path, 1024) as disk:
-        store = opened(disk / "journal", policy=Policy(segment_bytes=20_000, ballast_bytes=0))
+        store = open_journal(disk / "journal", policy=Policy(segment_bytes=20_000, ballast_bytes=0))
         heads = []
         try:
             while True:
@@ -76,38 +76,38 @@ def test_a_full_disk_in_a_rotation_loses_nothing(tmp_path: Path) -> None:
         except DiskFull:
             assert store.failed is not None
         store.close()
-        verdict = reader.verify(disk / "journal", against=heads[-1])
+        verdict = reader.verify(disk / "journal", expected_head=heads[-1])
         assert verdict.ok
         assert verdict.last >= len(heads)
 
 
-def test_a_new_journal_on_a_full_disk_is_told(tmp_path: Path) -> None:
+def test_a_new_journal_on_a_full_disk_is_reported(tmp_path: Path) -> None:
     with small_disk(tmp_path, 1024) as disk:
         filled_up(disk)
         with pytest.raises(DiskFull, match="no room left"):
-            opened(disk / "journal")
+            open_journal(disk / "journal")
         (disk / "other").unlink()
-        opened(disk / "journal").close()
+        open_journal(disk / "journal").close()
 
 
-def test_a_disk_that_turns_read_only_is_told_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_a_disk_that_turns_read_only_is_reported_and_nothing_is_lost(tmp_path: Path) -> None:
     with small_disk(tmp_path, 2048) as disk:
-        opened(disk / "journal").close()
+        open_journal(disk / "journal").close()
         remount(disk, "ro")
         with pytest.raises(DiskReadOnly):
-            opened(disk / "journal")
+            open_journal(disk / "journal")
         assert list(reader.read(disk / "journal", 1))[-1].kind == "stop"
         assert reader.verify(disk / "journal").ok, "an auditor can verify what cannot be written"
         remount(disk, "rw")
-        opened(disk / "journal").close()
+        open_journal(disk / "journal").close()
 
 
 @pytest.mark.realtime
-async def test_the_writer_tells_the_loop_that_the_ballast_went_and_then_that_the_disk_is_full(tmp_path: Path) -> None:
+async def test_the_writer_reports_that_the_ballast_was_released_and_then_that_the_disk_is_full(tmp_path: Path) -> None:
     with small_disk(tmp_path, 2048) as disk:
-        store = opened(disk / "journal", policy=BALLASTED)
+        store = open_journal(disk / "journal", policy=BALLASTED)
         reported: list[object] = []
-        writer = Writer(store, reported.append, lambda: reported.append("ballast"))
+        writer = GroupCommitWriter(store, reported.append, lambda: reported.append("ballast"))
         acknowledged: list[Record] = []
         filled_up(disk)
         for number in range(3000):
@@ -123,12 +123,12 @@ async def test_the_writer_tells_the_loop_that_the_ballast_went_and_then_that_the
 
 def test_ballast_is_really_allocated_and_never_fills_the_disk_itself(tmp_path: Path) -> None:
     ballast = Ballast(tmp_path, 1 << 20)
-    assert ballast.lay()
+    assert ballast.allocate()
     assert (tmp_path / "ballast").stat().st_blocks * 512 >= 1 << 20
-    assert ballast.lay()
+    assert ballast.allocate()
     assert ballast.free()
     assert not ballast.free()
     free = os.statvfs(tmp_path)
-    assert not Ballast(tmp_path, free.f_bavail * free.f_frsize).lay()
-    assert not Ballast(tmp_path, 0).lay()
+    assert not Ballast(tmp_path, free.f_bavail * free.f_frsize).allocate()
+    assert not Ballast(tmp_path, 0).allocate()
     assert list(tmp_path.iterdir()) == []

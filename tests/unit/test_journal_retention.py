@@ -10,17 +10,17 @@ import pytest
 
 from firmware_bridge.errors import JournalDamaged
 from table_controller.journal import reader
-from table_controller.journal.retention import Closed, leaving
-from table_controller.journal.segment import Retired
+from table_controller.journal.retention import ClosedSegment, choose_to_retire
+from table_controller.journal.segment import RetiredSegment
 from table_controller.journal.store import Policy, Store
-from tests.support.journals import SMALL, filled, opened
+from tests.support.journals import SMALL, fill_segments, open_journal
 
 DAY: Final = 24 * 3600 * 1_000_000_000
 
 
-def segment(number: int, day: int, size: int = 100) -> Closed:
-    retired = Retired(number, number * 10, number * 10 + 9, "00")
-    return Closed(Path(f"{number}"), retired, day * DAY, size)
+def segment(number: int, day: int, size: int = 100) -> ClosedSegment:
+    retired = RetiredSegment(number, number * 10, number * 10 + 9, "00")
+    return ClosedSegment(Path(f"{number}"), retired, day * DAY, size)
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def segment(number: int, day: int, size: int = 100) -> Closed:
 )
 def test_which_segments_leave(days: int | None, size: int | None, held: int | None, chosen: list[int]) -> None:
     results = [segment(number, number) for number in range(1, 6)]
-    out = leaving(results, 99 * DAY, days, size, held)
+    out = choose_to_retire(results, 99 * DAY, days, size, held)
     assert [each.retired.segment for each in out] == chosen
 
 
 def test_the_newest_closed_segment_always_stays() -> None:
-    assert leaving([segment(1, 1)], 999 * DAY, 1, 1, None) == []
+    assert choose_to_retire([segment(1, 1)], 999 * DAY, 1, 1, None) == []
 
 
 def kept(**limits: object) -> Policy:
@@ -63,7 +63,7 @@ def rotated(store: Store) -> None:
 def test_what_left_stays_provable_and_its_archive_verifies_by_itself(tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     archive.mkdir()
-    store = opened(tmp_path / "a", policy=kept(keep_bytes=1, archive=archive))
+    store = open_journal(tmp_path / "a", policy=kept(keep_bytes=1, archive=archive))
     for _ in range(4):
         rotated(store)
     numbers = [number for number, _ in reader.segments(store.folder)]
@@ -81,14 +81,14 @@ def test_what_left_stays_provable_and_its_archive_verifies_by_itself(tmp_path: P
     connection.close()
     assert before == old.head, "the archive ends with the head that the kept part begins with"
     store.close()
-    again = opened(tmp_path / "a")
+    again = open_journal(tmp_path / "a")
     assert again.verify().ok
     again.close()
 
 
 def test_segments_removed_by_hand_are_noticed(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    filled(store, 3)
+    store = open_journal(tmp_path)
+    fill_segments(store, 3)
     store.close()
     (tmp_path / "journal-000001.db").unlink()
     verdict = reader.verify(tmp_path)
@@ -96,8 +96,8 @@ def test_segments_removed_by_hand_are_noticed(tmp_path: Path) -> None:
     assert "no record lists them as retired" in verdict.why
 
 
-def test_an_archive_out_of_reach_keeps_the_segments_and_is_told(tmp_path: Path) -> None:
-    store = opened(tmp_path / "a", policy=kept(keep_bytes=1, archive=tmp_path / "not mounted"))
+def test_an_unreachable_archive_keeps_the_segments_and_is_reported(tmp_path: Path) -> None:
+    store = open_journal(tmp_path / "a", policy=kept(keep_bytes=1, archive=tmp_path / "not mounted"))
     for _ in range(3):
         rotated(store)
     failed = store.retiring_failed
@@ -113,19 +113,19 @@ def test_an_archive_out_of_reach_keeps_the_segments_and_is_told(tmp_path: Path) 
 
 
 def test_nothing_leaves_before_the_copy_has_it(tmp_path: Path) -> None:
-    store = opened(tmp_path, policy=kept(keep_bytes=1))
-    store.held_from = 0
+    store = open_journal(tmp_path, policy=kept(keep_bytes=1))
+    store.retain_from = 0
     for _ in range(3):
         rotated(store)
     assert reader.segments(store.folder)[0][0] == 1
-    store.held_from = None
+    store.retain_from = None
     rotated(store)
     assert reader.segments(store.folder)[0][0] == 3
     store.close()
 
 
 def test_without_the_snapshot_that_replaces_what_left_nothing_opens(tmp_path: Path) -> None:
-    store = opened(tmp_path, policy=kept(keep_bytes=1))
+    store = open_journal(tmp_path, policy=kept(keep_bytes=1))
     for _ in range(3):
         rotated(store)
     store.close()
@@ -134,4 +134,4 @@ def test_without_the_snapshot_that_replaces_what_left_nothing_opens(tmp_path: Pa
             connection.execute("DELETE FROM snapshots")
         connection.close()
     with pytest.raises(JournalDamaged, match="no snapshot is left"):
-        opened(tmp_path)
+        open_journal(tmp_path)

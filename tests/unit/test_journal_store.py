@@ -22,17 +22,17 @@ from firmware_bridge.errors import (
 from table_controller.journal import reader
 from table_controller.journal.chain import GENESIS, MAX_BODY, SNAPSHOT, START, STOP, head_after
 from table_controller.journal.store import COPY_MARK, Policy
-from tests.support.journals import DIGESTS, cut, entries, filled, newest, opened
+from tests.support.journals import DIGESTS, copy_as_cut, entries, fill_segments, newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def test_records_are_there_after_a_restart_in_order_and_chained(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     written = store.append(entries(store, 5)) + store.append(entries(store, 1))
     store.close()
-    again = opened(tmp_path)
+    again = open_journal(tmp_path)
     records = list(again.read(1))
     assert [record.kind for record in records] == [GENESIS, START, *["event"] * 6, STOP, START]
     assert records[2:8] == written
@@ -48,7 +48,7 @@ def test_the_chain_is_the_documented_hash(tmp_path: Path) -> None:
     """Worked out by hand from docs/journal.md, with nothing of the journal's own code."""
     from hashlib import blake2b
 
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     (record,) = store.append([("bet", 1_700_000_000_000_000_000, -5, store.boot, b"\x01\x02")])
     before = next(store.read(record.seq - 1))
     text = before.head + record.seq.to_bytes(8, "big") + (1_700_000_000_000_000_000).to_bytes(8, "big", signed=True)
@@ -58,27 +58,27 @@ def test_the_chain_is_the_documented_hash(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_boot_that_was_cut_off_is_told_from_one_that_was_stopped(tmp_path: Path) -> None:
-    store = opened(tmp_path / "a")
+def test_a_boot_that_was_cut_off_is_distinguished_from_one_that_was_stopped(tmp_path: Path) -> None:
+    store = open_journal(tmp_path / "a")
     acknowledged = store.append(entries(store, 3))
-    image = cut(tmp_path / "a", tmp_path / "b")
+    image = copy_as_cut(tmp_path / "a", tmp_path / "b")
     store.close()
-    again = opened(image)
+    again = open_journal(image)
     records = list(again.read(1))
     assert records[2:5] == acknowledged
     assert msgspec.json.decode(records[5].body)["clean"] is False
     again.close()
 
 
-def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+def test_a_second_writer_gets_the_name_of_the_first(tmp_path: Path) -> None:
+    store = open_journal(tmp_path)
     with pytest.raises(JournalBusy, match=f"process {os.getpid()} writes this journal"):
-        opened(tmp_path)
+        open_journal(tmp_path)
     store.close()
 
 
-def test_a_reader_reads_beside_the_writer(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+def test_a_reader_reads_while_the_writer_writes(tmp_path: Path) -> None:
+    store = open_journal(tmp_path)
     store.append(entries(store, 10))
     reading = reader.read(tmp_path, 3)
     assert next(reading).seq == 3
@@ -90,7 +90,7 @@ def test_a_reader_reads_beside_the_writer(tmp_path: Path) -> None:
 
 
 def test_what_is_beyond_the_limits_is_refused_and_the_journal_goes_on(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     for kind, body in (("", b""), ("k" * 65, b""), ("event", bytes(MAX_BODY + 1))):
         with pytest.raises(ValueError, match="beyond the limits"):
             store.append([(kind, 0, 0, 1, body)])
@@ -102,8 +102,8 @@ def test_what_is_beyond_the_limits_is_refused_and_the_journal_goes_on(tmp_path: 
 
 
 def test_a_full_segment_is_followed_by_one_that_begins_with_a_snapshot(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    filled(store, 3)
+    store = open_journal(tmp_path)
+    fill_segments(store, 3)
     store.append(entries(store, 7))
     snapshot = store.latest_snapshot()
     assert snapshot is not None
@@ -117,7 +117,7 @@ def test_a_full_segment_is_followed_by_one_that_begins_with_a_snapshot(tmp_path:
         connection.close()
         assert kind == SNAPSHOT
     store.close()
-    again = opened(tmp_path)
+    again = open_journal(tmp_path)
     assert again.verify() == reader.verify(tmp_path)
     assert again.verify().ok
     assert again.verify(snapshot.seq + 1).first == snapshot.seq + 1
@@ -125,7 +125,7 @@ def test_a_full_segment_is_followed_by_one_that_begins_with_a_snapshot(tmp_path:
 
 
 def test_a_snapshot_of_an_older_record_is_bound_to_that_record(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records = store.append(entries(store, 5))
     store.snapshot(records[1].seq, b"state")
     snapshot = store.latest_snapshot()
@@ -141,13 +141,13 @@ def altered(folder: Path, number: int, statement: str, *values: object) -> None:
 
 
 def test_a_snapshot_that_was_changed_does_not_open(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     store.append(entries(store, 5))
     announced = store.snapshot(newest(store).seq, b"meter 100")
     store.close()
     altered(tmp_path, 0, "UPDATE snapshots SET body = ?", b"meter 900")
     with pytest.raises(JournalDamaged, match="not the one that this record names") as caught:
-        opened(tmp_path)
+        open_journal(tmp_path)
     assert caught.value.bad == announced.seq
     assert reader.verify(tmp_path).bad == announced.seq
 
@@ -157,8 +157,8 @@ def test_a_snapshot_that_was_changed_does_not_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("column", ["kind", "wall_ns", "mono_ns", "boot", "body", "head"])
 def test_verify_names_the_first_record_that_was_changed(tmp_path: Path, column: str) -> None:
-    store = opened(tmp_path)
-    filled(store, 2)
+    store = open_journal(tmp_path)
+    fill_segments(store, 2)
     store.close()
     value = {"kind": "evens", "body": b"x", "head": bytes(32)}.get(column, 77)
     altered(tmp_path, 1, f"UPDATE records SET {column} = ? WHERE seq = 150", value)
@@ -171,7 +171,7 @@ def test_verify_names_the_first_record_that_was_changed(tmp_path: Path, column: 
 
 
 def test_a_record_rewritten_with_its_head_breaks_the_next_one(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records = store.append(entries(store, 5))
     store.close()
     old = records[2]
@@ -181,10 +181,10 @@ def test_a_record_rewritten_with_its_head_breaks_the_next_one(tmp_path: Path) ->
 
 
 def test_a_whole_journal_rewritten_after_a_head_was_published_is_caught_by_that_head(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records = store.append(entries(store, 5))
     store.close()
-    assert reader.verify(tmp_path, against=records[3].head).ok
+    assert reader.verify(tmp_path, expected_head=records[3].head).ok
     before = records[1].head
     altered(tmp_path, 0, "DELETE FROM records WHERE seq > ?", records[4].seq)
     for old in records[2:]:
@@ -192,13 +192,13 @@ def test_a_whole_journal_rewritten_after_a_head_was_published_is_caught_by_that_
         altered(tmp_path, 0, "UPDATE records SET body = ?, head = ? WHERE seq = ?", b"forged", before, old.seq)
     (tmp_path / "tip").unlink()
     assert reader.verify(tmp_path).ok, "a chain alone cannot tell"
-    verdict = reader.verify(tmp_path, against=records[3].head)
+    verdict = reader.verify(tmp_path, expected_head=records[3].head)
     assert not verdict.ok
     assert "rewritten" in verdict.why
 
 
 def test_a_removed_record_is_named(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records = store.append(entries(store, 5))
     store.close()
     altered(tmp_path, 0, "DELETE FROM records WHERE seq = ?", records[2].seq)
@@ -209,22 +209,22 @@ def test_a_removed_record_is_named(tmp_path: Path) -> None:
 # --- what must not open, and stays as it is ---------------------------------------------------------------------------
 
 
-def test_a_lost_end_does_not_open_and_is_told_by_the_tip(tmp_path: Path) -> None:
-    store = opened(tmp_path / "a")
+def test_a_journal_that_lost_its_end_does_not_open_and_the_head_file_shows_the_loss(tmp_path: Path) -> None:
+    store = open_journal(tmp_path / "a")
     acknowledged = store.append(entries(store, 5))[-1]
-    image = cut(tmp_path / "a", tmp_path / "b")
+    image = copy_as_cut(tmp_path / "a", tmp_path / "b")
     store.close()
     (image / "journal-000001.db-wal").unlink()
     with pytest.raises(JournalShort, match=f"record {acknowledged.seq} was acknowledged"):
-        opened(image)
+        open_journal(image)
     verdict = reader.verify(image)
     assert (verdict.ok, verdict.last) == (False, 1)
 
 
 def test_a_log_that_is_damaged_stays_as_evidence(tmp_path: Path) -> None:
-    store = opened(tmp_path / "a")
+    store = open_journal(tmp_path / "a")
     store.append(entries(store, 5))
-    image = cut(tmp_path / "a", tmp_path / "b")
+    image = copy_as_cut(tmp_path / "a", tmp_path / "b")
     store.close()
     log = image / "journal-000001.db-wal"
     damaged = bytearray(log.read_bytes())
@@ -232,36 +232,36 @@ def test_a_log_that_is_damaged_stays_as_evidence(tmp_path: Path) -> None:
     log.write_bytes(damaged)
     before = {path.name: path.read_bytes() for path in image.iterdir() if not path.name.endswith("-shm")}
     with pytest.raises(JournalShort):
-        opened(image)
+        open_journal(image)
     after = {path.name: path.read_bytes() for path in image.iterdir() if not path.name.endswith("-shm")}
     assert {**after, "lock": b""} == {**before, "lock": b""}
 
 
 def test_an_older_copy_of_the_file_is_noticed(tmp_path: Path) -> None:
-    store = opened(tmp_path / "a")
+    store = open_journal(tmp_path / "a")
     store.close()
     older = (tmp_path / "a" / "journal-000001.db").read_bytes()
-    store = opened(tmp_path / "a")
+    store = open_journal(tmp_path / "a")
     store.append(entries(store, 5))
     store.close()
     (tmp_path / "a" / "journal-000001.db").write_bytes(older)
     with pytest.raises(JournalShort):
-        opened(tmp_path / "a")
+        open_journal(tmp_path / "a")
 
 
 def test_a_file_of_another_journal_is_noticed(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        opened(tmp_path / name).close()
+        open_journal(tmp_path / name).close()
     (tmp_path / "a" / "journal-000001.db").write_bytes((tmp_path / "b" / "journal-000001.db").read_bytes())
     with pytest.raises(JournalForeign, match="another journal"):
-        opened(tmp_path / "a")
+        open_journal(tmp_path / "a")
     assert not reader.verify(tmp_path / "a").ok
 
 
 def test_segments_of_two_journals_do_not_mix(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        store = opened(tmp_path / name)
-        filled(store, 2)
+        store = open_journal(tmp_path / name)
+        fill_segments(store, 2)
         store.close()
     (tmp_path / "a" / "journal-000002.db").write_bytes((tmp_path / "b" / "journal-000002.db").read_bytes())
     verdict = reader.verify(tmp_path / "a")
@@ -269,85 +269,85 @@ def test_segments_of_two_journals_do_not_mix(tmp_path: Path) -> None:
     assert "another journal" in verdict.why
 
 
-def test_a_journal_without_its_tip_or_without_its_segments_does_not_open(tmp_path: Path) -> None:
-    opened(tmp_path / "a").close()
+def test_a_journal_without_its_head_file_or_without_its_segments_does_not_open(tmp_path: Path) -> None:
+    open_journal(tmp_path / "a").close()
     tip = (tmp_path / "a" / "tip").read_bytes()
     (tmp_path / "a" / "tip").unlink()
     with pytest.raises(JournalShort, match=r"head file \(tip\) is missing"):
-        opened(tmp_path / "a")
+        open_journal(tmp_path / "a")
     (tmp_path / "a" / "tip").write_bytes(bytes(len(tip)))
     with pytest.raises(JournalDamaged, match="neither slot"):
-        opened(tmp_path / "a")
+        open_journal(tmp_path / "a")
     (tmp_path / "a" / "tip").write_bytes(tip)
     (tmp_path / "a" / "journal-000001.db").unlink()
     with pytest.raises(JournalShort, match="every segment is gone"):
-        opened(tmp_path / "a")
+        open_journal(tmp_path / "a")
 
 
 def test_a_missing_segment_in_the_middle_is_named(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    filled(store, 3)
+    store = open_journal(tmp_path)
+    fill_segments(store, 3)
     store.close()
     (tmp_path / "journal-000002.db").unlink()
     with pytest.raises(JournalDamaged, match="segment 2 is missing"):
-        opened(tmp_path)
+        open_journal(tmp_path)
 
 
-def test_newer_software_is_told_and_nothing_is_touched(tmp_path: Path) -> None:
-    opened(tmp_path, version=7).close()
+def test_a_journal_of_newer_software_is_reported_and_left_untouched(tmp_path: Path) -> None:
+    open_journal(tmp_path, version=7).close()
     before = (tmp_path / "journal-000001.db").read_bytes()
     with pytest.raises(JournalNewer, match="version 7"):
-        opened(tmp_path, version=6)
+        open_journal(tmp_path, version=6)
     assert (tmp_path / "journal-000001.db").read_bytes() == before
-    newer = opened(tmp_path, version=8)
+    newer = open_journal(tmp_path, version=8)
     newer.append(entries(newer, 1))
     newer.close()
     with pytest.raises(JournalNewer, match="version 8"):
-        opened(tmp_path, version=7)
+        open_journal(tmp_path, version=7)
     altered(tmp_path, 0, "PRAGMA user_version = 2")
     with pytest.raises(JournalNewer, match="format 2"):
-        opened(tmp_path, version=8)
+        open_journal(tmp_path, version=8)
     with pytest.raises(JournalNewer, match="format 2"):
         reader.verify(tmp_path)
 
 
 def test_a_start_of_newer_software_that_was_refused_does_not_shut_the_old_one_out(tmp_path: Path) -> None:
     """A box that cannot take the state over writes that it started and stopped, and no body of its own version."""
-    opened(tmp_path, version=6).close()
-    opened(tmp_path, version=7).close()
-    opened(tmp_path, version=6).close()
+    open_journal(tmp_path, version=6).close()
+    open_journal(tmp_path, version=7).close()
+    open_journal(tmp_path, version=6).close()
 
 
 def test_a_file_that_is_no_database_is_damage(tmp_path: Path) -> None:
-    opened(tmp_path).close()
+    open_journal(tmp_path).close()
     (tmp_path / "journal-000001.db").write_bytes(b"this is not a database" * 1000)
     with pytest.raises(JournalDamaged, match="cannot be read"):
-        opened(tmp_path)
+        open_journal(tmp_path)
     assert reader.verify(tmp_path).bad == 1
 
 
-def test_a_folder_that_cannot_be_made_or_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_or_written_is_reported(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="No such file"):
-        opened(tmp_path / "a" / "b")
+        open_journal(tmp_path / "a" / "b")
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(JournalError):
-        opened(tmp_path / "file")
+        open_journal(tmp_path / "file")
     if os.geteuid() == 0:
         return
     (tmp_path / "locked").mkdir(mode=0o500)
     with pytest.raises(DiskReadOnly):
-        opened(tmp_path / "locked")
+        open_journal(tmp_path / "locked")
 
 
 def test_a_copy_is_not_written_as_if_it_were_the_journal(tmp_path: Path) -> None:
-    opened(tmp_path).close()
+    open_journal(tmp_path).close()
     (tmp_path / COPY_MARK).write_text("")
     with pytest.raises(JournalForeign, match="second copy"):
-        opened(tmp_path)
+        open_journal(tmp_path)
 
 
 def test_after_a_failure_nothing_is_taken(tmp_path: Path) -> None:
-    store = opened(tmp_path, policy=Policy(ballast_bytes=0))
+    store = open_journal(tmp_path, policy=Policy(ballast_bytes=0))
     segment = store._segment
     assert segment is not None
     segment._connection.execute("PRAGMA query_only = ON")  # as a disk that turned read-only looks to SQLite
@@ -357,6 +357,6 @@ def test_after_a_failure_nothing_is_taken(tmp_path: Path) -> None:
         store.append(entries(store, 1))
     last = newest(store)
     store.close()
-    again = opened(tmp_path)
+    again = open_journal(tmp_path)
     assert next(again.read(last.seq + 1)).kind == START, "what failed left nothing behind"
     again.close()

@@ -15,15 +15,15 @@ import pytest
 
 from firmware_bridge.errors import JournalError
 from table_controller.journal import reader
-from tests.support.counts import draw
-from tests.support.journals import cut, entries, newest, opened, quick_folder
+from tests.support.counts import draw_seeds
+from tests.support.journals import copy_as_cut, entries, newest, open_journal, quick_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from table_controller.journal.chain import Record
-    from table_controller.journal.segment import Snapshot
+    from table_controller.journal.segment import StoredSnapshot
 
 SECTOR: Final = 512
 PAGE: Final = 4096
@@ -32,7 +32,7 @@ PAGE: Final = 4096
 class Image:
     """A journal's folder and what was acknowledged in it."""
 
-    def __init__(self, folder: Path, acknowledged: list[Record], snapshot: Snapshot | None) -> None:
+    def __init__(self, folder: Path, acknowledged: list[Record], snapshot: StoredSnapshot | None) -> None:
         self.folder = folder
         self.acknowledged = acknowledged
         self.snapshot = snapshot
@@ -41,7 +41,7 @@ class Image:
 def _image(folder: Path, seed: int, how: str) -> Image:
     """Make a journal: one that was closed, one cut off with a log, one cut off after a checkpoint reused its log."""
     rng = Random(seed)
-    store = opened(folder / f"{how} live")
+    store = open_journal(folder / f"{how} live")
     for number in range(12):
         store.append(entries(store, rng.randint(1, 12), rng.choice([10, 100, 700])))
         if number in (3, 8):
@@ -51,7 +51,7 @@ def _image(folder: Path, seed: int, how: str) -> Image:
     if how == "closed":
         store.close()
         return Image(store.folder, list(reader.read(store.folder, 1)), reader.latest_snapshot(store.folder))
-    image = Image(cut(store.folder, folder / how), list(store.read(1)), store.latest_snapshot())
+    image = Image(copy_as_cut(store.folder, folder / how), list(store.read(1)), store.latest_snapshot())
     store.close()
     return image
 
@@ -135,7 +135,7 @@ def _case(image: Image, folder: Path, seed: int) -> str:
 
 def _verified(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> str:
     try:
-        verdict = reader.verify(folder, against=image.acknowledged[-1].head)
+        verdict = reader.verify(folder, expected_head=image.acknowledged[-1].head)
         alone = reader.verify(folder)
     except JournalError:
         return "noticed"
@@ -149,7 +149,7 @@ def _opened(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> None
     """Opening looks at what is since the last snapshot: that must hold, or it must not open."""
     last = image.acknowledged[-1]
     try:
-        store = opened(folder, against=last.head if tip_damaged else None)
+        store = open_journal(folder, against=last.head if tip_damaged else None)
     except JournalError:
         return
     try:
@@ -179,7 +179,7 @@ def test_damage_is_noticed_or_harmless_and_never_accepted(images: list[Image], f
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("part", draw(0, 8))
+@pytest.mark.parametrize("part", draw_seeds(0, 8))
 def test_much_damage_is_noticed_or_harmless_and_never_accepted(images: list[Image], folder: Path, part: int) -> None:
     counts = _cases(images, folder, range(1000 + 1000 * part, 2000 + 1000 * part))
     print(f"1000 damaged journals: {counts['noticed']} noticed, {counts['harmless']} harmless, none accepted")
@@ -192,7 +192,7 @@ def test_much_damage_is_noticed_or_harmless_and_never_accepted(images: list[Imag
 def _torn(folder: Path, seed: int) -> tuple[int, int]:
     """Cut the power inside a commit, some of its sectors on the disk. It must open with all that was acknowledged."""
     rng = Random(seed)
-    store = opened(folder / "live")
+    store = open_journal(folder / "live")
     for _ in range(rng.randint(1, 4)):
         store.append(entries(store, rng.randint(1, 5), rng.choice([10, 900])))
         if rng.random() < 0.4:
@@ -200,7 +200,7 @@ def _torn(folder: Path, seed: int) -> tuple[int, int]:
         if rng.random() < 0.2:
             store.snapshot(newest(store).seq, rng.randbytes(300))
     acknowledged = newest(store)
-    before = cut(store.folder, folder / "before")
+    before = copy_as_cut(store.folder, folder / "before")
     group = store.append(entries(store, rng.randint(1, 30), rng.choice([10, 900])))
     after = (store.folder / "journal-000001.db-wal").read_bytes()
     store.close()
@@ -213,7 +213,7 @@ def _torn(folder: Path, seed: int) -> tuple[int, int]:
     if rng.random() < 0.3:
         torn[:] = after  # everything arrived, and nobody was told
     log.write_bytes(torn)
-    again = opened(before)
+    again = open_journal(before)
     records = list(again.read(1))[:-1]
     assert records[acknowledged.seq - 1] == acknowledged, f"seed {seed}"
     assert records[acknowledged.seq :] in ([], group), f"seed {seed}: a part of a group was taken"
@@ -237,7 +237,7 @@ def test_a_power_cut_inside_a_commit_leaves_all_of_it_or_nothing(folder: Path) -
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("part", draw(0, 2))
+@pytest.mark.parametrize("part", draw_seeds(0, 2))
 def test_many_power_cuts_inside_a_commit(folder: Path, part: int) -> None:
     whole, cases = _many_torn(folder, range(1000 * part + 100, 1000 * part + 1100))
     print(f"{cases} torn commits: {whole} were there whole, {cases - whole} not at all; every acknowledged record was")

@@ -10,8 +10,8 @@ import pytest
 
 from firmware_bridge.errors import DiskFailed, DiskReadOnly, JournalFailed
 from table_controller.journal import writer as writer_module
-from table_controller.journal.writer import Writer
-from tests.support.journals import newest, opened
+from table_controller.journal.writer import GroupCommitWriter
+from tests.support.journals import newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.realtime
 
 
 async def test_callbacks_come_on_the_loop_in_order_and_the_end_drains(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     failed: list[Exception] = []
     records: list[Record] = []
     threads = set()
@@ -31,7 +31,7 @@ async def test_callbacks_come_on_the_loop_in_order_and_the_end_drains(tmp_path: 
         records.append(record)
         threads.add(threading.current_thread())
 
-    writer = Writer(store, failed.append)
+    writer = GroupCommitWriter(store, failed.append)
     seqs = [writer.append("event", n, n, store.boot, b"%d" % n, on_durable) for n in range(1000)]
     assert records == [], "nothing is told before the loop runs"
     await writer.close()
@@ -44,7 +44,7 @@ async def test_callbacks_come_on_the_loop_in_order_and_the_end_drains(tmp_path: 
 
 
 async def test_while_one_commit_runs_the_next_group_gathers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     running, go_on = threading.Event(), threading.Event()
     sizes: list[int] = []
     real = store.append
@@ -53,11 +53,11 @@ async def test_while_one_commit_runs_the_next_group_gathers(tmp_path: Path, monk
         sizes.append(len(group))
         running.set()
         assert go_on.wait(20)
-        return real(group, remember=remember)
+        return real(group, write_head=remember)
 
     monkeypatch.setattr(store, "append", slowly)
     records: list[Record] = []
-    writer = Writer(store, lambda error: None)
+    writer = GroupCommitWriter(store, lambda error: None)
     writer.append("event", 0, 0, 1, b"", records.append)
     await asyncio.to_thread(running.wait, 20)
     for _ in range(50):
@@ -72,9 +72,9 @@ async def test_while_one_commit_runs_the_next_group_gathers(tmp_path: Path, monk
 
 
 async def test_a_snapshot_takes_its_number_in_order_and_is_of_the_record_before_it(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records: list[Record] = []
-    writer = Writer(store, lambda error: None)
+    writer = GroupCommitWriter(store, lambda error: None)
     before = writer.append("event", 0, 0, 1, b"a", records.append)
     announced = writer.snapshot(b"state", records.append)
     after = writer.append("event", 0, 0, 1, b"b", records.append)
@@ -89,11 +89,11 @@ async def test_a_snapshot_takes_its_number_in_order_and_is_of_the_record_before_
     store.close()
 
 
-async def test_after_a_failure_it_is_told_once_and_nobody_is_called_back(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+async def test_a_failure_is_reported_once_and_no_callback_follows(tmp_path: Path) -> None:
+    store = open_journal(tmp_path)
     failed: list[Exception] = []
     records: list[Record] = []
-    writer = Writer(store, failed.append)
+    writer = GroupCommitWriter(store, failed.append)
     segment = store._segment
     assert segment is not None
     segment._connection.execute("PRAGMA query_only = ON")
@@ -110,13 +110,13 @@ async def test_after_a_failure_it_is_told_once_and_nobody_is_called_back(tmp_pat
     store.close()
 
 
-async def test_a_disk_that_does_not_keep_up_is_a_failure_and_not_a_heap(
+async def test_a_disk_that_does_not_keep_up_is_a_failure_and_memory_stays_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer_module, "BACKLOG", 10)
-    store = opened(tmp_path)
+    monkeypatch.setattr(writer_module, "MAX_BACKLOG", 10)
+    store = open_journal(tmp_path)
     failed: list[Exception] = []
-    writer = Writer(store, failed.append)
+    writer = GroupCommitWriter(store, failed.append)
     for _ in range(20):
         writer.append("event", 0, 0, 1, b"", lambda record: None)
     assert [type(error) for error in failed] == [DiskFailed]
@@ -125,11 +125,11 @@ async def test_a_disk_that_does_not_keep_up_is_a_failure_and_not_a_heap(
 
 
 async def test_a_listener_that_raises_hides_nobody_elses_record(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     records: list[Record] = []
     seen: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: seen.append(context))
-    writer = Writer(store, lambda error: None)
+    writer = GroupCommitWriter(store, lambda error: None)
     writer.append("event", 0, 0, 1, b"", lambda record: 1 // 0)  # type: ignore[arg-type]
     writer.append("event", 0, 0, 1, b"", records.append)
     await writer.close()
@@ -139,8 +139,8 @@ async def test_a_listener_that_raises_hides_nobody_elses_record(tmp_path: Path) 
 
 
 async def test_what_cannot_be_a_record_is_refused_at_once(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    writer = Writer(store, lambda error: None)
+    store = open_journal(tmp_path)
+    writer = GroupCommitWriter(store, lambda error: None)
     with pytest.raises(ValueError, match="beyond the limits"):
         writer.append("", 0, 0, 1, b"", lambda record: None)
     seq = writer.append("event", 0, 0, 1, b"", lambda record: None)
@@ -155,8 +155,8 @@ async def test_the_log_is_brought_into_the_database_between_commits(
     from table_controller.journal import store as store_module
 
     monkeypatch.setattr(store_module, "CHECKPOINT_BYTES", 50_000)
-    store = opened(tmp_path)
-    writer = Writer(store, lambda error: None)
+    store = open_journal(tmp_path)
+    writer = GroupCommitWriter(store, lambda error: None)
     for _ in range(40):
         for _ in range(10):
             writer.append("event", 0, 0, 1, bytes(500), lambda record: None)
@@ -167,14 +167,14 @@ async def test_the_log_is_brought_into_the_database_between_commits(
     store.close()
 
 
-def test_real_and_simulated_journals_fit_one_port() -> None:
+def test_real_and_simulated_journals_have_one_interface() -> None:
     """That their types agree is checked by mypy, in the two assignments."""
     from simulators.house.disk import DiskStore, DiskWriter
     from table_controller.journal import port
     from table_controller.journal.store import Store
 
     journals: tuple[type[port.Journal], ...] = (Store, DiskStore)
-    writers: tuple[type[port.JournalWriter], ...] = (Writer, DiskWriter)
+    writers: tuple[type[port.JournalWriter], ...] = (GroupCommitWriter, DiskWriter)
     for expected, created in ((port.Journal, journals), (port.JournalWriter, writers)):
         names = {name for name, value in vars(expected).items() if callable(value) and not name.startswith("_")}
         assert names
@@ -182,29 +182,29 @@ def test_real_and_simulated_journals_fit_one_port() -> None:
             assert names <= set(dir(each)), each
 
 
-async def test_what_is_held_back_becomes_one_commit_and_the_end_gives_it_to_the_disk(
+async def test_held_back_records_become_one_commit_and_closing_writes_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = opened(tmp_path)
+    store = open_journal(tmp_path)
     sizes: list[int] = []
     real = store.append
 
     def watched(group: Any, *, remember: bool = True) -> list[Record]:
         sizes.append(len(group))
-        return real(group, remember=remember)
+        return real(group, write_head=remember)
 
     monkeypatch.setattr(store, "append", watched)
     records: asyncio.Queue[Record] = asyncio.Queue()
-    writer = Writer(store, lambda error: None)
-    writer.hold()
+    writer = GroupCommitWriter(store, lambda error: None)
+    writer.pause()
     seqs = [writer.append("event", n, n, store.boot, b"%d" % n, records.put_nowait) for n in range(7)]
     await asyncio.sleep(0.02)
     assert (sizes, writer.waiting) == ([], 7)
-    writer.release()
+    writer.resume()
     assert [(await records.get()).seq for _ in seqs] == seqs
     assert sum(sizes) == 7
     assert len(sizes) <= 2, "one commit; two if the thread was quicker than seven calls"
-    writer.hold()
+    writer.pause()
     writer.append("event", 7, 7, store.boot, b"7", records.put_nowait)
     await writer.close()
     assert (await records.get()).body == b"7"

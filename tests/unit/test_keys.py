@@ -63,7 +63,7 @@ def test_any_name_survives_the_file(path: Path) -> None:
     check()
 
 
-def test_a_saved_key_is_for_its_owner_alone_whatever_the_umask(path: Path) -> None:
+def test_a_saved_key_is_private_to_its_owner_under_any_umask(path: Path) -> None:
     before = os.umask(0)
     try:
         save_key(path, KEY)

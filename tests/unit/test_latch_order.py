@@ -12,19 +12,19 @@ from simulators.twins import latch
 from table_controller.table import betting, core
 from table_controller.table import events as ev
 from tests.support.counts import LAP
-from tests.support.interleavings import Broken, Explorer, Parts, Rest, World
+from tests.support.interleavings import HistoryBroken, Explorer, SensorParts, Budget, Moment
 from tests.support.latching import SEAT
 
 if TYPE_CHECKING:
     from table_controller.table.context import Context
 
 # A bet, its withdrawal, a second bet; the lock; a restart; one frame lost and one doubled, whichever; the deadline.
-USUAL: Final = Rest()
+USUAL: Final = Budget()
 
 
-def explore(remaining: Rest, parts: Parts | None = None) -> tuple[int, int]:
+def explore(remaining: Budget, parts: SensorParts | None = None) -> tuple[int, int]:
     explorer = Explorer(parts)
-    histories = explorer.histories(World(remaining))
+    histories = explorer.histories(Moment(remaining))
     print(f"{histories:,} histories through {explorer.states:,} different moments: {remaining}")
     return histories, explorer.states
 
@@ -38,14 +38,14 @@ def test_every_order_of_bets_lock_reboot_and_frames_agrees_with_the_truth_at_the
 @pytest.mark.parametrize(
     "remaining",
     [
-        Rest(chips_laid=2, chips_taken=2, reboots=0, locks=1, losses=2, doubles=0),
-        Rest(chips_laid=1, chips_taken=1, reboots=2, locks=2, losses=1, doubles=0),
-        Rest(chips_laid=1, chips_taken=1, reboots=1, locks=1, losses=1, doubles=1, strays=1),
-        Rest(chips_laid=3, chips_taken=1, reboots=1, locks=1, losses=0, doubles=0),
+        Budget(chips_laid=2, chips_taken=2, reboots=0, locks=1, losses=2, doubles=0),
+        Budget(chips_laid=1, chips_taken=1, reboots=2, locks=2, losses=1, doubles=0),
+        Budget(chips_laid=1, chips_taken=1, reboots=1, locks=1, losses=1, doubles=1, strays=1),
+        Budget(chips_laid=3, chips_taken=1, reboots=1, locks=1, losses=0, doubles=0),
     ],
     ids=["two losses", "locked again after a restart", "a lock that is not ours", "chips on top of each other"],
 )
-def test_other_mixtures_agree_as_well(remaining: Rest) -> None:
+def test_other_mixtures_agree_as_well(remaining: Budget) -> None:
     histories, _ = explore(remaining)
     assert histories > 10**5
 
@@ -53,9 +53,9 @@ def test_other_mixtures_agree_as_well(remaining: Rest) -> None:
 # 1.6, 3.0 and 4.4 million moments, each a step of the whole core: the first in `make proof`, the others in the second
 # and third lap of `make marathon`.
 LARGER: Final = (
-    Rest(chips_laid=2, chips_taken=1, reboots=2, locks=1, losses=2, doubles=1, strays=1),
-    Rest(chips_laid=2, chips_taken=2, reboots=1, locks=2, losses=1, doubles=1),
-    Rest(chips_laid=3, chips_taken=2, reboots=1, locks=2, losses=1, doubles=0),
+    Budget(chips_laid=2, chips_taken=1, reboots=2, locks=1, losses=2, doubles=1, strays=1),
+    Budget(chips_laid=2, chips_taken=2, reboots=1, locks=2, losses=1, doubles=1),
+    Budget(chips_laid=3, chips_taken=2, reboots=1, locks=2, losses=1, doubles=0),
 )
 
 
@@ -78,7 +78,7 @@ def _by_arrival(c: Context, event: ev.SeatLatched) -> None:
     if event.seat == SEAT and event.lock == bets.lock and waits:
         bets.latched, bets.bet = True, bets.placed
     elif event.seat != SEAT:
-        betting.latched(c, event)
+        betting.on_seat_latched(c, event)
 
 
 def _hopeful(c: Context, event: ev.Due) -> None:
@@ -91,43 +91,43 @@ def _hopeful(c: Context, event: ev.Due) -> None:
 def _late_word_counts(c: Context, event: ev.SeatLatched) -> None:
     """A box that changes its mind when the confirmation comes after all."""
     c.state.progressive.overdue, overdue = False, c.state.progressive.overdue
-    betting.latched(c, event)
+    betting.on_seat_latched(c, event)
     c.state.progressive.overdue = overdue
 
 
 def _unclear_is_none(c: Context, event: ev.SeatLatched) -> None:
     """A box that takes what lies there unclearly for "no bet"."""
-    betting.latched(c, msgspec.structs.replace(event, clear=True))
+    betting.on_seat_latched(c, msgspec.structs.replace(event, clear=True))
 
 
 def _doubts_what_comes_late(c: Context, event: ev.BetSensed) -> None:
     """A box that takes a change after the lock for one before it, and so doubts honest sensors."""
-    betting._hear(c, event)
-    betting.sensed(c, event)
+    betting._record_spot(c, event)
+    betting.on_bet_sensed(c, event)
 
 
-def _forgetful(spot: latch.Spot) -> latch.Spot:
+def _forgetful(spot: latch.SpotMemory) -> latch.SpotMemory:
     """A sensor that comes back open and has forgotten its latch."""
     return msgspec.structs.replace(spot, latch=None, open=True)
 
 
-def _latches_again(spot: latch.Spot, number: int, lock_id: int) -> tuple[latch.Spot, Any]:
+def _latches_again(spot: latch.SpotMemory, number: int, lock_id: int) -> tuple[latch.SpotMemory, Any]:
     """A sensor that looks anew when its lock is repeated."""
     if spot.latch is not None:
         spot = msgspec.structs.replace(spot, latch=None, open=True)
     return latch.lock(spot, number, lock_id)
 
 
-def _unnumbered(spot: latch.Spot, lies: m.Lies, level: int) -> tuple[latch.Spot, m.Changed | None]:
+def _unnumbered(spot: latch.SpotMemory, lies: m.SpotContent, level: int) -> tuple[latch.SpotMemory, m.Changed | None]:
     """A sensor that does not number what is laid after the latch."""
-    after, changed = latch.look(spot, lies, level)
+    after, changed = latch.update_content(spot, lies, level)
     if changed is None or spot.latch is None:
         return after, changed
-    last = spot.latch.last
+    last = spot.latch.last_change
     return msgspec.structs.replace(after, sequence=last), msgspec.structs.replace(changed, sequence=last)
 
 
-def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
+def _any_light(_spot: latch.SpotMemory, _light: m.Light, _sequence: int) -> m.Reason:
     """A sensor that lights whatever it is told."""
     return m.Reason.NONE
 
@@ -135,16 +135,16 @@ def _any_light(_spot: latch.Spot, _light: m.Light, _sequence: int) -> m.Reason:
 @pytest.mark.parametrize(
     ("parts", "remaining", "why"),
     [
-        (Parts(two_steps=True), USUAL, "at the latch|confirmed in time"),
-        (Parts(rebooted=_forgetful), Rest(locks=2), "nothing is latched|differently"),
-        (Parts(lock=_latches_again), Rest(locks=2), "differently"),
-        (Parts(look=_unnumbered), USUAL, "number that counts"),
-        (Parts(light_refused=_any_light), USUAL, "acknowledged light burns"),
+        (SensorParts(two_steps=True), USUAL, "at the latch|confirmed in time"),
+        (SensorParts(rebooted=_forgetful), Budget(locks=2), "nothing is latched|differently"),
+        (SensorParts(lock=_latches_again), Budget(locks=2), "differently"),
+        (SensorParts(look=_unnumbered), USUAL, "number that counts"),
+        (SensorParts(light_refused=_any_light), USUAL, "acknowledged light burns"),
     ],
     ids=lambda value: None,
 )
-def test_the_search_finds_a_planted_mistake_of_the_sensor(parts: Parts, remaining: Rest, why: str) -> None:
-    with pytest.raises(Broken, match=why) as raised:
+def test_the_search_finds_a_planted_mistake_of_the_sensor(parts: SensorParts, remaining: Budget, why: str) -> None:
+    with pytest.raises(HistoryBroken, match=why) as raised:
         explore(remaining, parts)
     print(raised.value)
 
@@ -163,14 +163,14 @@ def test_the_search_finds_a_planted_mistake_of_the_box(
     kind: type, handler: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(core._HANDLERS, kind, handler)
-    with pytest.raises(Broken, match=why) as raised:
+    with pytest.raises(HistoryBroken, match=why) as raised:
         explore(USUAL)
     print(raised.value)
 
 
 def test_counting_by_arrival_fails_even_where_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    calm = Rest(reboots=0, losses=0, doubles=0, deadlines=0)
+    calm = Budget(reboots=0, losses=0, doubles=0, deadlines=0)
     explore(calm)
     monkeypatch.setitem(core._HANDLERS, ev.SeatLatched, _by_arrival)
-    with pytest.raises(Broken):
+    with pytest.raises(HistoryBroken):
         explore(calm)

@@ -11,29 +11,29 @@ from firmware_bridge import link as lk
 from firmware_bridge import round_trip as rt
 from firmware_bridge.errors import LinkClosed, LinkError, ReplyTimeout
 from firmware_bridge.messages import encode
-from tests.support.links import FATES, Answer, Fate, Pair, Question, Told, kind_of, outcome_of, settle, taking_turns
+from tests.support.links import FATES, TestAnswer, FrameFate, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle, taking_turns
 
 
 @pytest.mark.parametrize("name", FATES)
 async def test_both_directions_arrive_in_order_and_once(name: str) -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(FATES[name])
     answers = []
     for n in range(40):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
         answers.append(pair.ask(n, 60.0))
         if n % 7 == 6:
             await answers[-1]
-    assert [await answer for answer in answers] == [Answer(n) for n in range(40)]
+    assert [await answer for answer in answers] == [TestAnswer(n) for n in range(40)]
     await settle(20.0)
-    assert pair.events == [Told(n) for n in range(40)]
-    assert pair.device.taken == [Question(n) for n in range(40)]
+    assert pair.events == [TestEvent(n) for n in range(40)]
+    assert pair.device.received == [TestQuestion(n) for n in range(40)]
     assert pair.host.down is pair.far.down is None
 
 
 @pytest.mark.parametrize("name", FATES)
 async def test_only_a_repeated_frame_carries_the_retransmit_mark(name: str) -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(FATES[name])
     answers = [pair.ask(n, 60.0) for n in range(20)]
     for answer in answers:
@@ -53,20 +53,20 @@ async def test_only_a_repeated_frame_carries_the_retransmit_mark(name: str) -> N
 
 
 async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
-    pair = Pair()
-    pair.host_port.fate = taking_turns(Fate.DUPLICATE)
-    assert await pair.ask(1) == Answer(1)
-    assert pair.device.taken == [Question(1)]
+    pair = LinkPair()
+    pair.host_port.fate = taking_turns(FrameFate.DUPLICATE)
+    assert await pair.ask(1) == TestAnswer(1)
+    assert pair.device.received == [TestQuestion(1)]
     assert (pair.far.replayed, pair.far.counters.duplicates) == (1, 0)
 
 
-async def test_a_frame_repeated_for_want_of_an_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
-    pair = Pair()
-    pair.device.withhold.add(Question)
-    pair.device_port.fate = taking_turns(Fate.DROP)  # the first acknowledgement
+async def test_a_frame_repeated_after_a_lost_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
+    pair = LinkPair()
+    pair.device.withhold.add(TestQuestion)
+    pair.device_port.fate = taking_turns(FrameFate.DROP)  # the first acknowledgement
     waiter = pair.ask(1, 1.0)
     await settle(0.9)
-    assert pair.device.taken == [Question(1)]
+    assert pair.device.received == [TestQuestion(1)]
     assert pair.far.counters.duplicates == pair.host.counters.retransmitted == 1
     assert [frame.type for frame in pair.device_port.frames()] == [fr.ACK, fr.ACK]
     assert isinstance(await outcome_of(waiter), ReplyTimeout)
@@ -74,66 +74,66 @@ async def test_a_frame_repeated_for_want_of_an_acknowledgement_is_suppressed_cou
 
 
 async def test_a_gap_is_counted_and_filled_by_repetition() -> None:
-    pair = Pair()
-    pair.host_port.fate = taking_turns(Fate.DROP)
+    pair = LinkPair()
+    pair.host_port.fate = taking_turns(FrameFate.DROP)
     waiters = [pair.ask(n) for n in range(3)]
     await settle()
-    assert pair.device.taken == []
+    assert pair.device.received == []
     assert pair.far.counters.gaps == 2
-    assert [await waiter for waiter in waiters] == [Answer(0), Answer(1), Answer(2)]
-    assert pair.device.taken == [Question(0), Question(1), Question(2)]
+    assert [await waiter for waiter in waiters] == [TestAnswer(0), TestAnswer(1), TestAnswer(2)]
+    assert pair.device.received == [TestQuestion(0), TestQuestion(1), TestQuestion(2)]
 
 
 @pytest.mark.parametrize("lost", [{0}, {1}, {0, 1}, {0, 2}, {0, 3, 6}, {0, 1, 2, 3, 4, 5, 6}])
 async def test_only_what_is_missing_is_repeated_and_the_first_of_it_before_its_time(lost: set[int]) -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(lambda _: lambda _: 0.005)
     for n in range(20):
         await pair.ask(n)
-    pair.device.taken.clear()
-    pair.host_port.fate = taking_turns(*(Fate.DROP if n in lost else 0.005 for n in range(8)), after=0.005)
-    began, rto = asyncio.get_running_loop().time(), pair.host.rto
-    assert [await waiter for waiter in [pair.ask(n) for n in range(8)]] == [Answer(n) for n in range(8)]
-    assert pair.device.taken == [Question(n) for n in range(8)]
+    pair.device.received.clear()
+    pair.host_port.fate = taking_turns(*(FrameFate.DROP if n in lost else 0.005 for n in range(8)), after=0.005)
+    began, rto = asyncio.get_running_loop().time(), pair.host.rto_s
+    assert [await waiter for waiter in [pair.ask(n) for n in range(8)]] == [TestAnswer(n) for n in range(8)]
+    assert pair.device.received == [TestQuestion(n) for n in range(8)]
     assert pair.host.counters.retransmitted == len(lost)
     assert pair.far._early == {}
     assert asyncio.get_running_loop().time() - began < 0.05 + 1.5 * rto * (len(lost) - 1)
 
 
 async def test_a_frame_that_is_held_early_and_comes_again_is_delivered_once() -> None:
-    pair = Pair()
-    pair.host_port.fate = taking_turns(Fate.DROP)
+    pair = LinkPair()
+    pair.host_port.fate = taking_turns(FrameFate.DROP)
     first, second = pair.ask(1), pair.ask(2)
     held = pair.host_port.frames()[1]
     for _ in range(3):  # its own copies, each with a fresh counter, as a repetition would have
         again = pair.host._sealer.seal(fr.RETRANSMIT, fr.REQUEST, held.seq, held.ack, held.re, held.payload)
         pair.host_port.push(fr.to_wire(*again))
-    assert (await first, await second) == (Answer(1), Answer(2))
-    assert pair.device.taken == [Question(1), Question(2)]
+    assert (await first, await second) == (TestAnswer(1), TestAnswer(2))
+    assert pair.device.received == [TestQuestion(1), TestQuestion(2)]
 
 
 async def test_frames_that_are_held_go_with_the_link() -> None:
-    pair = Pair()
-    pair.device_port.fate = taking_turns(Fate.DROP)
+    pair = LinkPair()
+    pair.device_port.fate = taking_turns(FrameFate.DROP)
     for n in range(4):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
 
-    def close_at_once(message: Told) -> None:
+    def close_at_once(message: TestEvent) -> None:
         pair.events.append(message)
         pair.host.close()
 
     pair.host.on_event = close_at_once
     await settle(2.0)
-    assert pair.events == [Told(0)]
+    assert pair.events == [TestEvent(0)]
     assert not pair.host._early
 
 
 async def test_an_old_complaint_about_a_gap_repeats_nothing() -> None:
-    pair = Pair()
+    pair = LinkPair()
     for n in range(20):
         await pair.ask(n)
     await settle(0.5)
-    pair.device_port.fate = lambda _: Fate.DROP
+    pair.device_port.fate = lambda _: FrameFate.DROP
     waiter = pair.ask(1)
     await settle(0.03)
     for missing in (fr.FIRST_SEQ + 3, fr.FIRST_SEQ + 19, fr.FIRST_SEQ + 21, fr.FIRST_SEQ + 40):
@@ -145,137 +145,137 @@ async def test_an_old_complaint_about_a_gap_repeats_nothing() -> None:
 
 
 async def test_frames_far_ahead_are_not_held() -> None:
-    pair = Pair()
-    payload = encode(Question(1))
+    pair = LinkPair()
+    payload = encode(TestQuestion(1))
     for ahead in range(1, 3000, 7):
         far_off = pair.host._sealer.seal(0, fr.REQUEST, fr.FIRST_SEQ + ahead, fr.FIRST_SEQ, fr.NO_RE, payload)
         pair.host_port.push(fr.to_wire(*far_off))
     await settle()
     assert len(pair.far._early) < lk.URGENT_WINDOW
-    assert pair.device.taken == []
+    assert pair.device.received == []
     assert pair.far.down is None
 
 
 async def test_an_acknowledgement_of_a_repeated_frame_is_no_measurement() -> None:
-    pair = Pair()
-    pair.host_port.fate = taking_turns(Fate.DROP, after=0.1)
+    pair = LinkPair()
+    pair.host_port.fate = taking_turns(FrameFate.DROP, after=0.1)
     pair.device_port.fate = lambda _: 0.1
-    assert await pair.ask(1) == Answer(1)
+    assert await pair.ask(1) == TestAnswer(1)
     assert pair.host.counters.retransmitted == 1
-    assert pair.host.round_trip == 0.0
-    assert pair.host.rto >= rt.FIRST_RTO  # it may be patient until something is measured, never impatient
-    assert await pair.ask(2) == Answer(2)
-    assert pair.host.round_trip == pytest.approx(0.2, abs=rt.ACK_DELAY)
+    assert pair.host.round_trip_s == 0.0
+    assert pair.host.rto_s >= rt.FIRST_RTO_S  # it may be patient until something is measured, never impatient
+    assert await pair.ask(2) == TestAnswer(2)
+    assert pair.host.round_trip_s == pytest.approx(0.2, abs=rt.ACK_DELAY_S)
 
 
 async def test_an_acknowledgement_that_waited_for_a_repetition_is_no_measurement_of_the_frames_behind_it() -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(lambda _: lambda _: 0.01)
     for n in range(30):
         await pair.ask(n)
     await settle(1.0)
-    round_trip, rto = pair.host.round_trip, pair.host.rto
-    pair.host_port.fate = taking_turns(Fate.DROP, after=0.01)
+    round_trip, rto = pair.host.round_trip_s, pair.host.rto_s
+    pair.host_port.fate = taking_turns(FrameFate.DROP, after=0.01)
     for waiter in [pair.ask(n) for n in range(6)]:
         await waiter
     assert pair.host.counters.retransmitted >= 1
-    assert pair.host.round_trip < 1.5 * round_trip
-    assert pair.host.rto < 2.0 * rto
+    assert pair.host.round_trip_s < 1.5 * round_trip
+    assert pair.host.rto_s < 2.0 * rto
 
 
 async def test_the_spacing_of_repetitions_doubles_and_begins_anew_after_an_acknowledgement() -> None:
-    pair = Pair()
+    pair = LinkPair()
     loop, sent = asyncio.get_running_loop(), []
 
-    def note(data: bytes) -> Fate:
+    def note(data: bytes) -> FrameFate:
         if kind_of(data) == fr.REQUEST:
             sent.append(loop.time())
-        return Fate.DROP if len(sent) < 3 else Fate.DELIVER
+        return FrameFate.DROP if len(sent) < 3 else FrameFate.DELIVER
 
     pair.host_port.fate = note
-    assert await pair.ask(1) == Answer(1)
+    assert await pair.ask(1) == TestAnswer(1)
     assert [round(at, 3) for at in sent] == [0.0, 0.5, 1.5]
-    assert await pair.ask(2) == Answer(2)
-    pair.host_port.fate = lambda data: note(data) and Fate.DROP
+    assert await pair.ask(2) == TestAnswer(2)
+    pair.host_port.fate = lambda data: note(data) and FrameFate.DROP
     asked_at, sent[:] = loop.time(), []
     waiter = pair.ask(3)
     await settle(0.7)
-    assert [round(at - asked_at, 3) for at in sent][:3] == [0.0, *(round(k * pair.host.rto, 3) for k in (1, 3))]
+    assert [round(at - asked_at, 3) for at in sent][:3] == [0.0, *(round(k * pair.host.rto_s, 3) for k in (1, 3))]
     pair.host.close()
     await outcome_of(waiter)
 
 
 @pytest.mark.parametrize("one_way", [0.001, 0.05, 0.2, 0.9])
 async def test_the_retransmission_time_learns_the_line(one_way: float) -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(lambda _: lambda _: one_way)
     for n in range(30):
-        assert await pair.ask(n, 30.0) == Answer(n)
-    assert pair.host.round_trip == pytest.approx(2 * one_way, rel=0.3, abs=rt.ACK_DELAY)
-    assert pair.host.rto >= max(rt.MIN_RTO, 2 * one_way)
-    assert pair.host.rto <= max(rt.MIN_RTO, 3 * one_way + 2 * rt.ACK_DELAY)
+        assert await pair.ask(n, 30.0) == TestAnswer(n)
+    assert pair.host.round_trip_s == pytest.approx(2 * one_way, rel=0.3, abs=rt.ACK_DELAY_S)
+    assert pair.host.rto_s >= max(rt.MIN_RTO_S, 2 * one_way)
+    assert pair.host.rto_s <= max(rt.MIN_RTO_S, 3 * one_way + 2 * rt.ACK_DELAY_S)
     settled = pair.host.counters.retransmitted
     for n in range(20):
-        assert await pair.ask(n) == Answer(n)
+        assert await pair.ask(n) == TestAnswer(n)
     assert pair.host.counters.retransmitted == settled  # a known slow line is no reason to repeat
 
 
 async def test_frames_that_have_not_left_the_port_are_not_repeated() -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.host_port.backlog = 500
-    pair.host_port.fate = lambda _: Fate.HOLD
+    pair.host_port.fate = lambda _: FrameFate.HOLD
     waiter = pair.ask(1)
     await settle(2.5)
     assert pair.host.counters.retransmitted == 0
     pair.host_port.backlog = 0
-    pair.host_port.fate = lambda _: Fate.DELIVER
-    assert await waiter == Answer(1)
+    pair.host_port.fate = lambda _: FrameFate.DELIVER
+    assert await waiter == TestAnswer(1)
 
 
 async def test_the_deadline_is_on_the_reply_not_on_the_acknowledgement() -> None:
-    pair = Pair()
-    pair.device.withhold.add(Question)
+    pair = LinkPair()
+    pair.device.withhold.add(TestQuestion)
     loop = asyncio.get_running_loop()
     for n in range(5):
-        pair.far.event(Told(n))  # the link is as lively as can be
+        pair.far.send_event(TestEvent(n))  # the link is as lively as can be
     error = await outcome_of(pair.ask(1, 0.3))
     assert isinstance(error, ReplyTimeout)
-    assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * rt.FIRST_RTO, abs=0.01)
+    assert loop.time() == pytest.approx(0.3 + lk.REPLY_RTOS * rt.FIRST_RTO_S, abs=0.01)
     assert pair.host.down is None
     assert pair.host.counters.retransmitted == 0
 
 
 @pytest.mark.parametrize("one_way", [0.001, 0.25])
 async def test_the_deadline_of_a_reply_adapts_to_the_line(one_way: float) -> None:
-    pair = Pair()
+    pair = LinkPair()
     pair.fates(lambda _: lambda _: one_way)
     for n in range(20):
         await pair.ask(n)
     await settle(1.0)
     loop = asyncio.get_running_loop()
-    began, rto = loop.time(), pair.host.rto
-    pair.device.withhold.add(Question)
+    began, rto = loop.time(), pair.host.rto_s
+    pair.device.withhold.add(TestQuestion)
     assert isinstance(await outcome_of(pair.ask(1, 0.3)), ReplyTimeout)
     assert loop.time() - began == pytest.approx(0.3 + lk.REPLY_RTOS * rto, abs=0.01)
 
 
 async def test_a_reply_that_thinks_within_its_patience_is_in_time() -> None:
-    pair = Pair()
+    pair = LinkPair()
     for n in range(20):
         await pair.ask(n)
-    pair.device.thinking = 0.9
-    assert await pair.ask(1, 0.5) == Answer(1)  # 0.5 s and eight times the least retransmission time
+    pair.device.reply_delay_s = 0.9
+    assert await pair.ask(1, 0.5) == TestAnswer(1)  # 0.5 s and eight times the least retransmission time
 
 
 async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -> None:
-    pair = Pair()
+    pair = LinkPair()
     for n in range(20):
         await pair.ask(n)
-    pair.device.thinking = 5.0
+    pair.device.reply_delay_s = 5.0
     late = pair.ask(100, 0.3)
     assert isinstance(await outcome_of(late), ReplyTimeout)
-    pair.device.thinking = 0.0
-    pair.device.withhold.add(Question)
+    pair.device.reply_delay_s = 0.0
+    pair.device.withhold.add(TestQuestion)
     unanswered = [pair.ask(n, 10.0) for n in range(5)]
     await settle(4.9)
     assert pair.host.counters.late_replies == 1
@@ -286,73 +286,73 @@ async def test_a_late_reply_is_counted_and_never_credited_to_another_request() -
 
 
 async def test_replies_in_another_order_find_their_own_questions() -> None:
-    pair = Pair()
-    asked: list[tuple[Question, int]] = []
+    pair = LinkPair()
+    asked: list[tuple[TestQuestion, int]] = []
     pair.far.on_request = lambda message, seq: asked.append((message, seq))
     waiters = [pair.ask(n, 5.0) for n in range(6)]
     await settle()
     for message, seq in reversed(asked):
-        pair.far.reply(seq, Answer(message.n))
-    assert [await waiter for waiter in waiters] == [Answer(n) for n in range(6)]
+        pair.far.send_reply(seq, TestAnswer(message.n))
+    assert [await waiter for waiter in waiters] == [TestAnswer(n) for n in range(6)]
 
 
 async def test_a_reply_to_nothing_is_counted_and_harms_nobody() -> None:
-    pair = Pair()
-    pair.far.reply(0x4242, Answer(9))
+    pair = LinkPair()
+    pair.far.send_reply(0x4242, TestAnswer(9))
     waiter = pair.ask(1)
-    assert await waiter == Answer(1)
+    assert await waiter == TestAnswer(1)
     assert pair.host.counters.late_replies == 1
 
 
 async def test_a_second_reply_to_the_same_question_is_counted_and_dropped() -> None:
-    pair = Pair()
+    pair = LinkPair()
     answer_twice = pair.far.on_request
 
-    def twice(message: Question, seq: int) -> None:
+    def twice(message: TestQuestion, seq: int) -> None:
         answer_twice(message, seq)
-        pair.far.reply(seq, Answer(-1))
+        pair.far.send_reply(seq, TestAnswer(-1))
 
     pair.far.on_request = twice
-    assert await pair.ask(1) == Answer(1)
+    assert await pair.ask(1) == TestAnswer(1)
     await settle()
     assert pair.host.counters.late_replies == 1
 
 
 async def test_sequence_numbers_wrap_without_a_stumble() -> None:
-    pair = Pair()
+    pair = LinkPair()
     for n in range(0, 70_000, 10):
         batch = [pair.ask(n + i) for i in range(10)]
         if n % 1000 == 0:
-            pair.far.event(Told(n))
+            pair.far.send_event(TestEvent(n))
         for i, waiter in enumerate(batch):
-            assert await waiter == Answer(n + i)
-    assert pair.events == [Told(n) for n in range(0, 70_000, 1000)]
-    assert len(pair.device.taken) == 70_000
+            assert await waiter == TestAnswer(n + i)
+    assert pair.events == [TestEvent(n) for n in range(0, 70_000, 1000)]
+    assert len(pair.device.received) == 70_000
     assert pair.host.counters.retransmitted == pair.host.counters.late_replies == 0
-    assert len(pair.host._trip._departures) <= rt.DEPARTURES  # nothing grows with the years
+    assert len(pair.host._trip._departures) <= rt.REMEMBERED_SENDS  # nothing grows with the years
     assert not pair.host._questions
 
 
 @pytest.mark.parametrize("name", ["some dropped", "some doubled", "some held", "slow"])
 async def test_the_wrap_survives_a_bad_line(name: str) -> None:
-    pair = Pair()
+    pair = LinkPair()
     start = 0x10000 - 10
     for one, other in ((pair.host, pair.far), (pair.far, pair.host)):
         one._next_seq = other._expected = start
     pair.fates(FATES[name])
     for n in range(30):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
     answers = [pair.ask(n, 60.0) for n in range(30)]
-    assert [await answer for answer in answers] == [Answer(n) for n in range(30)]
+    assert [await answer for answer in answers] == [TestAnswer(n) for n in range(30)]
     await settle(30.0)
-    assert pair.events == [Told(n) for n in range(30)]
-    assert pair.device.taken == [Question(n) for n in range(30)]
+    assert pair.events == [TestEvent(n) for n in range(30)]
+    assert pair.device.received == [TestQuestion(n) for n in range(30)]
 
 
 async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> None:
-    pair = Pair()
-    pair.device.withhold.add(Question)
-    pair.device_port.fate = lambda _: Fate.DROP
+    pair = LinkPair()
+    pair.device.withhold.add(TestQuestion)
+    pair.device_port.fate = lambda _: FrameFate.DROP
     waiter = pair.ask(1, 1.0)
     for ack in (0x0000, 0x0101, 0x0103, 0x8000, 0xFFFF):
         pair.device_port.push(fr.to_wire(*pair.far._sealer.seal(0, fr.ACK, 0, ack, fr.NO_RE, b"")))
@@ -363,50 +363,50 @@ async def test_an_acknowledgement_of_what_was_never_sent_changes_nothing() -> No
 
 
 async def test_every_lost_frame_of_a_window_is_repeated_promptly_once_the_line_carries_again() -> None:
-    pair = Pair()
-    assert await pair.ask(0) == Answer(0)  # now the round trip is known
-    pair.host_port.fate = taking_turns(Fate.DROP, Fate.DROP, Fate.DROP)
+    pair = LinkPair()
+    assert await pair.ask(0) == TestAnswer(0)  # now the round trip is known
+    pair.host_port.fate = taking_turns(FrameFate.DROP, FrameFate.DROP, FrameFate.DROP)
     began = asyncio.get_running_loop().time()
     answers = [pair.ask(n) for n in (1, 2, 3)]
-    assert [await answer for answer in answers] == [Answer(1), Answer(2), Answer(3)]
-    assert asyncio.get_running_loop().time() - began < 3 * rt.MIN_RTO  # not one heartbeat each
+    assert [await answer for answer in answers] == [TestAnswer(1), TestAnswer(2), TestAnswer(3)]
+    assert asyncio.get_running_loop().time() - began < 3 * rt.MIN_RTO_S  # not one heartbeat each
 
 
-async def test_replies_and_events_can_be_told_in_the_order_of_the_wire() -> None:
-    pair = Pair()
+async def test_replies_and_events_can_be_delivered_in_wire_order() -> None:
+    pair = LinkPair()
     reported: list[object] = []
     pair.host.on_event = reported.append
     answer = pair.device._request
 
     def around(link: lk.Link, message: object, seq: int) -> None:
-        link.event(Told(1))
+        link.send_event(TestEvent(1))
         answer(link, message, seq)
-        link.event(Told(2))
+        link.send_event(TestEvent(2))
 
     pair.device._request = around  # type: ignore[method-assign]
-    waiters = [pair.host.request(Question(n), 1.0, on_end=reported.append) for n in (7, 8)]
-    assert [await waiter for waiter in waiters] == [Answer(7), Answer(8)]
-    assert reported == [Told(1), Answer(7), Told(2), Told(1), Answer(8), Told(2)]
+    waiters = [pair.host.request(TestQuestion(n), 1.0, on_end=reported.append) for n in (7, 8)]
+    assert [await waiter for waiter in waiters] == [TestAnswer(7), TestAnswer(8)]
+    assert reported == [TestEvent(1), TestAnswer(7), TestEvent(2), TestEvent(1), TestAnswer(8), TestEvent(2)]
 
 
-async def test_whoever_is_told_of_a_reply_is_told_of_its_absence_too_and_of_nothing_after_it() -> None:
-    pair = Pair()
+async def test_a_reply_callback_is_called_for_a_missing_reply_too_and_never_after_it() -> None:
+    pair = LinkPair()
     reported: list[object] = []
-    pair.device.thinking = 60.0
-    late = pair.host.request(Question(1), 0.1, on_end=reported.append)
+    pair.device.reply_delay_s = 60.0
+    late = pair.host.request(TestQuestion(1), 0.1, on_end=reported.append)
     assert isinstance(await outcome_of(late), ReplyTimeout)
     await settle(80.0)
     assert pair.host.counters.late_replies == 1
-    pair.device.withhold.add(Question)
-    pair.host.request(Question(2), 10.0, on_end=reported.append)  # nobody waits for it, and nobody must
+    pair.device.withhold.add(TestQuestion)
+    pair.host.request(TestQuestion(2), 10.0, on_end=reported.append)  # nobody waits for it, and nobody must
     pair.host.close()
     assert [type(end) for end in reported] == [ReplyTimeout, LinkClosed]
 
 
-async def test_a_reply_is_told_also_when_nobody_waits_for_it_any_more() -> None:
-    pair = Pair()
+async def test_a_reply_is_delivered_also_when_no_caller_waits_any_more() -> None:
+    pair = LinkPair()
     reported: list[object] = []
-    waiter = pair.host.request(Question(1), 1.0, on_end=reported.append)
+    waiter = pair.host.request(TestQuestion(1), 1.0, on_end=reported.append)
     waiter.cancel()
     await settle(1.0)
-    assert reported == [Answer(1)]
+    assert reported == [TestAnswer(1)]

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from firmware_bridge.commands import Commands, Outcome, Settled
+from firmware_bridge.commands import CommandTracker, Outcome, Settled
 from firmware_bridge.errors import PitboxError
 from simulators.virtual_time import run_virtual
-from tests.support.links import Answer, Fate, Move, Pair, Question, Told, outcome_of, taking_turns
+from tests.support.links import TestAnswer, FrameFate, TestMove, LinkPair, TestQuestion, TestEvent, outcome_of, taking_turns
 
 COMMAND = 7
 # A bad fate costs a few retransmission times, doubled; after this long (s) everything must have ended.
@@ -26,28 +26,28 @@ LONG_ENOUGH = 60.0
 class Exchange:
     """One run: what was asked, told and moved, and what came of it."""
 
-    def __init__(self, fates: tuple[Fate, ...]) -> None:
-        self.pair = Pair()
+    def __init__(self, fates: tuple[FrameFate, ...]) -> None:
+        self.pair = LinkPair()
         turn = taking_turns(*fates)
         self.pair.host_port.fate = self.pair.device_port.fate = turn
-        self.commands = Commands()
-        self.told: list[Any] = []
+        self.commands = CommandTracker()
+        self.events: list[Any] = []
         self.pair.host.on_event = self._event
-        self.pair.device.moving = 0.02
+        self.pair.device.move_time_s = 0.02
 
     def _event(self, message: Any) -> None:
         if isinstance(message, Settled):
-            self.commands.settled(message)
+            self.commands.record_settled(message)
         else:
-            self.told.append(message)
+            self.events.append(message)
 
     async def run(self) -> list[Any]:
         """Let it happen; return the two answers and the command's end, or the errors in their place."""
         pair = self.pair
         asked = [pair.ask(1, 0.3), pair.ask(2, 0.3)]
-        moved = asyncio.ensure_future(self.commands.actuate(pair.host, Move(COMMAND), COMMAND))
-        pair.far.event(Told(1))
-        pair.far.event(Told(2))
+        moved = asyncio.ensure_future(self.commands.actuate(pair.host, TestMove(COMMAND), COMMAND))
+        pair.far.send_event(TestEvent(1))
+        pair.far.send_event(TestEvent(2))
         async with asyncio.timeout(LONG_ENOUGH):
             ends = [await outcome_of(waiter) for waiter in (*asked, moved)]
             while pair.host._unacked or pair.far._unacked:  # noqa: ASYNC110 - the clock is virtual
@@ -59,11 +59,11 @@ class Exchange:
     def check(self, ends: list[Any]) -> str:
         """Assert every promise of the link; return in a word how it ended."""
         device = self.pair.device
-        assert self.told == [Told(1), Told(2)]
+        assert self.events == [TestEvent(1), TestEvent(2)]
         for n, end in zip((1, 2), ends[:2], strict=True):
-            assert end == Answer(n) or isinstance(end, PitboxError)
-        assert device.taken[:2] == [Question(1), Question(2)]
-        assert device.taken.count(Move(COMMAND)) == 1
+            assert end == TestAnswer(n) or isinstance(end, PitboxError)
+        assert device.received[:2] == [TestQuestion(1), TestQuestion(2)]
+        assert device.received.count(TestMove(COMMAND)) == 1
         assert device.executed.count(COMMAND) <= 1
         end = ends[2]
         if isinstance(end, Settled):
@@ -75,7 +75,7 @@ class Exchange:
         return " ".join(failed) or "all answered"
 
 
-async def _one(fates: tuple[Fate, ...]) -> str:
+async def _one(fates: tuple[FrameFate, ...]) -> str:
     exchange = Exchange(fates)
     return exchange.check(await exchange.run())
 
@@ -88,9 +88,9 @@ def search(depth: int, after: int = 0) -> dict[str, int]:
     async def every() -> None:
         asyncio.get_running_loop().set_exception_handler(lambda _, context: unseen.append(context))
         mine = asyncio.current_task()
-        for fates in product(Fate, repeat=depth):
+        for fates in product(FrameFate, repeat=depth):
             try:
-                end = await _one((Fate.DELIVER,) * after + fates)
+                end = await _one((FrameFate.DELIVER,) * after + fates)
                 assert asyncio.all_tasks() == {mine}, "something is left over from this exchange"
             except Exception as error:
                 raise AssertionError(f"under {[fate.name for fate in fates]}") from error
@@ -101,29 +101,29 @@ def search(depth: int, after: int = 0) -> dict[str, int]:
     return counted
 
 
-def test_whatever_happens_to_the_first_frames_everything_is_answered_once() -> None:
-    assert search(5) == {"all answered": len(Fate) ** 5}
+def test_under_any_damage_to_the_first_frames_everything_is_answered_once() -> None:
+    assert search(5) == {"all answered": len(FrameFate) ** 5}
 
 
 @pytest.mark.parametrize("after", [4, 6, 8, 10, 12])
-def test_whatever_happens_to_three_frames_later_on_everything_is_answered_once(after: int) -> None:
-    assert search(3, after) == {"all answered": len(Fate) ** 3}
+def test_under_any_damage_to_three_later_frames_everything_is_answered_once(after: int) -> None:
+    assert search(3, after) == {"all answered": len(FrameFate) ** 3}
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("after", [3, 6, 9, 12])
-def test_whatever_happens_to_six_frames_later_on_nothing_is_lost_doubled_or_mixed_up(after: int) -> None:
+def test_under_any_damage_to_six_later_frames_nothing_is_lost_doubled_or_mixed_up(after: int) -> None:
     counted = search(6, after)
     runs = sum(counted.values())
     print(f"link fates after {after} good frames: {runs} exchanges, {counted}")
-    assert runs == len(Fate) ** 6
+    assert runs == len(FrameFate) ** 6
     assert counted["all answered"] > 0.99 * runs
 
 
 @pytest.mark.proof
-def test_whatever_happens_to_many_frames_nothing_is_lost_doubled_or_mixed_up() -> None:
+def test_under_any_damage_to_many_frames_nothing_is_lost_doubled_or_mixed_up() -> None:
     counted = search(7)
     runs = sum(counted.values())
     print(f"link fates: {runs} exchanges, {counted}")
-    assert runs == len(Fate) ** 7
+    assert runs == len(FrameFate) ** 7
     assert counted["all answered"] > 0.99 * runs

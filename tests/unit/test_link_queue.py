@@ -9,7 +9,7 @@ import pytest
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge.errors import LinkClosed, NotSent, QueueFull, Revoked
-from tests.support.links import Answer, Fate, Halt, Move, Pair, Question, Told, kind_of, outcome_of, settle
+from tests.support.links import TestAnswer, FrameFate, TestHalt, TestMove, LinkPair, TestQuestion, TestEvent, kind_of, outcome_of, settle
 
 if TYPE_CHECKING:
     import asyncio
@@ -19,79 +19,79 @@ if TYPE_CHECKING:
 ROOM = lk.WINDOW + lk.QUEUE_LIMIT
 
 
-def stopped(pair: Pair) -> None:
+def stopped(pair: LinkPair) -> None:
     """Let nothing of the device reach the host, so that the host's window stays full."""
-    pair.device_port.fate = lambda _: Fate.DROP
+    pair.device_port.fate = lambda _: FrameFate.DROP
 
 
-def going(pair: Pair) -> None:
+def going(pair: LinkPair) -> None:
     """Let frames pass again."""
-    pair.device_port.fate = lambda _: Fate.DELIVER
+    pair.device_port.fate = lambda _: FrameFate.DELIVER
 
 
-def sequenced(pair: Pair) -> list[fr.Frame]:
+def sequenced(pair: LinkPair) -> list[fr.Frame]:
     """What the host wrote, without acknowledgements, heartbeats and repetitions."""
     expected = (fr.REQUEST, fr.REPLY, fr.EVENT)
     return [f for f in pair.host_port.frames() if f.type in expected and not f.flags & fr.RETRANSMIT]
 
 
-def halt(pair: Pair, command: int) -> asyncio.Future[Any]:
+def halt(pair: LinkPair, command: int) -> asyncio.Future[Any]:
     """Send what must not wait."""
-    return pair.host.request(Halt(command), 0.5, urgent=True, actuation=True)
+    return pair.host.request(TestHalt(command), 0.5, urgent=True, actuation=True)
 
 
-def move(pair: Pair, command: int) -> asyncio.Future[Any]:
+def move(pair: LinkPair, command: int) -> asyncio.Future[Any]:
     """Send what must happen at most once."""
-    return pair.host.request(Move(command), 30.0, actuation=True)
+    return pair.host.request(TestMove(command), 30.0, actuation=True)
 
 
-async def end(pair: Pair, *waiters: asyncio.Future[Any]) -> list[Any]:
+async def end(pair: LinkPair, *waiters: asyncio.Future[Any]) -> list[Any]:
     """Close the host's end and return what everybody got."""
     pair.host.close()
     return [await outcome_of(waiter) for waiter in waiters]
 
 
 async def test_frames_are_written_in_the_call_that_asks_for_them() -> None:
-    pair = Pair()
+    pair = LinkPair()
     waiter = pair.ask(1)
     assert len(pair.host_port.written) == 1
-    assert await waiter == Answer(1)
+    assert await waiter == TestAnswer(1)
 
 
 async def test_no_more_than_a_window_is_on_the_way() -> None:
-    pair = Pair()
+    pair = LinkPair()
     stopped(pair)
     waiters = pair.fill_window(20)
     assert len(sequenced(pair)) == lk.WINDOW
-    assert pair.host.congested
+    assert pair.host.is_congested
     await end(pair, *waiters)
 
 
 async def test_a_full_queue_refuses_and_sends_nothing() -> None:
-    pair = Pair()
+    pair = LinkPair()
     waiters = pair.fill_window(ROOM)
     refused = [pair.ask(n) for n in range(3)]
     assert [type(await outcome_of(waiter)) for waiter in refused] == [QueueFull] * 3
-    assert [await waiter for waiter in waiters] == [Answer(1000 + n) for n in range(ROOM)]
+    assert [await waiter for waiter in waiters] == [TestAnswer(1000 + n) for n in range(ROOM)]
     await settle(1.0)
-    assert pair.device.taken == [Question(1000 + n) for n in range(ROOM)]
-    assert await pair.ask(7) == Answer(7)  # room again
+    assert pair.device.received == [TestQuestion(1000 + n) for n in range(ROOM)]
+    assert await pair.ask(7) == TestAnswer(7)  # room again
 
 
-async def test_a_device_is_told_when_its_host_takes_no_more_events() -> None:
-    pair = Pair()
+async def test_a_device_is_notified_when_its_host_accepts_no_more_events() -> None:
+    pair = LinkPair()
     for n in range(ROOM):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
     with pytest.raises(QueueFull):
-        pair.far.event(Told(ROOM))
+        pair.far.send_event(TestEvent(ROOM))
     await settle(1.0)
-    assert pair.events == [Told(n) for n in range(ROOM)]
+    assert pair.events == [TestEvent(n) for n in range(ROOM)]
 
 
 async def test_a_reply_that_finds_no_room_ends_the_session_instead_of_the_program() -> None:
-    pair = Pair()
+    pair = LinkPair()
     for n in range(ROOM):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
     waiter = pair.ask(1)  # its own acknowledgement field says that the host has taken nothing yet
     await settle()
     assert isinstance(pair.far.down, QueueFull)
@@ -99,20 +99,20 @@ async def test_a_reply_that_finds_no_room_ends_the_session_instead_of_the_progra
 
 
 async def test_an_urgent_message_overtakes_what_is_queued_and_nothing_that_was_sent() -> None:
-    pair = Pair()
+    pair = LinkPair()
     asked = pair.fill_window(lk.WINDOW + 10)
     urgent = halt(pair, 1)
     assert (await urgent).command == 1
     for waiter in asked:
         await waiter
-    at = pair.device.taken.index(Halt(1))
+    at = pair.device.received.index(TestHalt(1))
     assert at == lk.WINDOW
-    questions: list[Message] = [m for m in pair.device.taken if isinstance(m, Question)]
-    assert questions == [Question(1000 + n) for n in range(lk.WINDOW + 10)]
+    questions: list[Message] = [m for m in pair.device.received if isinstance(m, TestQuestion)]
+    assert questions == [TestQuestion(1000 + n) for n in range(lk.WINDOW + 10)]
 
 
 async def test_an_urgent_message_is_written_at_once_though_the_window_is_full() -> None:
-    pair = Pair()
+    pair = LinkPair()
     stopped(pair)
     asked = pair.fill_window(ROOM)
     written = len(pair.host_port.written)
@@ -124,20 +124,20 @@ async def test_an_urgent_message_is_written_at_once_though_the_window_is_full() 
 
 
 async def test_an_urgent_message_has_its_own_room_when_queue_and_window_are_full() -> None:
-    pair = Pair()
+    pair = LinkPair()
     stopped(pair)
     asked = pair.fill_window(ROOM)
     urgent = [halt(pair, 1 + n) for n in range(8)]
     assert not any(waiter.done() for waiter in urgent)  # QueueFull would be a stop that is not sent
     going(pair)
     assert [(await waiter).command for waiter in urgent] == list(range(1, 9))
-    assert [await waiter for waiter in asked] == [Answer(1000 + n) for n in range(ROOM)]
-    halts = [i for i, message in enumerate(pair.device.taken) if isinstance(message, Halt)]
+    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(ROOM)]
+    halts = [i for i, message in enumerate(pair.device.received) if isinstance(message, TestHalt)]
     assert halts == list(range(lk.WINDOW, lk.WINDOW + 8))
 
 
 async def test_urgent_messages_have_a_bound_too() -> None:
-    pair = Pair()
+    pair = LinkPair()
     stopped(pair)
     waiters = [halt(pair, 1 + n) for n in range(500)]
     errors = [waiter.exception() for waiter in waiters if waiter.done()]
@@ -147,7 +147,7 @@ async def test_urgent_messages_have_a_bound_too() -> None:
 
 
 async def test_a_stop_revokes_queued_actuations_and_leaves_questions_alone() -> None:
-    pair = Pair()
+    pair = LinkPair()
     sent = move(pair, 1)
     asked = pair.fill_window(lk.WINDOW + 1)
     queued = [move(pair, n) for n in (2, 3, 4)]
@@ -155,13 +155,13 @@ async def test_a_stop_revokes_queued_actuations_and_leaves_questions_alone() -> 
     assert [type(await outcome_of(waiter)) for waiter in queued] == [Revoked] * 3
     await stop
     await sent
-    assert [await waiter for waiter in asked] == [Answer(1000 + n) for n in range(lk.WINDOW + 1)]
+    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(lk.WINDOW + 1)]
     await settle(10.0)
     assert pair.device.executed == [1, 9]
 
 
 async def test_a_stop_does_not_revoke_another_stop_that_still_waits() -> None:
-    pair = Pair()
+    pair = LinkPair()
     stopped(pair)
     waiters = [halt(pair, 1 + n) for n in range(lk.URGENT_WINDOW + 3)]
     going(pair)
@@ -169,8 +169,8 @@ async def test_a_stop_does_not_revoke_another_stop_that_still_waits() -> None:
     assert pair.device.executed == list(range(1, lk.URGENT_WINDOW + 4))
 
 
-async def test_a_stop_that_finds_no_room_revokes_nothing_less_than_what_it_says() -> None:
-    pair = Pair()
+async def test_a_refused_stop_still_revokes_queued_actuations() -> None:
+    pair = LinkPair()
     stopped(pair)
     stops = [halt(pair, 1 + n) for n in range(lk.URGENT_WINDOW + lk.QUEUE_LIMIT)]
     queued = move(pair, 900)
@@ -181,7 +181,7 @@ async def test_a_stop_that_finds_no_room_revokes_nothing_less_than_what_it_says(
 
 
 async def test_an_actuation_asked_for_after_the_stop_is_sent_after_it() -> None:
-    pair = Pair()
+    pair = LinkPair()
     asked = pair.fill_window(lk.WINDOW + 3)
     stop, after = halt(pair, 1), move(pair, 2)
     await stop
@@ -192,57 +192,57 @@ async def test_an_actuation_asked_for_after_the_stop_is_sent_after_it() -> None:
 
 
 async def test_a_cancelled_request_that_still_waits_is_never_sent_and_disturbs_nobody() -> None:
-    pair = Pair()
+    pair = LinkPair()
     asked = pair.fill_window(lk.WINDOW)
     queued = [move(pair, 1), move(pair, 2), move(pair, 3)]
     queued[1].cancel()
     await settle(40.0)
-    assert [await waiter for waiter in asked] == [Answer(1000 + n) for n in range(lk.WINDOW)]
+    assert [await waiter for waiter in asked] == [TestAnswer(1000 + n) for n in range(lk.WINDOW)]
     assert [(await queued[i]).command for i in (0, 2)] == [1, 3]
     assert pair.device.executed == [1, 3]
 
 
 async def test_a_cancelled_request_that_was_sent_disturbs_nobody() -> None:
-    pair = Pair()
+    pair = LinkPair()
     first, second, third = pair.ask(1), pair.ask(2), pair.ask(3)
     second.cancel()
-    assert (await first, await third) == (Answer(1), Answer(3))
+    assert (await first, await third) == (TestAnswer(1), TestAnswer(3))
     assert pair.host.counters.late_replies == 1
-    assert pair.device.taken == [Question(1), Question(2), Question(3)]
+    assert pair.device.received == [TestQuestion(1), TestQuestion(2), TestQuestion(3)]
 
 
 async def test_what_waits_longer_than_its_deadline_was_certainly_not_sent() -> None:
-    pair = Pair()
+    pair = LinkPair()
     # Heartbeats pass, acknowledgements of our frames do not: the window stays full and the link alive.
-    pair.host_port.fate = lambda data: Fate.DROP if kind_of(data) == fr.REQUEST else Fate.DELIVER
+    pair.host_port.fate = lambda data: FrameFate.DROP if kind_of(data) == fr.REQUEST else FrameFate.DELIVER
     asked = [pair.ask(n, 60.0) for n in range(lk.WINDOW)]
-    queued = pair.host.request(Move(1), 0.1, actuation=True)
+    queued = pair.host.request(TestMove(1), 0.1, actuation=True)
     assert isinstance(await outcome_of(queued), NotSent)
     assert pair.host.down is None
-    pair.host_port.fate = lambda _: Fate.DELIVER
-    assert [await waiter for waiter in asked] == [Answer(n) for n in range(lk.WINDOW)]
+    pair.host_port.fate = lambda _: FrameFate.DELIVER
+    assert [await waiter for waiter in asked] == [TestAnswer(n) for n in range(lk.WINDOW)]
     await settle(5.0)
     assert pair.device.executed == []
 
 
 async def test_the_queue_keeps_its_order_over_any_burst() -> None:
-    pair = Pair()
+    pair = LinkPair()
     waiters = []
     for n in range(300):
         waiters.append(pair.ask(n, 20.0))
         if n % 40 == 39:
             await settle(0.001)
     results = [await outcome_of(waiter) for waiter in waiters]
-    assert results == [Answer(n) for n in range(300)]
-    assert pair.device.taken == [Question(n) for n in range(300)]
+    assert results == [TestAnswer(n) for n in range(300)]
+    assert pair.device.received == [TestQuestion(n) for n in range(300)]
 
 
-async def test_closing_tells_sent_from_queued() -> None:
-    pair = Pair()
+async def test_closing_distinguishes_sent_from_queued() -> None:
+    pair = LinkPair()
     stopped(pair)
     waiters = pair.fill_window(lk.WINDOW + 3)
     errors = await end(pair, *waiters)
     assert [type(error) for error in errors] == [LinkClosed] * lk.WINDOW + [NotSent] * 3
     assert all(isinstance(error.__cause__, LinkClosed) for error in errors[lk.WINDOW :])
     await settle(5.0)
-    assert len(pair.device.taken) == lk.WINDOW
+    assert len(pair.device.received) == lk.WINDOW

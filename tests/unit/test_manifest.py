@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import firmware_bridge
-from simulators.table import layout, table_toml
+from simulators.table import table_slots, table_toml
 from table_controller.cli import FAULT, OK, USAGE, main
 from table_controller.config import load_config
 from table_controller.journal.migrations import CONFIGURATION
@@ -18,24 +18,24 @@ from table_controller.journal.versions import digests_of, software_digest
 from table_controller.manifest import (
     Component,
     Manifest,
-    as_json,
-    configuration,
+    manifest_json,
+    configuration_components,
     differences,
-    lines,
-    manifest,
+    manifest_lines,
+    build_manifest,
     read_manifest,
 )
 from table_controller.rulebook import GAMES, edition
-from tests.support.configs import lay_out
+from tests.support.configs import write_config
 
 
 @pytest.fixture(scope="module")
 def here() -> Manifest:
     """The manifest of what runs this test; it reads every file of every distribution, so it is made once."""
-    return manifest()
+    return build_manifest()
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
+def run_version(capsys: pytest.CaptureFixture[str], *words: str, expect: int = OK) -> str:
     assert main(["version", *words]) == expect
     printed = capsys.readouterr()
     return printed.err if expect == USAGE else printed.out
@@ -76,9 +76,9 @@ def test_a_manifest_comes_back_and_equals_what_is_here(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, here: Manifest
 ) -> None:
     file = tmp_path / "m.json"
-    file.write_bytes(as_json(here))
+    file.write_bytes(manifest_json(here))
     assert read_manifest(file) == here
-    assert said(capsys, "--diff", str(file), "here") == f"the same: {len(here.components)} components\n"
+    assert run_version(capsys, "--diff", str(file), "here") == f"the same: {len(here.components)} components\n"
 
 
 def test_every_kind_of_difference_is_a_line() -> None:
@@ -91,33 +91,33 @@ def test_a_file_that_was_changed_after_it_was_installed_is_named(
     capsys: pytest.CaptureFixture[str], here: Manifest, gadget: Path
 ) -> None:
     gadget.write_text("WHEELS = 5\n")
-    shown = said(capsys, "--manifest", "--json", expect=FAULT)
+    shown = run_version(capsys, "--manifest", "--json", expect=FAULT)
     created = msgspec.json.decode(shown, type=Manifest)
     (result,) = (each for each in created.components if each.name == "other/gadget")
     assert differences(here, created) == [f"+ other/gadget 1.2 {result.digest[:16]} altered: gadget.py"]
-    assert "ALTERED since the installation: other/gadget: gadget.py" in lines(created)
+    assert "ALTERED since the installation: other/gadget: gadget.py" in manifest_lines(created)
 
 
 def test_a_configuration_is_named_as_the_journal_names_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, here: Manifest
 ) -> None:
-    file = lay_out(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in layout("saigon_5_card")}))
+    file = write_config(tmp_path, table_toml("saigon_5_card", {slot: f"/dev/{slot}" for slot in table_slots("saigon_5_card")}))
     config = load_config(file)
-    created = {each.name: each for each in configuration(config)}
+    created = {each.name: each for each in configuration_components(config)}
     named = digests_of(config.edition, config.submission, config.kinds)
     assert created["configuration/choices"].digest == named[CONFIGURATION]
     assert created["configuration/file"].digest == sha256(file.read_bytes()).hexdigest()
     old = tmp_path / "old.json"
-    old.write_bytes(as_json(Manifest(1, "1", (*here.components, *configuration(config)))))
+    old.write_bytes(manifest_json(Manifest(1, "1", (*here.components, *configuration_components(config)))))
     file.write_text(file.read_text().replace("two_decks = true", "two_decks = false"))
-    shown = said(capsys, "--diff", str(old), "here", "--config", str(file), expect=FAULT)
+    shown = run_version(capsys, "--diff", str(old), "here", "--config", str(file), expect=FAULT)
     assert [line.split()[1] for line in shown.splitlines()] == ["configuration/file", "configuration/choices"]
 
 
 def test_single_files_are_shown_on_request(capsys: pytest.CaptureFixture[str], here: Manifest) -> None:
-    assert "file/" not in "".join(lines(here))
-    assert "file/firmware_bridge/errors.py " in "".join(lines(here, files=True))
-    assert software_digest() in said(capsys)
+    assert "file/" not in "".join(manifest_lines(here))
+    assert "file/firmware_bridge/errors.py " in "".join(manifest_lines(here, files=True))
+    assert software_digest() in run_version(capsys)
 
 
 def test_bad_input_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -130,4 +130,4 @@ def test_bad_input_is_a_sentence(capsys: pytest.CaptureFixture[str], tmp_path: P
         (("--json",), "need --manifest"),
         (("--manifest", "--config", str(tmp_path / "none.toml")), "is missing"),
     ):
-        assert expected in said(capsys, *words, expect=USAGE)
+        assert expected in run_version(capsys, *words, expect=USAGE)

@@ -22,7 +22,7 @@ async def test_bytes_arrive_later_in_order_and_at_the_other_end_only() -> None:
     assert one.backlog == 0
 
 
-async def test_what_was_written_before_closing_still_arrives_and_then_the_loss_is_told_once() -> None:
+async def test_bytes_written_before_closing_still_arrive_and_then_the_loss_is_reported_once() -> None:
     one, other = memory_pair()
     seen: list[bytes | LinkError] = []
     other.on_bytes, other.on_lost = seen.append, seen.append
@@ -37,7 +37,7 @@ async def test_what_was_written_before_closing_still_arrives_and_then_the_loss_i
     assert other.closed
 
 
-async def test_who_closes_is_not_told_and_hears_nothing_more() -> None:
+async def test_the_end_that_closes_gets_no_loss_report_and_no_more_bytes() -> None:
     one, other = memory_pair()
     seen: list[bytes | LinkError] = []
     one.on_bytes, one.on_lost = seen.append, seen.append

@@ -11,12 +11,12 @@ from firmware_bridge.errors import VersionsDiffer
 from table_controller.journal import records as rec
 from table_controller.journal.meter_terms import check_meter
 from table_controller.journal.migrations import CONFIGURATION
-from table_controller.journal.recovery import keep, recover
+from table_controller.journal.recovery import encode_snapshot, recover
 from table_controller.journal.timers import Timers
 from table_controller.journal.versions import digests_of
 from table_controller.rulebook import Submission
-from tests.support.core import WILD_PROGRESSIVE, Floor
-from tests.support.prefixes import Run
+from tests.support.core import WILD_PROGRESSIVE, IdealTable
+from tests.support.prefixes import RecordedRun
 
 if TYPE_CHECKING:
     from table_controller.journal.recovery import Recovered
@@ -38,23 +38,23 @@ def _choices(game: str) -> dict[str, Any]:
     return dict(WILD_PROGRESSIVE) if game == WILD else {}
 
 
-def _stopped(game: str) -> tuple[Run, Floor]:
+def _stopped(game: str) -> tuple[RecordedRun, IdealTable]:
     """A table that was played for a round and stopped in order."""
-    run = Run(game, 1, 1, **_choices(game))
+    run = RecordedRun(game, 1, 1, **_choices(game))
     floor = run.recovered(len(run.disk.records))
     store = run.disk.open(version=rec.VERSION, digests=run.digests) if run.disk._owner is None else run.disk._owner
     assert store is not None
     last = store.last()
     assert last is not None
-    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    store.snapshot(last.seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
     store.close()
     return run, floor
 
 
-def _started(run: Run, game: str, edit: dict[str, Any]) -> tuple[Recovered, Floor]:
+def _started(run: RecordedRun, game: str, edit: dict[str, Any]) -> tuple[Recovered, IdealTable]:
     """Start the same software with an edited table.toml on the journal of a run."""
     other = run.digests | {CONFIGURATION: "1" * 64}
-    floor = Floor(game, **(_choices(game) | edit))
+    floor = IdealTable(game, **(_choices(game) | edit))
     return recover(run.disk.open(version=rec.VERSION, digests=other), floor.table, other), floor
 
 
@@ -82,7 +82,7 @@ def test_another_rate_in_the_configuration_changes_nothing_and_opens_no_round() 
     assert floor.table.context.meter is not None
     assert before.table.context.meter is not None
     assert floor.table.context.meter.rate_bp == before.table.context.meter.rate_bp == 1500
-    assert "rate_differs" in floor.against_opening()
+    assert "rate_differs" in floor.reasons_against_opening()
 
 
 def test_another_rate_is_refused_where_the_state_does_not_hold_the_old_one() -> None:
@@ -98,14 +98,14 @@ def test_another_rate_is_refused_where_the_state_does_not_hold_the_old_one() -> 
 
 def test_a_table_that_never_booked_anything_may_change_its_meter() -> None:
     """No progressive was offered; now one is."""
-    run = Run(PAI_GOW, 1, 1, wagers=[], paytables={})
+    run = RecordedRun(PAI_GOW, 1, 1, wagers=[], paytables={})
     floor = run.recovered(len(run.disk.records))
     assert not floor.state.money.book.entries
     store = run.disk._owner
     assert store is not None
     last = store.last()
     assert last is not None
-    store.snapshot(last.seq, keep(floor.table, Timers(), run.digests, rec.Stamp(1, 1, "kernel")))
+    store.snapshot(last.seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
     store.close()
     _, new = _started(run, PAI_GOW, {})
     assert new.table.context.meter is not None
@@ -114,7 +114,7 @@ def test_a_table_that_never_booked_anything_may_change_its_meter() -> None:
 @pytest.mark.parametrize("name", [f for f in Submission.__struct_fields__ if f != "warnings"])
 def test_no_choice_of_the_rules_changes_without_the_digest_that_two_people_approve(name: str) -> None:
     """`check_software` compares this digest with the approved manifest: an edit by one person locks the table."""
-    context = Floor(PAI_GOW).table.context
+    context = IdealTable(PAI_GOW).table.context
     edited = msgspec.structs.replace(context.submission, **{name: "something else"})
     before, after = (digests_of(context.edition, each, {})[CONFIGURATION] for each in (context.submission, edited))
     assert before != after

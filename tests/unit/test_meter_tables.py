@@ -24,8 +24,8 @@ from table_controller.ledger.money import (
     STAKES,
 )
 from table_controller.rulebook import GAMES, default_submission, edition
-from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement.pai_gow import by_hand
+from table_controller.rulebook.cards import parse_cards
+from table_controller.rulebook.settlement.pai_gow import settle_by_hand
 from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
 from tests.support.meters import PROGRESSIVES, opened, rules_of
@@ -92,16 +92,16 @@ def test_a_table_is_in_the_book_as_it_is_printed(name: str) -> None:
 def test_one_bet_goes_to_meter_reserve_and_house_and_nothing_is_rounded(name: str) -> None:
     printed, rules = PRINTED[name], rules_of(name)
     book = opened(rules)
-    meter.accept(book, rules, 1, 4, ())
+    meter.accept_bet(book, rules, 1, 4, ())
     rate = 15 if printed.rate is None else printed.rate
-    assert book.at(BETS) == -printed.unit * DOLLAR
-    assert book.at(METER) == printed.seed * DOLLAR + printed.unit * rate * CENT
-    assert book.at(RESERVE) == printed.unit * printed.reserve * CENT
-    assert book.at(HOUSE) == printed.unit * (100 - rate - printed.reserve) * CENT
+    assert book.balance(BETS) == -printed.unit * DOLLAR
+    assert book.balance(METER) == printed.seed * DOLLAR + printed.unit * rate * CENT
+    assert book.balance(RESERVE) == printed.unit * printed.reserve * CENT
+    assert book.balance(HOUSE) == printed.unit * (100 - rate - printed.reserve) * CENT
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_line_of_a_table_takes_and_pays_what_it_says(name: str) -> None:
+def test_every_line_of_a_table_takes_and_pays_the_printed_amounts(name: str) -> None:
     printed, rules = PRINTED[name], rules_of(name)
     amount = 12_345_678_901 + 300  # less than a cent besides
     for award, (fixed, percent, _) in zip(rules.awards, printed.lines, strict=True):
@@ -109,18 +109,18 @@ def test_every_line_of_a_table_takes_and_pays_what_it_says(name: str) -> None:
         hit, entry = hits.claim(book, rules, 1, 1, 2, award.hand)
         share = {100: 12_345_670_000, 20: 2_469_130_000, 10: 1_234_560_000, 0: 0}[percent]
         assert (hit.share, hit.fixed) == (share, fixed * DOLLAR)
-        assert book.at(PENDING) == share + fixed * DOLLAR
+        assert book.balance(PENDING) == share + fixed * DOLLAR
         again = printed.seed * DOLLAR if percent == 100 else 0  # a part of the meter is not re-seeded (F25)
-        assert entry.meter_after == book.at(METER) == amount - share + again
+        assert entry.meter_after == book.balance(METER) == amount - share + again
         if share:
             with pytest.raises(AssertionError, match="never comes from the table"):
                 hits.pay_from_table(book, hit, ())
             hits.pay_by_attendant(book, hit, (), "slip 1")
         else:
             hits.pay_from_table(book, hit, ())
-        paid = (book.at(FIXED), book.at(HAND_PAYS), book.at(PENDING))
+        paid = (book.balance(FIXED), book.balance(HAND_PAYS), book.balance(PENDING))
         assert paid == ((0, hit.amount, 0) if share else (hit.amount, 0, 0))
-        assert book.at(STAKES) == (printed.unit * DOLLAR if printed.back else 0)
+        assert book.balance(STAKES) == (printed.unit * DOLLAR if printed.back else 0)
 
 
 @pytest.mark.parametrize("name", [name for name in PRINTED if name.startswith("687a")])
@@ -129,21 +129,21 @@ def test_after_a_whole_win_the_meter_stands_at_its_seed_again(name: str) -> None
     rules = rules_of(name)
     book = opened(rules, 77_777 * DOLLAR)
     hits.claim(book, rules, 1, 1, 2, "royal_flush")
-    assert book.at(METER) == PRINTED[name].seed * DOLLAR
+    assert book.balance(METER) == PRINTED[name].seed * DOLLAR
     hits.claim(book, rules, 2, 1, 3, "straight_flush")  # a tenth, and no seed
-    assert book.at(METER) == PRINTED[name].seed * DOLLAR * 9 // 10
+    assert book.balance(METER) == PRINTED[name].seed * DOLLAR * 9 // 10
 
 
 def test_the_reserve_gives_the_next_seed_as_far_as_it_goes() -> None:
     rules = rules_of("688a-progressive-4")
     book = opened(rules)
     for _ in range(100):
-        meter.accept(book, rules, 1, 1, ())
-    assert book.at(RESERVE) == 5 * DOLLAR
+        meter.accept_bet(book, rules, 1, 1, ())
+    assert book.balance(RESERVE) == 5 * DOLLAR
     hit, entry = hits.claim(book, rules, 1, 1, 2, "seven_card_natural_straight_flush")
     assert hit.share == 10_005 * DOLLAR
     assert (hit.from_reserve, hit.from_seed) == (5 * DOLLAR, 9_995 * DOLLAR)
-    assert (book.at(RESERVE), entry.meter_after) == (0, 10_000 * DOLLAR)
+    assert (book.balance(RESERVE), entry.meter_after) == (0, 10_000 * DOLLAR)
 
 
 @clauses("687a.12(c)/1")
@@ -157,8 +157,8 @@ def test_whether_a_winning_bet_comes_back_is_the_submissions_answer_where_the_te
 def test_the_rate_is_the_submissions_where_the_text_has_none() -> None:
     assert rules_of("687a-progressive-2", progressive_rate_bp=1234).rate_bp == 1234
     book = opened(rules := rules_of("687a-progressive-2", progressive_rate_bp=1))
-    meter.accept(book, rules, 1, 1, ())
-    assert book.at(METER) - rules.seed == 500  # a hundredth of a percent of five dollars: exact
+    meter.accept_bet(book, rules, 1, 1, ())
+    assert book.balance(METER) - rules.seed == 500  # a hundredth of a percent of five dollars: exact
 
 
 def test_no_progressive_no_meter() -> None:
@@ -174,10 +174,10 @@ def test_no_progressive_no_meter() -> None:
 @clauses("688a.12(d)/1")
 def test_a_fully_wild_joker_wins_what_a_limited_one_does_not(table: str, joker_hand: str, pays: int) -> None:
     """Two pair and the joker: a full house where the joker is wild for the progressive (F6)."""
-    cards = parse("Kh Kc 9h 9c Jk 3h 6h") if joker_hand == "full_house" else parse("Kh Qh 9h 7h Jk 3c 6d")
+    cards = parse_cards("Kh Kc 9h 9c Jk 3h 6h") if joker_hand == "full_house" else parse_cards("Kh Qh 9h 7h Jk 3c 6d")
     at = terms("face_up_pai_gow", paytables={"progressive": table})
     unit = 500 if table.endswith("4") else 100
-    results = by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
+    results = settle_by_hand(at, Seat(number=1, wagers={"progressive": unit}, cards=cards), "progressive")
     assert results.paid_cents == pays * 100
     if pays:
         rules = rules_of(table)
@@ -195,7 +195,7 @@ def test_two_hits_in_one_round_are_taken_one_after_the_other_from_the_meter_as_i
                   ("seven_card_straight_flush_with_joker", "royal_flush_plus_royal_match")):  # fmt: skip
         book = opened(rules, 20_000 * DOLLAR)
         shares = [hits.claim(book, rules, id_, 1, 7 - id_, hand)[0].share for id_, hand in enumerate(order, 1)]
-        weight[order[0]] = (shares, book.at(METER))
+        weight[order[0]] = (shares, book.balance(METER))
     assert weight["royal_flush_plus_royal_match"] == ([4_000 * DOLLAR, 1_600 * DOLLAR], 14_400 * DOLLAR)
     assert weight["seven_card_straight_flush_with_joker"] == ([2_000 * DOLLAR, 3_600 * DOLLAR], 14_400 * DOLLAR)
 
@@ -206,8 +206,8 @@ def test_the_second_of_two_whole_wins_gets_the_seed() -> None:
     first, _ = hits.claim(book, rules, 1, 1, 6, "seven_card_straight_flush_any")
     second, _ = hits.claim(book, rules, 2, 1, 5, "seven_card_straight_flush_any")
     assert (first.share, second.share) == (9_000 * DOLLAR, 2_000 * DOLLAR)
-    assert book.at(METER) == 2_000 * DOLLAR
-    assert book.at(PENDING) == 11_000 * DOLLAR
+    assert book.balance(METER) == 2_000 * DOLLAR
+    assert book.balance(PENDING) == 11_000 * DOLLAR
 
 
 def test_a_frozen_amount_does_not_change_while_the_meter_goes_on() -> None:
@@ -215,10 +215,10 @@ def test_a_frozen_amount_does_not_change_while_the_meter_goes_on() -> None:
     book = opened(rules, 15_000 * DOLLAR)
     hit, _ = hits.claim(book, rules, 1, 1, 6, "five_aces")
     for seat in (1, 2, 3):
-        meter.accept(book, rules, 2, seat, ())
-    assert hit.amount == book.at(PENDING) == 1_500 * DOLLAR
+        meter.accept_bet(book, rules, 2, seat, ())
+    assert hit.amount == book.balance(PENDING) == 1_500 * DOLLAR
     hits.pay_by_attendant(book, hit, (), "slip 1")
-    assert book.at(HAND_PAYS) == 1_500 * DOLLAR
+    assert book.balance(HAND_PAYS) == 1_500 * DOLLAR
 
 
 # --- undoing ----------------------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_a_claim_that_is_withdrawn_leaves_no_trace(name: str) -> None:
     rules = rules_of(name)
     for award in rules.awards:
         book = opened(rules, rules.seed + 1_234_567)
-        meter.accept(book, rules, 1, 1, ())
+        meter.accept_bet(book, rules, 1, 1, ())
         before = dict(book.held)
         hit, _ = hits.claim(book, rules, 1, 1, 2, award.hand)
         hits.withdraw(book, hit, ())
@@ -241,12 +241,12 @@ def test_a_wrong_claim_does_not_raise_a_meter_that_stands_below_its_seed() -> No
     rules = rules_of("688a-progressive-1")
     book = opened(rules)
     hits.claim(book, rules, 1, 1, 6, "five_aces")
-    assert book.at(METER) == 9_000 * DOLLAR
+    assert book.balance(METER) == 9_000 * DOLLAR
     whole, _ = hits.claim(book, rules, 2, 1, 5, "seven_card_straight_flush_any")
-    assert book.at(METER) == 10_000 * DOLLAR
+    assert book.balance(METER) == 10_000 * DOLLAR
     hits.withdraw(book, whole, ())
-    assert book.at(METER) == 9_000 * DOLLAR
-    assert book.at(SEED) == -10_000 * DOLLAR
+    assert book.balance(METER) == 9_000 * DOLLAR
+    assert book.balance(SEED) == -10_000 * DOLLAR
 
 
 @pytest.mark.parametrize("name", list(PRINTED))
@@ -254,9 +254,9 @@ def test_a_bet_that_goes_back_leaves_no_trace(name: str) -> None:
     rules = rules_of(name)
     book = opened(rules, rules.seed + 5 * DOLLAR)
     before = dict(book.held)
-    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2, 6)]
+    bets = [meter.accept_bet(book, rules, 1, seat, ())[0] for seat in (1, 2, 6)]
     for bet in bets:
-        entry = meter.give_back(book, bet, 1, ("688a.13(l)",))
+        entry = meter.return_bet(book, bet, 1, ("688a.13(l)",))
         assert (entry.round, entry.clauses, entry.seat) == (1, ("688a.13(l)",), bet.seat)
     assert {account: held for account, held in book.held.items() if held} == before
 
@@ -264,38 +264,38 @@ def test_a_bet_that_goes_back_leaves_no_trace(name: str) -> None:
 def test_a_bet_goes_back_once() -> None:
     rules = rules_of("688a-progressive-1")
     book = opened(rules)
-    bet, _ = meter.accept(book, rules, 1, 1, ())
-    meter.give_back(book, bet, 1, ("688a.13(l)",))
+    bet, _ = meter.accept_bet(book, rules, 1, 1, ())
+    meter.return_bet(book, bet, 1, ("688a.13(l)",))
     with pytest.raises(AssertionError, match="returned once"):
-        meter.give_back(book, bet, 1, ("688a.13(l)",))
-    assert book.at(BETS) == 0
+        meter.return_bet(book, bet, 1, ("688a.13(l)",))
+    assert book.balance(BETS) == 0
 
 
 def test_what_the_meter_cannot_give_back_above_its_seed_the_reserve_gives_and_then_the_house() -> None:
     rules = rules_of("688a-progressive-4")
     book = opened(rules)
-    bets = [meter.accept(book, rules, 1, seat, ())[0] for seat in (1, 2, 4)]  # 5 cents each to meter and to reserve
+    bets = [meter.accept_bet(book, rules, 1, seat, ())[0] for seat in (1, 2, 4)]  # 5 cents each to meter and to reserve
     paid, _ = hits.claim(book, rules, 1, 1, 3, "royal_flush_plus_royal_match")  # a fifth of the meter, and no seed
     hits.pay_by_attendant(book, paid, (), "slip 1")
-    meter.correct(book, rules.seed + 5 * CENT - book.at(METER), "MC-1")
-    house = book.at(HOUSE)
-    first = meter.give_back(book, bets[0], 1, ("688a.13(l)",))
-    assert (first.meter_before - first.meter_after, book.at(RESERVE)) == (5 * CENT, 10 * CENT)
-    assert house - book.at(HOUSE) == 490 * CENT
-    second = meter.give_back(book, bets[1], 1, ("688a.13(l)",))
+    meter.correct_meter(book, rules.seed + 5 * CENT - book.balance(METER), "MC-1")
+    house = book.balance(HOUSE)
+    first = meter.return_bet(book, bets[0], 1, ("688a.13(l)",))
+    assert (first.meter_before - first.meter_after, book.balance(RESERVE)) == (5 * CENT, 10 * CENT)
+    assert house - book.balance(HOUSE) == 490 * CENT
+    second = meter.return_bet(book, bets[1], 1, ("688a.13(l)",))
     assert second.meter_after == second.meter_before == rules.seed
-    assert (book.at(RESERVE), house - book.at(HOUSE)) == (0, 980 * CENT)
-    meter.give_back(book, bets[2], 1, ("688a.13(l)",))
-    assert (book.at(METER), house - book.at(HOUSE)) == (rules.seed, 1480 * CENT)
+    assert (book.balance(RESERVE), house - book.balance(HOUSE)) == (0, 980 * CENT)
+    meter.return_bet(book, bets[2], 1, ("688a.13(l)",))
+    assert (book.balance(METER), house - book.balance(HOUSE)) == (rules.seed, 1480 * CENT)
 
 
-def test_corrections_and_resets_move_the_meter_as_their_document_says() -> None:
+def test_corrections_and_resets_move_the_meter_as_documented() -> None:
     rules = rules_of("688a-progressive-3")
     book = opened(rules)
-    assert meter.correct(book, 3 * DOLLAR, "MC-1").meter_after == 2_003 * DOLLAR
-    assert meter.correct(book, -5 * DOLLAR, "MC-2").meter_after == 1_998 * DOLLAR
-    assert meter.reset(book, rules, "MR-1").meter_after == 2_000 * DOLLAR  # filled up
-    meter.correct(book, 500, "MC-3")
-    last = meter.reset(book, rules, "MR-2")
+    assert meter.correct_meter(book, 3 * DOLLAR, "MC-1").meter_after == 2_003 * DOLLAR
+    assert meter.correct_meter(book, -5 * DOLLAR, "MC-2").meter_after == 1_998 * DOLLAR
+    assert meter.reset_meter(book, rules, "MR-1").meter_after == 2_000 * DOLLAR  # filled up
+    meter.correct_meter(book, 500, "MC-3")
+    last = meter.reset_meter(book, rules, "MR-2")
     assert (last.meter_after, last.document) == (2_000 * DOLLAR, "MR-2")
     assert sum(book.held.values()) == 0

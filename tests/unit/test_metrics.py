@@ -12,8 +12,8 @@ from table_controller.certificates import Certificate
 from table_controller.controller.metrics import metrics_text
 from table_controller.controller.status import status_of
 from table_controller.controller.surroundings import UplinkStatus
-from table_controller.panel.metrics import Tally, tally_text
-from tests.support.boxes import Bench
+from table_controller.panel.metrics import EventCounters, counters_text
+from tests.support.boxes import BoxTestBench
 
 _NAME = r"[a-z_]+"
 _SAMPLE = re.compile(rf'({_NAME})(\{{(?:{_NAME}="(?:[^"\\\n]|\\[\\"n])*",?)*\}})? (-?\d+(?:\.\d+)?)')
@@ -39,12 +39,12 @@ def samples(page: str) -> dict[str, float]:
     return results
 
 
-async def test_the_page_says_what_the_status_says(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+async def test_the_page_matches_the_status(tmp_path: Path) -> None:
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
         status = status_of(box)
-        read = samples(metrics_text(replace(status, table='a "quoted"\\\nname')))
+        read = samples(metrics_text(replace(status, tiny_table='a "quoted"\\\nname')))
         assert read['pitbox_phase{phase="running"}'] == 1
         assert read['pitbox_phase{phase="locked"}'] == 0
         assert read['pitbox_slot_in_service{slot="shoe.1",state="in_service"}'] == 1
@@ -59,8 +59,8 @@ async def test_the_page_says_what_the_status_says(tmp_path: Path) -> None:
 
 
 async def test_a_locked_box_has_a_page_too(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, "asia_poker")
-    bench.trouble = ReplayDiffers("record 7")
+    bench = BoxTestBench(tmp_path, "asia_poker")
+    bench.journal_error = ReplayDiffers("record 7")
     box = await bench.start()
     try:
         read = samples(metrics_text(status_of(box)))
@@ -72,14 +72,14 @@ async def test_a_locked_box_has_a_page_too(tmp_path: Path) -> None:
 
 
 async def test_the_page_has_uplink_backlog_and_the_end_of_every_certificate(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
         read = samples(metrics_text(status_of(box)))
         assert read["pitbox_uplink_configured"] == 0
         assert "pitbox_uplink_connected" not in read
         box.surroundings.uplink = lambda: UplinkStatus(True, acknowledged=7, behind=5)
-        box.surroundings.files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
+        box.surroundings.update_files([Certificate("panel.cert", 'a "b".pem', 0, 86_400)], [])
         read = samples(metrics_text(status_of(box)))
         assert (read["pitbox_uplink_configured"], read["pitbox_uplink_connected"]) == (1, 1)
         assert (read["pitbox_uplink_behind_records"], read["pitbox_uplink_acknowledged_record"]) == (5, 7)
@@ -92,12 +92,12 @@ async def test_the_page_has_uplink_backlog_and_the_end_of_every_certificate(tmp_
 
 
 async def test_docs_list_every_metric_with_its_meaning(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+    bench = BoxTestBench(tmp_path)
     box = await bench.start()
     try:
         box.surroundings.uplink = lambda: UplinkStatus(True)
-        box.surroundings.files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
-        page = metrics_text(status_of(box)) + tally_text(Tally(), 0)
+        box.surroundings.update_files([Certificate("panel.cert", "panel.pem", 0, 86_400)], [])
+        page = metrics_text(status_of(box)) + counters_text(EventCounters(), 0)
     finally:
         await box.stop()
         bench.close()

@@ -55,7 +55,7 @@ def _kept_overflow(book: Any, bet: Any, *remaining: Any) -> Any:
         bet.to_overflow = over
 
 
-GIVE_BACK: Final = meter.give_back
+GIVE_BACK: Final = meter.return_bet
 PLANTED: Final[dict[str, tuple[Any, str, Callable[..., Any]]]] = {
     "later claims are not booked again": (booking, "_can_move", lambda *_: False),
     "any ground will do": (meters, "_groundless", lambda *_: ""),

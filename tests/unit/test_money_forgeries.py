@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from table_controller.journal.export import export
-from tests.support.forgeries import Export, Forgery
+from tests.support.forgeries import ForgedExport, Forgery
 from tests.support.journals import quick_folder
 from tests.support.money_forgeries import MONEY_FORGERIES, played
 from tools import verify_export
@@ -25,7 +25,7 @@ def honest() -> Iterator[Path]:
         yield folder / "export"
 
 
-def test_the_honest_export_holds_and_has_what_is_forged(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_honest_export_verifies_and_holds_what_is_forged(honest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_export.main([str(honest)]) == 0, capsys.readouterr().out
     output = capsys.readouterr().out
     for kind in (
@@ -44,11 +44,11 @@ def test_the_honest_export_holds_and_has_what_is_forged(honest: Path, capsys: py
 def test_every_forgery_of_money_is_found_at_its_record(
     honest: Path, forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forged = Export(honest)
+    forged = ForgedExport(honest)
     place = forgery.change(forged)
-    code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
+    code = verify_export.main([str(forged.write(tmp_path / "forged", rechain=True))])
     output = capsys.readouterr().out
     assert code == 1, output
-    assert re.search(forgery.says, output), output
+    assert re.search(forgery.finding, output), output
     assert place is not None
     assert f"record {place + 1}: " in output, (place + 1, output)

@@ -16,7 +16,7 @@ from table_controller.table import machines as mc
 from table_controller.table.decisions import BetAccepted
 from table_controller.table.state import Money
 from tests.support.core import AUDITOR, DEALER, FLOOR
-from tests.support.hits import BettingFloor
+from tests.support.hits import BettingTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 
 def _no_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(booking, "voided", lambda *_, **__: None)
+    monkeypatch.setattr(booking, "void_bets", lambda *_, **__: None)
 
 
 def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
-    give_back = meter.give_back
+    give_back = meter.return_bet
 
     def half(book: Any, bet: Any, *remaining: Any) -> Any:
         """The contribution stays in the meter: the house gives it all."""
         return give_back(book, replace(bet, to_meter=0, to_reserve=0), *remaining)
 
-    monkeypatch.setattr(meter, "give_back", half)
+    monkeypatch.setattr(meter, "return_bet", half)
     monkeypatch.setattr(MoneyBook, "_check_return", lambda *_: None)
 
 
@@ -45,7 +45,7 @@ def _silent_booking(monkeypatch: pytest.MonkeyPatch) -> None:
         _ACCEPT(c)
         del c.out[before:]
 
-    monkeypatch.setattr(booking, "accept", silent)
+    monkeypatch.setattr(booking, "accept_bets", silent)
 
 
 def _booked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def _booked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
             c.state.money.bets.clear()
             _ACCEPT(c)
 
-    monkeypatch.setattr(booking, "accept", twice)
+    monkeypatch.setattr(booking, "accept_bets", twice)
 
 
 def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def _old_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(booking, "_rebook", late)
 
 
-_ACCEPT = booking.accept
+_ACCEPT = booking.accept_bets
 CLAIMS: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
     "later claims are not booked again": (_no_rebooking, "is owed"),
     "later claims are booked again in another order": (_old_order, "is owed"),
@@ -145,7 +145,7 @@ SABOTAGE: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
 
 def play() -> None:
     """A round with a hit that is found void in the end."""
-    floor = BettingFloor("688a-progressive-4", bets=(1, 3))
+    floor = BettingTable("688a-progressive-4", bets=(1, 3))
     floor.play(ev.OpenRound(DEALER))
     floor.claim(3, "seven_card_natural_straight_flush")
     assert floor.phase == mc.SETTLING
@@ -154,35 +154,35 @@ def play() -> None:
 
 def play_claims() -> None:
     """Three claims on a low meter, all seen; the first falls, the others are paid if the table lets them be."""
-    floor = BettingFloor("688a-progressive-1", bets=(1, 3, 6))
+    floor = BettingTable("688a-progressive-1", bets=(1, 3, 6))
     floor.step(ev.MeterCorrected(-1_900 * 1_000_000, "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
-    floor.settling()
+    floor.play_to_settling()
     for seat, hand in ((6, "seven_card_straight_flush_any"), (3, "five_aces"), (1, "five_aces")):
         while not [prompt for prompt in floor.prompts("progressive") if prompt.seat == seat]:
             prompt = next(each for each in floor.prompts() if not each.kind.startswith("hit_"))
             for event in floor.answer(prompt):
                 floor.step(event)
-        floor.say_seat("progressive", seat, hand)
+        floor.answer_for_seat("progressive", seat, hand)
     for seat in (3, 1):
-        floor.say_seat("hit_hand", seat)
-        floor.say_seat("hit_light", seat)
+        floor.answer_for_seat("hit_hand", seat)
+        floor.answer_for_seat("hit_light", seat)
     for prompt in floor.prompts("hit_validate"):
-        floor.say_seat("hit_validate", prompt.seat or 0)
-    floor.say_seat("hit_hand", 6, "not_winning")
+        floor.answer_for_seat("hit_validate", prompt.seat or 0)
+    floor.answer_for_seat("hit_hand", 6, "not_winning")
     for seat in (3, 1):
-        floor.say_seat("hit_validate", seat)
+        floor.answer_for_seat("hit_validate", seat)
     for prompt in floor.prompts("hand_pay"):
         floor.step(ev.Answer(prompt.id, "documented", FLOOR, 7))
     floor.finish()
 
 
-def test_the_round_breaks_no_promise_by_itself() -> None:
+def test_the_unmodified_round_breaks_no_invariant() -> None:
     play()
     play_claims()
 
 
 @pytest.mark.parametrize("what", list(CLAIMS))
-def test_a_broken_promise_about_claims_is_seen(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_invariant_about_claims_is_detected(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sabotage, text = CLAIMS[what]
     sabotage(monkeypatch)
     with pytest.raises(AssertionError, match=text):
@@ -190,15 +190,15 @@ def test_a_broken_promise_about_claims_is_seen(what: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("what", list(SABOTAGE))
-def test_a_broken_promise_is_seen(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_invariant_is_detected(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sabotage, text = SABOTAGE[what]
     sabotage(monkeypatch)
     with pytest.raises(AssertionError, match=text):
         play()
 
 
-def test_a_transfer_of_nothing_is_never_told() -> None:
-    floor = BettingFloor("688a-progressive-1")
+def test_a_transfer_of_zero_is_never_published() -> None:
+    floor = BettingTable("688a-progressive-1")
     floor.round()
     assert all(transfer.amount > 0 for entry in floor.entries() for transfer in entry.transfers)
     assert Transfer(METER, PENDING, 0) not in [each for entry in floor.entries() for each in entry.transfers]

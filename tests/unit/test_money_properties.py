@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulators.house.plain_money import PlainMoney
+from simulators.house.plain_money import ReferenceLedger
 from table_controller.ledger import meter
 from table_controller.ledger.money import (
     ACCOUNTS,
     CENT,
     DOLLAR,
     HOUSE,
-    LOWERS,
+    METER_LOWERING_KINDS,
     METER,
     RESERVE,
 )
@@ -26,7 +26,7 @@ from table_controller.table.decisions import Booked, Prompt
 from table_controller.table.hits import ANSWERS
 from table_controller.table.state import Money, SeatBets
 from tests.support.core import DEALER, FLOOR
-from tests.support.hits import BettingFloor
+from tests.support.hits import BettingTable
 from tests.support.meters import PROGRESSIVES, opened, rules_of
 
 if TYPE_CHECKING:
@@ -49,10 +49,10 @@ class Both:
     """One meter booked by the table's own code and worked out from what is owed; compared after every deed."""
 
     def __init__(self, table: str, **more: Any) -> None:
-        self.floor = BettingFloor(table, **more)
+        self.floor = BettingTable(table, **more)
         self.c: Context = self.floor.table.context
         assert self.c.meter is not None
-        self.plain = PlainMoney.of(self.c.meter)
+        self.plain = ReferenceLedger.from_rules(self.c.meter)
         self.round = self.slips = 0
         self.over = True
         self.before: dict[str, int] = {}
@@ -65,23 +65,23 @@ class Both:
         """A round begins on a meter that people have set, with a limit so far above it, and six bets."""
         self.round += 1
         book = self.c.state.money.book
-        amount = max(start, 0) - book.at(METER)
-        meter.correct(book, amount, f"MC-{self.round}")
+        amount = max(start, 0) - book.balance(METER)
+        meter.correct_meter(book, amount, f"MC-{self.round}")
         self.plain.correct(amount)
-        self.plain.limit = meter.MOST if limit is None else book.at(METER) + limit * 7 * CENT
+        self.plain.limit = meter.METER_MOST if limit is None else book.balance(METER) + limit * 7 * CENT
         self.c.state.money.limit = self.plain.limit
         self.c.state.round.number, self.over, self.before = self.round, False, self.held()
         for seat in (1, 2, 3, 4, 5, 6):
             self.c.state.progressive.seats[seat] = SeatBets(latched=True, bet=True)
             self.plain.bet(seat)
-        booking.accept(self.c)
+        booking.accept_bets(self.c)
         self.compare()
 
     def do(self, deed: str, number: int) -> None:
         self.c.out = []
         getattr(self, f"_{deed}")(number)
         for each in (d.entry for d in self.c.out if isinstance(d, Booked)):
-            assert each.meter_after >= each.meter_before or each.kind in LOWERS
+            assert each.meter_after >= each.meter_before or each.kind in METER_LOWERING_KINDS
         self.compare()
 
     def _answer(self, kind: str, hit_seat: int, choice: str, number: int | None = None) -> None:
@@ -101,7 +101,7 @@ class Both:
 
     def _pass(self, which: int) -> None:
         """Hand and light are seen, and a final amount is validated."""
-        waiting = [hit for hit in self.hits if hit.state in mc.HIT_UNSURE and self.c.state.money.is_final(hit)]
+        waiting = [hit for hit in self.hits if hit.state in mc.HIT_UNVALIDATED and self.c.state.money.is_final(hit)]
         if waiting:
             hit = waiting[which % len(waiting)]
             for kind, choice in (("hit_hand", "winning"), ("hit_light", "lit")):
@@ -148,7 +148,7 @@ class Both:
         back = [seat for seat in seats if money.bets[seat].state != "returned" and seat not in paid]
         falling = [hit.id for hit in self.hits if hit.seat in back]
         if whole:
-            booking.voided(self.c, VOID)
+            booking.void_bets(self.c, VOID)
         else:
             booking.void_hand(self.c, seats[0], VOID)
         self.plain.undo(falling, back)
@@ -176,7 +176,7 @@ class Both:
         book = self.c.state.money.book
         assert sum(book.held.values()) == 0
         assert all(type(held) is int for held in book.held.values())
-        assert {account: book.at(account) for account in ACCOUNTS} == self.plain.accounts()
+        assert {account: book.balance(account) for account in ACCOUNTS} == self.plain.accounts()
         for hit in self.hits:
             if hit.state in mc.HIT_OPEN:
                 assert hit.amount == self.plain.amount_of(hit.id)
@@ -196,7 +196,7 @@ LIMITS: Final = st.none() | st.integers(0, 10)
 @pytest.mark.parametrize("table", list(PROGRESSIVES))
 @given(deeds=DEEDS, rate=st.integers(1, 10_000), above=AMOUNTS, limit=LIMITS)
 @settings(max_examples=40, deadline=None)
-def test_the_book_holds_what_is_owed_whatever_happens(
+def test_the_ledger_matches_the_reference_under_any_sequence(
     table: str, deeds: list[tuple[str, int]], rate: int, above: int, limit: int | None
 ) -> None:
     open_rate = {"progressive_rate_bp": rate} if table.startswith("687a") else {}
@@ -237,9 +237,9 @@ def _add_up(table: str, rate: int, reserve: int, bets: int) -> None:
     rules = rules_of(table)
     book = opened(rules)
     for number in range(bets):
-        meter.accept(book, rules, number, 1, ())
+        meter.accept_bet(book, rules, number, 1, ())
     unit = rules.unit // CENT
-    assert book.at(METER) - rules.seed == bets * unit * rate * CENT // 100
-    assert book.at(RESERVE) == bets * unit * reserve * CENT // 100
-    assert book.at(HOUSE) == bets * unit * (100 - rate - reserve) * CENT // 100
+    assert book.balance(METER) - rules.seed == bets * unit * rate * CENT // 100
+    assert book.balance(RESERVE) == bets * unit * reserve * CENT // 100
+    assert book.balance(HOUSE) == bets * unit * (100 - rate - reserve) * CENT // 100
     assert sum(book.held.values()) == 0

@@ -15,11 +15,11 @@ from table_controller.table import events as ev
 from table_controller.table.decisions import Booked
 from tests.support.adversary import attacks
 from tests.support.core import AUDITOR, FLOOR
-from tests.support.counts import draw
+from tests.support.counts import draw_seeds
 from tests.support.meters import PROGRESSIVES, choices
-from tests.support.moves import Model
-from tests.support.tiny import table
-from tests.support.trouble import Move, Trouble
+from tests.support.moves import SearchModel
+from tests.support.tiny import tiny_table
+from tests.support.trouble import SearchMove, SearchTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,37 +45,37 @@ class Walk:
     def __init__(self, name: str, seed: int) -> None:
         game, slots, more, declared = TABLES[name]
         self.rng = Random(seed)
-        self.table = table(game, slots, **choices(name, **more))
+        self.table = tiny_table(game, slots, **choices(name, **more))
         slots_in_trouble = tuple(slot for slot in slots if slot != "shoe.1")
         declares = ("wrong_card_count", "player_card_exposed", *declared)
-        trouble = Trouble(
+        trouble = SearchTrouble(
             declared=declares, links=slots_in_trouble, slow=("shoe.1",), bets=True, variety=True, money=True
         )
-        self.model = Model(self.table, trouble)
+        self.model = SearchModel(self.table, trouble)
         self.monitor = self.model.prepared()
         self.kinds: Counter[str] = Counter({"seed": 1})
         self.rounds = 0
 
-    def _moves(self) -> Iterator[Move]:
+    def _moves(self) -> Iterator[SearchMove]:
         for move in (*self.model._prompted(), *self.model._commanded(), *self.model._hands(), *self.model._slots()):
             if not move.trouble:
                 yield move
 
     def go(self, moves: int) -> None:
         for _ in range(moves):
-            options = list(self._moves()) or [Move("lock due", (ev.Due("lock"),))]  # nobody answers: time does
+            options = list(self._moves()) or [SearchMove("lock due", (ev.Due("lock"),))]  # nobody answers: time does
             trouble = list(self.model.troubles())
             if self.rng.randrange(100) < TROUBLE and trouble and not self.table.state.holds:
                 options = trouble
             if self.table.state.round.state == "idle" and self.rng.randrange(5) == 0:
-                self._apply(Move("correction", (self._correction(),)))
+                self._apply(SearchMove("correction", (self._correction(),)))
             self._apply(self.rng.choice(options))
 
     def _correction(self) -> ev.Event:
         by = self.rng.randrange(-(10**9), 10**9)
         return ev.MeterCorrected(by, "MC-1", FLOOR, AUDITOR, "malfunction", "sensor_fault")
 
-    def _apply(self, move: Move) -> None:
+    def _apply(self, move: SearchMove) -> None:
         for event in move.events:
             decisions = self.table.step(event)
             self.rounds += isinstance(event, ev.NoMoreBets)
@@ -97,7 +97,7 @@ def walk(name: str, seeds: range, moves: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", list(TABLES))
-def test_walks_break_no_promise_about_money(name: str) -> None:
+def test_random_walks_break_no_invariant_of_money(name: str) -> None:
     kinds = walk(name, range(6), 1_500)
     print(name, dict(kinds))
     assert set(kinds) >= EXPECTED
@@ -105,8 +105,8 @@ def test_walks_break_no_promise_about_money(name: str) -> None:
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", list(TABLES))
-def test_long_walks_break_no_promise_about_money(name: str) -> None:
-    kinds = walk(name, draw(1_000, 25), 4_000)
+def test_long_random_walks_break_no_invariant_of_money(name: str) -> None:
+    kinds = walk(name, draw_seeds(1_000, 25), 4_000)
     print(name, dict(kinds))
     assert set(kinds) >= EXPECTED
 
@@ -115,4 +115,4 @@ def test_long_walks_break_no_promise_about_money(name: str) -> None:
 @pytest.mark.parametrize("table", list(PROGRESSIVES))
 def test_no_attack_by_chance_moves_a_cent_that_is_not_owed(table: str) -> None:
     """`test_money_adversary` shows what such an attack does, and that it sees planted mistakes."""
-    attacks(table, draw(1_000, 20), 8)
+    attacks(table, draw_seeds(1_000, 20), 8)

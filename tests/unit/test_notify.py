@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from table_controller.controller.log_lines import Lines
-from table_controller.controller.notify import Notifier
+from table_controller.controller.log_lines import JsonLineFormatter
+from table_controller.controller.notify import SystemdNotifier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_systemd_hears_that_the_box_is_ready_and_stopping(tmp_path: Path) -> None:
+def test_systemd_is_notified_that_the_box_is_ready_and_stopping(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
         systemd.setblocking(False)
-        notifier = Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify")})
+        notifier = SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "notify")})
         notifier.ready("running")
         notifier.stopping()
         assert systemd.recv(1000) == b"READY=1\nSTATUS=running"
         assert systemd.recv(1000) == b"STOPPING=1\nSTATUS=stopping"
 
 
-def test_nobody_listening_is_no_trouble(tmp_path: Path) -> None:
-    Notifier({}).ready("running")
-    Notifier({"NOTIFY_SOCKET": str(tmp_path / "gone")}).ready("running")
-    Notifier({"NOTIFY_SOCKET": "@pitbox-test-nobody"}).ready("running")
+def test_a_missing_systemd_socket_is_no_error(tmp_path: Path) -> None:
+    SystemdNotifier({}).ready("running")
+    SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "gone")}).ready("running")
+    SystemdNotifier({"NOTIFY_SOCKET": "@pitbox-test-nobody"}).ready("running")
 
 
 async def test_the_watchdog_is_fed_twice_in_its_limit_and_only_by_the_process_that_is_meant(tmp_path: Path) -> None:
@@ -43,23 +43,23 @@ async def test_the_watchdog_is_fed_twice_in_its_limit_and_only_by_the_process_th
         systemd.bind(str(tmp_path / "notify"))
         systemd.setblocking(False)
         watched = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "10000000"}
-        task = asyncio.create_task(Notifier({**watched, "WATCHDOG_PID": str(os.getpid())}).watchdog())
+        task = asyncio.create_task(SystemdNotifier({**watched, "WATCHDOG_PID": str(os.getpid())}).watchdog())
         await asyncio.sleep(14)
         task.cancel()
         await asyncio.wait({task})
         assert [systemd.recv(1000) for _ in range(3)] == [b"WATCHDOG=1"] * 3
-        await Notifier({**watched, "WATCHDOG_PID": "1"}).watchdog()
-        await Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify")}).watchdog()
+        await SystemdNotifier({**watched, "WATCHDOG_PID": "1"}).watchdog()
+        await SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "notify")}).watchdog()
         with pytest.raises(BlockingIOError):
             systemd.recv(1000)
 
 
 @pytest.mark.realtime
-async def test_a_loop_that_stands_still_feeds_no_watchdog(tmp_path: Path) -> None:
+async def test_a_blocked_event_loop_feeds_no_watchdog(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
         systemd.bind(str(tmp_path / "notify"))
         systemd.setblocking(False)
-        notifier = Notifier({"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "100000"})
+        notifier = SystemdNotifier({"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "100000"})
         task = asyncio.create_task(notifier.watchdog())
 
         async def fed() -> None:
@@ -91,9 +91,9 @@ def test_a_log_line_is_one_json_object_with_its_priority() -> None:
     log.propagate = False
     log.addHandler(handler)
     try:
-        handler.setFormatter(Lines("t1", priorities=True))
+        handler.setFormatter(JsonLineFormatter("t1", with_priorities=True))
         log.error("it %s", "failed", exc_info=ValueError("two\nlines"))
-        handler.setFormatter(Lines("t1", priorities=False))
+        handler.setFormatter(JsonLineFormatter("t1", with_priorities=False))
         log.warning('say "no"')
     finally:
         log.removeHandler(handler)

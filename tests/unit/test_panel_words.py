@@ -9,18 +9,18 @@ from typing import Any, Final, get_args
 import msgspec
 import pytest
 
-from table_controller.controller.shown_money import money_of
+from table_controller.controller.shown_money import shown_money_of
 from table_controller.panel import acts, words
-from table_controller.panel.metrics import Tally, tally_text
-from table_controller.panel.sessions import BEHIND, IDLE, LONGEST, PAGES, SESSIONS, Session, Sessions
-from table_controller.panel.view import view
-from table_controller.people import Person
+from table_controller.panel.metrics import EventCounters, counters_text
+from table_controller.panel.sessions import KEPT_NUMBERS, IDLE_S, LONGEST_S, MAX_PAGES, MAX_SESSIONS, PanelSession, PanelSessions
+from table_controller.panel.view import table_view
+from table_controller.people import CredentialHolder
 from table_controller.rulebook import GAMES, OUTCOMES, PHASES, TRIGGERS
 from table_controller.table import core, machines, steps
 from table_controller.table import events as ev
-from table_controller.table.decisions import Decision, Found, Moved, Refused
-from table_controller.table.irregularities import OwnTrigger
-from tests.support.core import Floor
+from table_controller.table.decisions import Decision, HoldOpened, StateChanged, RequestRefused
+from table_controller.table.irregularities import CoreTrigger
+from tests.support.core import IdealTable
 
 _LINE: Final = re.compile(
     r"# HELP [a-z_]+ \S.*|# TYPE [a-z_]+ (counter|gauge)"
@@ -29,7 +29,7 @@ _LINE: Final = re.compile(
 
 
 def test_every_question_of_the_core_has_a_sentence() -> None:
-    asked = {*core._ANSWERS, *steps.ASKED}
+    asked = {*core._ANSWERS, *steps.STEP_QUESTIONS}
     assert asked == set(words.QUESTIONS)
     for kind in asked:
         sentence = words.question(kind, seat=2, deck="blue", slot="shuffler.1", trigger="shoe_fault")
@@ -39,27 +39,27 @@ def test_every_question_of_the_core_has_a_sentence() -> None:
 
 def test_every_phase_and_every_report_has_its_words() -> None:
     assert set(words.PHASES) == set(machines.ROUND_STATES) >= set(PHASES)
-    assert set(words.ORDERS) == set(_literals(acts.Order, "order")) == set(_literals(ev.Ordered, "order"))
+    assert set(words.ORDERS) == set(_literals(acts.OrderRequest, "order")) == set(_literals(ev.Ordered, "order"))
 
 
-def test_every_irregularity_says_what_it_is() -> None:
-    for trigger in (*TRIGGERS, *get_args(OwnTrigger)):
+def test_every_irregularity_has_a_description() -> None:
+    for trigger in (*TRIGGERS, *get_args(CoreTrigger)):
         assert words.meaning(trigger), trigger
     for outcome in OUTCOMES:
         assert "_" not in words.outcome(outcome), outcome
 
 
-def test_what_is_printed_on_a_button_is_no_name_of_the_software() -> None:
-    floor = Floor("face_up_pai_gow")
+def test_button_labels_are_not_code_names() -> None:
+    floor = IdealTable("face_up_pai_gow")
     floor.bets = {1, 3}
     message: list[str] = []
 
     def look(_: Decision) -> None:
-        for prompt in view(floor.table, "dealer", {}, money_of(floor.table))["prompts"]:
+        for prompt in table_view(floor.table, "dealer", {}, shown_money_of(floor.table))["prompts"]:
             message.extend((prompt["text"], *(choice["text"] for choice in prompt["choices"])))
 
-    floor.twist = look
-    empty = view(floor.table, "dealer", {}, money_of(floor.table))
+    floor.override = look
+    empty = table_view(floor.table, "dealer", {}, shown_money_of(floor.table))
     assert empty["next"]["text"] == "Add a deck"
     floor.start("blue", "red")
     floor.round()
@@ -74,13 +74,13 @@ def _literals(struct: Any, field: str) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next_thing(game: str) -> None:
-    floor = Floor(game)
+    floor = IdealTable(game)
     floor.bets = {1, 3}
     phases = set()
 
     def look(_: Decision) -> None:
         for role in ("dealer", "floorperson", "technician"):
-            shown = view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, money_of(floor.table))
+            shown = table_view(floor.table, role, {"deck_age/blue/8": 1800.0, "dice_age": 60.0}, shown_money_of(floor.table))
             again = msgspec.json.decode(msgspec.json.encode(shown))
             phases.add(again["round"]["state"])
             assert {prompt["id"] for prompt in shown["prompts"]} == set(floor.state.prompts)
@@ -89,21 +89,21 @@ def test_the_picture_is_plain_data_at_every_moment_of_a_round_and_names_one_next
             assert shown["next"]["text"]
             assert shown["next"].get("prompt") == (mine[0] if mine else None)
 
-    floor.twist = look
+    floor.override = look
     floor.start("blue", "red")
     floor.round()
     assert phases >= {"idle", "betting", "dealing", "settling"}
 
 
 def test_counters_are_valid_text() -> None:
-    tally = Tally()
-    result = Found(1, 'odd "one"\\\n', (), ())
-    ended = (Moved("round", "complete"), Moved("round", "idle"))
-    reopened = (Moved("round", "complete"), Moved("round", "settling"), Moved("round", "void"), Moved("round", "idle"))
-    for seq, decision in enumerate((result, *ended, *reopened, Refused("x", ())), 1):
+    tally = EventCounters()
+    result = HoldOpened(1, 'odd "one"\\\n', (), ())
+    ended = (StateChanged("round", "complete"), StateChanged("round", "idle"))
+    reopened = (StateChanged("round", "complete"), StateChanged("round", "settling"), StateChanged("round", "void"), StateChanged("round", "idle"))
+    for seq, decision in enumerate((result, *ended, *reopened, RequestRefused("x", ())), 1):
         step: Any = SimpleNamespace(seq=seq, decisions=[decision])
-        tally.take(step)
-    text = tally_text(tally, panels=3)
+        tally.add_step(step)
+    text = counters_text(tally, panels=3)
     assert text.endswith("\n")
     for line in text.splitlines():
         assert _LINE.fullmatch(line), line
@@ -117,48 +117,48 @@ def test_counters_are_valid_text() -> None:
 # --- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def _who(role: Any = "dealer") -> Person:
-    return Person(id=f"{role}-1", person="p", role=role)
+def _who(role: Any = "dealer") -> CredentialHolder:
+    return CredentialHolder(id=f"{role}-1", person="p", role=role)
 
 
 def test_sessions_end_by_idleness_by_age_and_by_number() -> None:
     now = [0.0]
-    over: list[Session] = []
-    sessions = Sessions(lambda: now[0], over.append)
+    over: list[PanelSession] = []
+    sessions = PanelSessions(lambda: now[0], over.append)
     token = sessions.begin(_who("floorperson"))
-    now[0] = IDLE["floorperson"]
+    now[0] = IDLE_S["floorperson"]
     assert sessions.find(token) is not None
-    now[0] += IDLE["floorperson"] + 1
+    now[0] += IDLE_S["floorperson"] + 1
     assert sessions.find(token) is None
     token = sessions.begin(_who())
     for _ in range(20):
-        now[0] += IDLE["dealer"] - 1
+        now[0] += IDLE_S["dealer"] - 1
         sessions.find(token)
-    assert sessions.find(token) is None, f"in use, and over after {LONGEST} s"
-    tokens = [sessions.begin(_who()) for _ in range(SESSIONS + 3)]
-    assert len(sessions) == SESSIONS
+    assert sessions.find(token) is None, f"in use, and over after {LONGEST_S} s"
+    tokens = [sessions.begin(_who()) for _ in range(MAX_SESSIONS + 3)]
+    assert len(sessions) == MAX_SESSIONS
     assert sessions.find(tokens[0]) is None
     assert sessions.find(tokens[-1]) is not None
-    assert all(session.over for session in over)
+    assert all(session.is_over for session in over)
 
 
-def test_a_page_takes_each_number_once_in_whatever_order_they_arrive() -> None:
-    session = Session(_who(), 0.0)
+def test_a_page_accepts_each_number_once_in_any_order_of_arrival() -> None:
+    session = PanelSession(_who(), 0.0)
     page = session.open_page()
-    assert [session.take(page, n) for n in (1, 1, 5, 4, 4, 6)] == [True, False, True, True, False, True]
-    assert not session.take("another", 7)
-    numbers = list(range(7, 7 + 3 * BEHIND))
-    assert all(session.take(page, n) for n in numbers)
-    assert not any(session.take(page, n) for n in (*range(1, 7), *numbers)), "none is taken twice, however old"
-    assert len(session.pages[page]) <= BEHIND
+    assert [session.accept_once(page, n) for n in (1, 1, 5, 4, 4, 6)] == [True, False, True, True, False, True]
+    assert not session.accept_once("another", 7)
+    numbers = list(range(7, 7 + 3 * KEPT_NUMBERS))
+    assert all(session.accept_once(page, n) for n in numbers)
+    assert not any(session.accept_once(page, n) for n in (*range(1, 7), *numbers)), "none is taken twice, however old"
+    assert len(session.pages[page]) <= KEPT_NUMBERS
     assert session.open_page(page) == page, "a page that shows its secret keeps it"
-    pages = [session.open_page() for _ in range(PAGES)]
+    pages = [session.open_page() for _ in range(MAX_PAGES)]
     assert not session.has_page(page), "the oldest page is gone"
     assert session.has_page(pages[-1])
 
 
 def test_a_credential_is_not_shown_in_a_repr() -> None:
-    assert "1234567" not in repr(acts.Who("a", "1234567"))
-    request = acts.READ.decode(b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}')
+    assert "1234567" not in repr(acts.ShownCredential("a", "1234567"))
+    request = acts.TABLE_REQUESTS.decode(b'{"act": "no_more_bets", "n": 1, "by": {"id": "a", "pin": "1234567"}}')
     assert "1234567" not in repr(request)
-    assert acts.event_of(request, ev.Person("dealer", "a"), None) == ev.NoMoreBets(ev.Person("dealer", "a"))
+    assert acts.to_event(request, ev.Person("dealer", "a"), None) == ev.NoMoreBets(ev.Person("dealer", "a"))

@@ -16,14 +16,14 @@ from firmware_bridge.errors import BadRulebook
 from table_controller import rulebook
 from table_controller.cli import USAGE, main
 from table_controller.rulebook import load
-from table_controller.rulebook.cards import JOKER, parse
+from table_controller.rulebook.cards import JOKER, parse_cards
 from table_controller.rulebook.hands import dj_wild, holds, over_under, pai_gow
 from table_controller.rulebook.payback import asia as asia_payback
 from table_controller.rulebook.payback import classes, counts, figures, published, second_hand
 from table_controller.rulebook.payback import over_under as three_cards
 from table_controller.rulebook.payback import pai_gow as pai_gow_payback
 from table_controller.rulebook.payback import saigon as saigon_payback
-from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.settlement.round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
 from tests.support.rounds import terms
 from tools import hand_figures
@@ -37,7 +37,7 @@ DATA = json.loads(hand_figures.DATA.read_text("utf-8"))
 @pytest.mark.parametrize("size", [1, 2, 3, 4])
 def test_classes_of_hands_are_all_hands_once(size: int) -> None:
     seen: Counter[tuple[int, ...]] = Counter()
-    for cards, weight in classes.hands(size, joker=True):
+    for cards, weight in classes.hand_classes(size, joker=True):
         assert len(set(cards)) == size
         seen[_canonical(cards)] += weight
     every = Counter(map(_canonical, combinations(range(53), size))) if size < 4 else seen
@@ -122,20 +122,20 @@ def test_suits_of_two_hands_are_counted_as_by_hand(
 def test_ace_high_hands_of_one_side_are_those_of_the_seven_card_count() -> None:
     number = {joker: pai_gow_payback._single(pai_gow_payback._side(joker=joker)) for joker in (False, True)}
     assert number == {False: 12_944_820, True: 1_485_960}
-    chances = pai_gow_payback.ace_high()
+    chances = pai_gow_payback.ace_high_chances()
     assert chances.dealer_with_joker < Fraction(number[True], comb(53, 7))
     assert sum(chances) == Fraction(number[False] + number[True], comb(53, 7))
 
 
 def test_saigons_chances_add_up_and_agree_with_rounds(seed: int) -> None:
-    chances = saigon_payback.saigon_ante()
+    chances = saigon_payback.ante_chances()
     assert sum(chances) == 1
     rng = random.Random(seed)
     at, rounds = terms("saigon_5_card"), 1500
     seen: Counter[str] = Counter()
     for _ in range(rounds):
         cards = rng.sample(range(53), 10)
-        dealt_round = Round(
+        dealt_round = DealtRound(
             seats=(Seat(number=1, cards=tuple(cards[:5]), wagers={"ante": 200}),), dealer=tuple(cards[5:])
         )
         (result,) = settle(at, dealt_round)
@@ -197,7 +197,7 @@ def test_settled_rounds_return_what_was_counted(game: str, wager: str, assuming:
     for _ in range(rounds):
         cards = rng.sample(range(53), 2 * size)
         seat = Seat(number=1, cards=tuple(cards[:size]), wagers=needed)
-        results = settle(at, Round(seats=(seat,), dealer=tuple(cards[size:])))
+        results = settle(at, DealtRound(seats=(seat,), dealer=tuple(cards[size:])))
         (result,) = (each for each in results if each.wager == wager)
         returns.append((result.back_cents + result.paid_cents) / 200)
     mean = sum(returns) / rounds
@@ -216,7 +216,7 @@ def test_a_player_who_sees_the_dealers_hands_does_the_best_there_is(seed: int) -
         outcomes = []
         for pair in combinations(cards, 2):
             remaining = [card for card in cards if card not in pair]
-            if pai_gow.foul((remaining, pair)) is None:
+            if pai_gow.foul_clause((remaining, pair)) is None:
                 outcomes.append((pai_gow.strength(remaining) > high) + (pai_gow.strength(pair) > low) - 1)
         assert pai_gow_payback.best_result(cards, high, low) == max(outcomes)
 
@@ -235,7 +235,7 @@ def test_simulations_are_seeded_and_tick_every_round() -> None:
 # --- published figures ------------------------------------------------------------------------------------------------
 
 
-def test_every_published_figure_is_laid_beside_a_computed_one() -> None:
+def test_every_published_figure_is_compared_with_a_computed_one() -> None:
     assert {row["table"] for row in DATA["paybacks"]} >= set(published.published())
     tables = {table.id for game in rulebook.GAMES for table in rulebook.paytables(game)}
     assert {row["table"] for row in DATA["paybacks"]} == tables - {"687a-blind"}  # part of the main wagers
@@ -329,7 +329,7 @@ def test_paybacks_as_data(capsys: pytest.CaptureFixture[str]) -> None:
         (("687a", "--rounds", "1"), "--rounds 1: at least 2"),
     ],
 )
-def test_what_cannot_be_worked_out(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
+def test_wagers_without_a_computed_payback(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], output: str) -> None:
     assert main(["payback", *words]) == USAGE
     assert output in capsys.readouterr().err
 
@@ -337,7 +337,7 @@ def test_what_cannot_be_worked_out(capsys: pytest.CaptureFixture[str], words: tu
 def test_every_wager_of_every_game_belongs_to_one_study() -> None:
     for game in rulebook.GAMES:
         for wager in rulebook.edition(game).wagers:
-            assert len(figures.wanted(game, wager.name)) == 1, (game, wager.name)
+            assert len(figures.select_studies(game, wager.name)) == 1, (game, wager.name)
 
 
 # --- all of it, in `make proof` ---------------------------------------------------------------------------------------
@@ -354,18 +354,18 @@ def test_the_recorded_exact_paybacks_come_out_again_and_every_study_ticks_to_its
     results: list[figures.Figure] = []
     for study in figures.STUDIES:
         ticks: list[int] = []
-        results += figures.figures(study, effort, ticks.append)
+        results += figures.compute_figures(study, effort, ticks.append)
         assert sum(ticks) == study.steps(effort), study.title
-    again = [hand_figures.row(figure) for figure in figures.of_wager(results, None, None) if figure.half_width is None]
+    again = [hand_figures.row(figure) for figure in figures.figures_of_wager(results, None, None) if figure.half_width is None]
     assert again == [row for row in DATA["paybacks"] if row["half_width"] is None]
 
 
 @pytest.mark.proof
 def test_dealer_hands_are_counted_as_by_dealing_them_all() -> None:
-    expected = [parse(text) for text in ("2s 2h Kd 9c 4s", "9s 9h 9d 7s 4s", "As Kh Jd 8c 5s")]
+    expected = [parse_cards(text) for text in ("2s 2h Kd 9c 4s", "9s 9h 9d 7s 4s", "As Kh Jd 8c 5s")]
     by_cards: dict[frozenset[Any], Any] = {}
     strengths = {dj_wild.strength(cards): cards for cards in expected}
-    for facing in second_hand.facing(lambda _: None):
+    for facing in second_hand.compare_with_dealer(lambda _: None):
         if facing.strength in strengths and _canonical(facing.cards) == _canonical(strengths[facing.strength]):
             by_cards[frozenset(facing.cards)] = facing
     assert len(by_cards) == len(expected)
@@ -393,9 +393,9 @@ def test_other_rounds_fall_into_the_recorded_interval(table: str, work: Any) -> 
 def test_the_counts_of_five_cards_are_those_of_all_hands_one_by_one() -> None:
     results: Counter[str] = Counter()
     for cards in combinations(range(53), 5):
-        held = holds.limited(cards)
-        results["royal with joker"] += JOKER in cards and bool(held & holds.BIT["royal_flush"])
-        results["four of a kind"] += bool(held & holds.BIT["four_of_a_kind"])
+        held = holds.with_limited_joker(cards)
+        results["royal with joker"] += JOKER in cards and bool(held & holds.FEATURE_BIT["royal_flush"])
+        results["four of a kind"] += bool(held & holds.FEATURE_BIT["four_of_a_kind"])
     rows = DATA["counts"]["five_limited"]
     assert results["royal with joker"] == rows["royal_flush_with_joker"][1]
     assert results["four of a kind"] == sum(rows["four_of_a_kind"]) + sum(rows["five_aces"])

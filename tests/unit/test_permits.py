@@ -9,12 +9,12 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Refused
+from table_controller.table.decisions import RequestRefused
 from table_controller.table.permits import ACTS, REASONS
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, of
-from tests.support.permitted import GRANTED, STANDS, hit_is
-from tests.support.setups import at
+from tests.support.core import DEALER, decisions_of
+from tests.support.permitted import GRANTED, OBJECTIONS, put_hit_in
+from tests.support.setups import table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -92,7 +92,7 @@ BARS: Final = {
     "meter_not_closed": "change_meter",
 }
 # What comes with a reason of its own nature, where it cannot stand alone.
-BESIDES: Final = {
+FURTHER_REASONS: Final = {
     ("deck_used_last", "open_bets"): {"not_in_place"},
     ("rack_taken", "open_bets"): {"other_deck_outside"},
     # One step after another: who has not verified the hand has not looked at the light either.
@@ -101,7 +101,7 @@ BESIDES: Final = {
     ("amount_provisional", "pay"): {"not_from_table"},  # a fixed amount is final at once
 }
 # Of a refusal: the clause, who may clear it, and with what evidence; at the first table of `BARS`.
-TOLD: Final = """
+REFUSAL_TABLE: Final = """
 slot_not_in_service | 688a.13(m) | floorperson | return the device to service
 device_busy | 688a.13(m) | technician | wait until the device reports the outcome
 dead_device_unsigned | 688a.13(m) | floorperson | cover the device or put up the sign
@@ -171,8 +171,8 @@ meter_closed | 688a.2(d) | floorperson | two people open it, with a document; af
 rate_differs | 687a.12(c)/1 | technician | two people close the meter, set the rate of the Rules Submission, and open the meter
 meter_not_closed | 688a.2(d) | floorperson | two people close it, with a document
 """  # noqa: E501 - a table that is read
-SAID: Final = {
-    key: texts for key, *texts in ([part.strip() for part in line.split("|")] for line in TOLD.strip().splitlines())
+REFUSALS: Final = {
+    key: texts for key, *texts in ([part.strip() for part in line.split("|")] for line in REFUSAL_TABLE.strip().splitlines())
 }
 # Refusals that are themselves what a clause asks for.
 PROVES: Final = {
@@ -198,16 +198,16 @@ def granted(table: str) -> None:
 def refused(key: str, table: str) -> None:
     """This one thing stands against it, and nothing else."""
     asked = GRANTED[table]()
-    STANDS[key](asked)
-    assert asked.keys() == {key} | BESIDES.get((key, table), set())
+    OBJECTIONS[key](asked)
+    assert asked.keys() == {key} | FURTHER_REASONS.get((key, table), set())
 
 
-def told(key: str) -> None:
+def check_refusal_text(key: str) -> None:
     """The refusal says by which clause, who may clear it, and with what."""
     asked = GRANTED[BARS[key].split()[0].replace("-", " ")]()
-    STANDS[key](asked)
+    OBJECTIONS[key](asked)
     reason = next(reason for reason in asked.reasons() if reason.key == key)
-    assert [reason.clause, reason.clears, reason.evidence] == SAID[key]
+    assert [reason.clause, reason.clears, reason.evidence] == REFUSALS[key]
     assert len(reason.text.split()) >= 3, "a sentence for people"
 
 
@@ -217,7 +217,7 @@ def checks() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], Callable[[
         yield f"test_refused_by_exactly_this[{key}-{table}]", (_act(table),), (key,), partial(refused, key, table)
     for key, tables in BARS.items():
         first = tables.split()[0].replace("-", " ")
-        yield f"test_what_a_refusal_says[{key}]", (_act(first),), (key,), partial(told, key)
+        yield f"test_the_text_of_a_refusal[{key}]", (_act(first),), (key,), partial(check_refusal_text, key)
     for table in GRANTED:
         yield f"test_granted[{table}]", (_act(table),), (), partial(granted, table)
 
@@ -241,12 +241,12 @@ def test_refused_by_exactly_this(key: str, table: str) -> None:
 
 
 @pytest.mark.parametrize("key", list(BARS))
-def test_what_a_refusal_says(key: str) -> None:
-    told(key)
+def test_the_text_of_a_refusal(key: str) -> None:
+    check_refusal_text(key)
 
 
 def test_every_actuation_and_every_reason_is_asked_for() -> None:
-    assert set(BARS) == set(STANDS) == set(SAID) == {reason.key for reason in REASONS}
+    assert set(BARS) == set(OBJECTIONS) == set(REFUSALS) == {reason.key for reason in REASONS}
     assert {_act(table) for table in GRANTED} == set(ACTS)
 
 
@@ -261,7 +261,7 @@ def test_a_seat_without_any_sensor_bars_the_round_like_one_that_does_not_serve()
 @pytest.mark.parametrize("table", ["pay", "pay all the same"])
 def test_what_an_attendant_pays_is_not_paid_from_the_table(table: str) -> None:
     asked = GRANTED[table]()
-    hit_is(mc.HIT_HAND_PAY)(asked)
+    put_hit_in(mc.HIT_HAND_PAY)(asked)
     assert asked.keys() == {"not_from_table"}
 
 
@@ -280,7 +280,7 @@ def test_what_an_attendant_pays_is_not_paid_from_the_table(table: str) -> None:
 )
 def test_cards_stay_on_the_table_until_a_hit_is_paid_or_has_fallen(state: str, keys: set[str]) -> None:
     asked = GRANTED["collect"]()
-    hit_is(state)(asked)
+    put_hit_in(state)(asked)
     assert asked.keys() == keys
 
 
@@ -294,22 +294,22 @@ def test_no_hand_is_at_the_meter_while_bets_are_open_or_locked(act: str) -> None
 
 @clauses("686a.7(c)/1", "686a.7(c)/2")
 @pytest.mark.parametrize("table", ["dispense to burn", "dispense for a dealer"])
-def test_a_continuous_shuffler_brings_the_card_to_burn_and_none_besides(table: str) -> None:
+def test_a_continuous_shuffler_delivers_the_card_to_burn_and_no_other(table: str) -> None:
     asked = GRANTED[table]()
     assert asked.keys() == set()
     key = "burn_due" if asked.floor.state.burn_shoe else "dealer_burn_due"
     assert asked._replace(cards=2).keys() == {key}
 
 
-def test_a_refusal_lists_everything_that_stands_against_it() -> None:
-    floor = at("face_up_pai_gow", "auto", "idle")
+def test_a_refusal_lists_every_reason() -> None:
+    floor = table_at("face_up_pai_gow", "auto", "idle")
     floor.step(ev.SlotChanged("shuffler.1", "doubt"))
     floor.step(ev.SlotChanged("bet_sensor.4", "doubt"))
     floor.step(ev.Due("dice_age"))
     floor.step(ev.Due("deck_age/blue/8"))
-    floor.step(ev.Declared("count_wrong", DEALER, deck="blue"))
+    floor.step(ev.IrregularityReported("count_wrong", DEALER, deck="blue"))
     floor.step(ev.LateBet(2))
-    (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+    (refusal,) = decisions_of(RequestRefused, floor.step(ev.OpenRound(DEALER)))
     assert refusal.what == "open_bets"
     assert {reason.key for reason in refusal.reasons} == {
         "shuffler_missing", "sensor_missing", "dice_not_fresh", "any_irregularity", "prompt_open",
@@ -320,10 +320,10 @@ def test_a_refusal_lists_everything_that_stands_against_it() -> None:
     assert floor.phase == "idle"
 
 
-def test_what_was_permitted_when_it_was_decided_is_asked_again_when_it_is_sent() -> None:
-    floor = at("face_up_pai_gow", "auto", "dealing")
+def test_a_permit_is_checked_again_when_the_command_is_sent() -> None:
+    floor = table_at("face_up_pai_gow", "auto", "dealing")
     (id_,) = (id_ for id_, issued in floor.state.commands.items() if issued.act == "dispense")
-    floor.step(ev.Declared("wrong_card_count", DEALER))
+    floor.step(ev.IrregularityReported("wrong_card_count", DEALER))
     assert "irregularity" in floor.keys("dispense", "shoe.1", "blue", cards=7)
     floor.step(ev.CommandEnded(id_, "revoked"))
     assert not [one for one in floor.state.commands.values() if one.act == "dispense"]

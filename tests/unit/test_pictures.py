@@ -13,14 +13,14 @@ from devices.shuffler import messages as m
 from table_controller.controller.translate import translate
 from table_controller.diagnosis.evidence import ENDED_WELL, ended_of, halt_of
 
-TOLD: list[tuple[Any, Any]] = [
+TELEMETRY: list[tuple[Any, Any]] = [
     *((SHUFFLER, m.Progress(1, phase, entered, 2, 255)) for phase, entered in product(m.Phase, (0, 9))),
     *((SHOE, sh.Progress(1, phase, 3, left, 255)) for phase, left in product(sh.Phase, (None, 43))),
 ]
 
 
-@pytest.mark.parametrize(("kind", "event"), TOLD)
-def test_no_service_state_no_event_of_the_core_and_no_dossier_comes_of_it(kind: Any, event: Any) -> None:
+@pytest.mark.parametrize(("kind", "event"), TELEMETRY)
+def test_telemetry_changes_no_service_state_and_makes_no_core_event_or_fault_report(kind: Any, event: Any) -> None:
     assert isinstance(event, kind.pictures)
     assert kind.trigger(event) is None
     assert translate(f"{kind.name}.1", kind.name, None, event) == []
@@ -30,6 +30,6 @@ def test_no_service_state_no_event_of_the_core_and_no_dossier_comes_of_it(kind: 
     assert kind.fold(kind.blank, event) != kind.blank
 
 
-def test_only_shufflers_and_shoes_picture_their_work() -> None:
-    assert {name for name, kind in KINDS.items() if kind.pictures} == {"shuffler", "shoe"}
-    assert {type(event) for _, event in TOLD} == {each for kind in KINDS.values() for each in kind.pictures}
+def test_only_shufflers_and_shoes_send_telemetry() -> None:
+    assert {name for name, kind in KINDS.items() if kind.telemetry_events} == {"shuffler", "shoe"}
+    assert {type(event) for _, event in TELEMETRY} == {each for kind in KINDS.values() for each in kind.telemetry_events}

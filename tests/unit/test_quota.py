@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from table_controller.quota import Origin, Quota, Rank, Screens, Seat, origin_of
+from table_controller.quota import Origin, Quota, Rank, Screens, Admission, origin_of
 
 PLACES, EACH = (4, 6, 8), (2, 3, 8)
 
@@ -38,12 +38,12 @@ def test_a_known_address_and_a_screen_are_counted_alone_and_so_is_a_name_that_th
 
 def test_the_tables_own_screens_are_this_computer_and_those_that_are_configured() -> None:
     screens = Screens(["10.4.7.21", "2001:db8::0:5"])
-    assert all(screens.has(peer) for peer in ("127.0.0.1", "::1", "::ffff:127.0.0.1", "10.4.7.21", "2001:db8::5"))
-    assert not any(screens.has(peer, "10.4.7.1") for peer in ("127.0.0.2", "10.4.7.22", "2001:db8::6", "local"))
-    assert screens.has("10.4.7.1", "10.4.7.1"), "a browser on the box itself, at the box's address on the network"
+    assert all(screens.includes(peer) for peer in ("127.0.0.1", "::1", "::ffff:127.0.0.1", "10.4.7.21", "2001:db8::5"))
+    assert not any(screens.includes(peer, "10.4.7.1") for peer in ("127.0.0.2", "10.4.7.22", "2001:db8::6", "local"))
+    assert screens.includes("10.4.7.1", "10.4.7.1"), "a browser on the box itself, at the box's address on the network"
 
 
-def strangers(quota: Quota, number: int) -> list[Seat | None]:
+def strangers(quota: Quota, number: int) -> list[Admission | None]:
     return [quota.admit(origin_of(f"10.0.{n}.1")) for n in range(number)]
 
 
@@ -72,7 +72,7 @@ def test_an_idle_place_gives_way_the_oldest_of_the_largest_network_first_and_nev
     gone: list[str] = []
     busy: set[str] = set()
 
-    def come(address: str, *, known: bool = False) -> Seat | None:
+    def come(address: str, *, known: bool = False) -> Admission | None:
         return quota.admit(
             origin_of(address, known=known), idle=lambda: address not in busy, displace=lambda: gone.append(address)
         )
@@ -117,9 +117,9 @@ ORIGINS = st.builds(
 
 
 @given(st.lists(st.tuples(ORIGINS, st.booleans(), st.booleans()), max_size=60))
-def test_whatever_comes_every_rank_keeps_its_places(steps: list[tuple[Origin, bool, bool]]) -> None:
+def test_every_rank_keeps_its_places_under_any_requests(steps: list[tuple[Origin, bool, bool]]) -> None:
     quota = Quota(PLACES, EACH)
-    held: list[Seat] = []
+    held: list[Admission] = []
     for origin, idle, goes in steps:
         seat = quota.admit(origin, idle=partial(bool, idle))
         if seat is not None:

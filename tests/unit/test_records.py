@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from table_controller.journal import records as rec
 from table_controller.table.events import BoxStarted, Event, OpenRound, Person
 from tests.support.core import CHOICES, WILD_PROGRESSIVE
-from tests.support.prefixes import Run, steps_of
+from tests.support.prefixes import RecordedRun, steps_of
 
 if TYPE_CHECKING:
     from table_controller.table.decisions import Decision
@@ -42,7 +42,7 @@ def test_every_event_is_read_back_exactly(kind: type[Event]) -> None:
     @given(example(kind))
     def read_back(event: Event) -> None:
         body = rec.encode_step(event, [])
-        assert rec.decode_step(body) == rec.Step(event, [])
+        assert rec.decode_step(body) == rec.StepRecord(event, [])
         assert rec.encode_step(rec.decode_step(body).event, []) == body
 
     read_back()
@@ -55,7 +55,7 @@ def test_every_decision_is_read_back_exactly(kind: type[Decision]) -> None:
         event = OpenRound(Person("dealer", "d"))
         body = rec.encode_step(event, [decision, decision])
         result = rec.decode_step(body)
-        assert result == rec.Step(event, [decision, decision])
+        assert result == rec.StepRecord(event, [decision, decision])
         assert type(result.decisions[0]) is kind
 
     read_back()
@@ -65,13 +65,13 @@ def test_another_records_type_is_refused() -> None:
     with pytest.raises(msgspec.DecodeError):
         rec.decode_step(b'{"event":{"type":"NoSuchEvent"},"decisions":[]}')
     with pytest.raises(msgspec.DecodeError):
-        rec.decode_step(rec.encode_body(rec.Box("1", "k", set=True, back=False)))
+        rec.decode_step(rec.encode_body(rec.BoxRecord("1", "k", set=True, back=False)))
 
 
 def test_records_of_whole_rounds_hold_counts_and_no_cards() -> None:
     """Cards are written as rank and suit everywhere in this software; no record holds a list of them, or one."""
     for game, more in [*((game, {}) for game in CHOICES), ("dj_wild", WILD_PROGRESSIVE)]:
-        for step in steps_of(Run(game, 3, 2, **more).disk.records):
+        for step in steps_of(RecordedRun(game, 3, 2, **more).disk.records):
             for value in (step.event, *step.decisions):
                 for name in value.__struct_fields__:
                     assert "card" not in name or name == "cards", (value, name)

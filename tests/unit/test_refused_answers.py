@@ -8,11 +8,11 @@ import pytest
 
 from table_controller.cli import OK, main
 from table_controller.journal import reader
-from table_controller.journal.dispute import Dispute
-from table_controller.journal.rounds import round_of
+from table_controller.journal.dispute import RoundReview
+from table_controller.journal.rounds import read_round
 from table_controller.table import events as ev
 from table_controller.table.decisions import Prompt
-from tests.support.audited import Recorded
+from tests.support.audited import RecordedTable
 from tests.support.core import DEALER, FLOOR
 from tests.support.journals import quick_folder
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from table_controller.table.decisions import Decision
 
-SAID = "dealer asked: progressive (seat 1)"
+REFUSED_LINE = "dealer asked: progressive (seat 1)"
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def folder() -> Iterator[Path]:
         return None
 
     with quick_folder() as folder:
-        table = Recorded(folder / "journal", "face_up_pai_gow").open_table()
-        table.floor.twist = claims
+        table = RecordedTable(folder / "journal", "face_up_pai_gow").open_table()
+        table.floor.override = claims
         table.round()
         table.floor.step(ev.OpenRound(FLOOR))
         table.store.close()
@@ -49,16 +49,16 @@ def folder() -> Iterator[Path]:
 
 
 def test_show_marks_it_with_the_reason_and_lists_the_answer_that_counted(folder: Path) -> None:
-    lines = round_of(folder, 1).lines()
-    (first, second) = [line for line in lines if SAID in line]
-    assert first.partition(SAID)[2].startswith(": REFUSED ")
+    lines = read_round(folder, 1).lines()
+    (first, second) = [line for line in lines if REFUSED_LINE in line]
+    assert first.partition(REFUSED_LINE)[2].startswith(": REFUSED ")
     assert "(floorperson F1): " in first
     assert first.endswith("the dealer must answer this")
-    assert second.partition(SAID)[2].startswith(": no win (dealer D1)")
+    assert second.partition(REFUSED_LINE)[2].startswith(": no win (dealer D1)")
 
 
 def test_seats_that_were_refused_are_no_seats_of_the_round(folder: Path) -> None:
-    lines = round_of(folder, 1).lines()
+    lines = read_round(folder, 1).lines()
     assert [line.partition("wager: ")[2] for line in lines if "seats with a wager" in line] == [
         "1, 3, 6, entered by dealer D1"
     ]
@@ -74,16 +74,16 @@ def test_tail_marks_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert not [line for line in lines if "REFUSED: " in line and line not in refused]
 
 
-def test_a_round_that_was_not_opened_is_not_told_as_opened_by_who_asked(folder: Path) -> None:
-    assert round_of(folder, 1).opened.endswith("by dealer D1")
+def test_a_refused_opening_is_not_shown_as_an_opened_round(folder: Path) -> None:
+    assert read_round(folder, 1).opened.endswith("by dealer D1")
 
 
-def test_the_panels_telling_of_a_round_marks_it_too(folder: Path) -> None:
+def test_the_panels_round_review_marks_it_too(folder: Path) -> None:
     records = list(reader.read(folder, 1))
     opened = next(r.seq for r in records if b'"state":"betting"' in r.body)
-    dispute = Dispute(1, opened, None)
-    dispute.take(records)
-    events = dispute.told()
+    dispute = RoundReview(1, opened, None)
+    dispute.add_records(records)
+    events = dispute.to_dict()
     assert events is not None
     (asked,) = [part["lines"] for part in events["parts"] if part["title"] == "Questions and answers"]
     assert len([line for line in asked if "REFUSED" in line]) == 2

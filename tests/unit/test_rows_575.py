@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.irregular import Case, cells, check, parse
+from tests.support.irregular import IrregularityCase, cells, check, parse
 from tests.support.rows import params
 
 GAME = "asia_poker"
@@ -169,6 +169,6 @@ shuffler_fault shuffler               | two rng_two            | idle dealing
 
 
 @pytest.mark.parametrize("case", params(CASES))
-def test_row(case: Case) -> None:
+def test_row(case: IrregularityCase) -> None:
     for cell in cells(case):
         check(cell)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.irregular import Case, cells, check, parse
+from tests.support.irregular import IrregularityCase, cells, check, parse
 from tests.support.rows import params
 
 GAME = "saigon_5_card"
@@ -134,6 +134,6 @@ cards_revealed_before_raise declared  | auto auto_blind        | dealing playing
 
 
 @pytest.mark.parametrize("case", params(CASES))
-def test_row(case: Case) -> None:
+def test_row(case: IrregularityCase) -> None:
     for cell in cells(case):
         check(cell)

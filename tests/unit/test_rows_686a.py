@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support.clauses import clauses
-from tests.support.irregular import Case, cells, check, parse
+from tests.support.irregular import IrregularityCase, cells, check, parse
 from tests.support.rows import params
-from tests.support.setups import NEW_DEALER, NEW_SHOE, at
+from tests.support.setups import NEW_DEALER, NEW_SHOE, table_at
 
 GAME = "over_under"
 
@@ -90,7 +90,7 @@ device_unusable sign                  | full                   | betting settlin
 
 
 @pytest.mark.parametrize("case", params(CASES))
-def test_row(case: Case) -> None:
+def test_row(case: IrregularityCase) -> None:
     for cell in cells(case):
         check(cell)
 
@@ -108,7 +108,7 @@ def test_row(case: Case) -> None:
 def test_a_burn_that_is_due_waits_while_the_round_stands_still_and_is_asked_for_again(
     kind: str, phase: str, duty: str, other: str
 ) -> None:
-    floor = at(GAME, kind, phase)
+    floor = table_at(GAME, kind, phase)
     assert (getattr(floor.state, duty), getattr(floor.state, other)) == (1, 0)
     floor.declare("other")
     assert not floor.prompts("burn_shoe")
@@ -128,7 +128,7 @@ def test_a_burn_that_is_due_waits_while_the_round_stands_still_and_is_asked_for_
 @clauses("686a.7(c)/1")
 @pytest.mark.parametrize("kind", ["shoe", "shoe_blind", "plain"])
 def test_no_round_opens_from_a_new_shoe_before_its_first_card_is_burned(kind: str) -> None:
-    floor = at(GAME, kind, NEW_SHOE)
+    floor = table_at(GAME, kind, NEW_SHOE)
     assert floor.keys("open_bets", deck="blue") == {"burn_due", "prompt_open"}
-    floor.say("burn_shoe")
+    floor.answer_prompt("burn_shoe")
     assert floor.keys("open_bets", deck="blue") == set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.irregular import Case, cells, check, parse
+from tests.support.irregular import IrregularityCase, cells, check, parse
 from tests.support.rows import params
 
 GAME = "dj_wild"
@@ -148,6 +148,6 @@ card_exposed_hand_deal declared       | hand hand_blind        | stub_check play
 
 
 @pytest.mark.parametrize("case", params(CASES))
-def test_row(case: Case) -> None:
+def test_row(case: IrregularityCase) -> None:
     for cell in cells(case):
         check(cell)

@@ -11,10 +11,10 @@ from table_controller.rulebook import GAMES, TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from tests.support.core import DEALER, PEOPLE
-from tests.support.setups import FIFTH, HALF_SETTLED, RAISED, again, at
+from tests.support.setups import FIFTH, HALF_SETTLED, RAISED, restored_copy, table_at
 
 if TYPE_CHECKING:
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 _OTHERS: Final = ("stub_wrong", "wrong_start_announced", "shuffler_fault", "shoe_fault", "device_unusable")
 REPORTS: Final = (*(trigger for trigger in TRIGGERS if trigger not in _OTHERS), "other")
@@ -38,30 +38,30 @@ def phases(game: str) -> tuple[str, ...]:
     return tuple(phase for phase in (*PHASES, *fifth) if phase not in out)
 
 
-def begun(game: str, kind: str, phase: str) -> Floor:
+def begun(game: str, kind: str, phase: str) -> IdealTable:
     """A round in a phase, with progressive bets of seats 1 and 3 where they are offered."""
-    floor = at(game, kind, phase)
-    if not floor.table.context.progressive or phase == mc.BETTING:
+    floor = table_at(game, kind, phase)
+    if not floor.table.context.has_progressive or phase == mc.BETTING:
         return floor
-    floor = at(game, kind, mc.BETTING)
+    floor = table_at(game, kind, mc.BETTING)
     floor.bets = {1, 3}
-    floor.to({RAISED: mc.PLAYING, HALF_SETTLED: mc.SETTLING}.get(phase, phase))
+    floor.play_to({RAISED: mc.PLAYING, HALF_SETTLED: mc.SETTLING}.get(phase, phase))
     while phase == RAISED and floor.prompts("decide"):
-        floor.say("decide")
+        floor.answer_prompt("decide")
     if phase == HALF_SETTLED:
-        floor.say("settled")
+        floor.answer_prompt("settled")
     return floor
 
 
-def report(floor: Floor, trigger: str) -> bool:
+def report(floor: IdealTable, trigger: str) -> bool:
     """The dealer reports something of seat 3; tell whether it was taken."""
     deck = "blue" if trigger == "count_wrong" else None
     before = len(floor.state.holds)
-    floor.step(ev.Declared(trigger, DEALER, seat=3, deck=deck))
+    floor.step(ev.IrregularityReported(trigger, DEALER, seat=3, deck=deck))
     return len(floor.state.holds) > before
 
 
-def comes_to_an_end(floor: Floor, last: bool) -> None:
+def comes_to_an_end(floor: IdealTable, last: bool) -> None:
     """People decide by the first choices, or the last, and the table opens another round."""
     if last:
         for _ in range(60):
@@ -87,12 +87,12 @@ def pairs(game: str, kind: str, within: tuple[str, ...], reports: tuple[str, ...
         start = begun(game, kind, phase)
         whole = start.table.snapshot()
         for first in reports:
-            floor = again(start, whole)
+            floor = restored_copy(start, whole)
             if not report(floor, first):
                 continue
             then = floor.table.snapshot()
             for second, last in product(REPORTS, (False, True)):
-                other = again(floor, then)
+                other = restored_copy(floor, then)
                 report(other, second)
                 try:
                     comes_to_an_end(other, last)

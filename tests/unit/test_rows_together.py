@@ -11,27 +11,27 @@ from devices.service import SIGNED, UNSIGNED
 from table_controller.rulebook import GAMES
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Finding, Found, Refused, WagersReturned
+from table_controller.table.decisions import Finding, HoldOpened, RequestRefused, WagersReturned
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, of
-from tests.support.setups import at
+from tests.support.core import DEALER, FLOOR, decisions_of
+from tests.support.setups import table_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 SHUFFLER: Final = "shuffler.1"
 SHOE: Final = "shoe.1"
 
 
-def _two(game: str, phase: str) -> Floor:
+def _two(game: str, phase: str) -> IdealTable:
     """A table with two decks, one of them in the shuffler."""
-    return at(game, "shoe" if game == "over_under" else "two", phase)
+    return table_at(game, "shoe" if game == "over_under" else "two", phase)
 
 
 def _triggers(decided: list[object]) -> list[str]:
-    return [one.trigger for one in decided if isinstance(one, Found)]
+    return [one.trigger for one in decided if isinstance(one, HoldOpened)]
 
 
 # --- at once ----------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_at_once(name: str, game: str) -> None:
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_told_twice_is_one_irregularity(game: str) -> None:
+def test_a_duplicate_report_is_one_irregularity(game: str) -> None:
     floor = _two(game, mc.DEALING)
     assert _triggers([*floor.declare("other")]) == ["other"]
     assert floor.declare("other") == []
@@ -98,15 +98,15 @@ def test_told_twice_is_one_irregularity(game: str) -> None:
 
 
 def test_a_round_that_is_void_is_not_voided_again() -> None:
-    floor = at("asia_poker", "auto", mc.DEALING)
-    assert len(of(WagersReturned, floor.declare("wrong_card_count"))) == 1
+    floor = table_at("asia_poker", "auto", mc.DEALING)
+    assert len(decisions_of(WagersReturned, floor.declare("wrong_card_count"))) == 1
     decisions = floor.step(ev.ShoeFault(SHOE, 3))
-    assert of(WagersReturned, decisions) == []
+    assert decisions_of(WagersReturned, decisions) == []
     assert {hold.trigger for hold in floor.state.holds.values()} == {"wrong_card_count", "shoe_fault"}
 
 
 def test_what_a_player_was_asked_ends_with_the_round_and_its_acknowledgement_stays() -> None:
-    floor = at("asia_poker", "auto", mc.DEALING)
+    floor = table_at("asia_poker", "auto", mc.DEALING)
     floor.declare("player_card_exposed", seat=3)
     assert floor.prompt("choose").choices == ("play", "void")
     floor.step(ev.ShoeFault(SHOE, 3))
@@ -116,56 +116,56 @@ def test_what_a_player_was_asked_ends_with_the_round_and_its_acknowledgement_sta
 
 
 def test_a_jam_of_the_shuffler_with_the_other_deck_never_touches_the_round_in_play() -> None:
-    floor = at("asia_poker", "two", mc.DEALING)
+    floor = table_at("asia_poker", "two", mc.DEALING)
     floor.step(ev.ShuffleFailed(SHUFFLER, 3, None))
     assert floor.hold().this_round is False
     floor.settle()
     assert floor.phase == mc.IDLE
-    assert [text for _, text in floor.log if of(WagersReturned, text)] == []
+    assert [text for _, text in floor.log if decisions_of(WagersReturned, text)] == []
 
 
 def test_after_every_step_but_the_last_no_round_opens() -> None:
-    floor = at("asia_poker", "auto", mc.PLAYING)
+    floor = table_at("asia_poker", "auto", mc.PLAYING)
     floor.declare("wrong_card_count")
     asked = 0
     while floor.state.holds:
-        (refusal,) = of(Refused, floor.step(ev.OpenRound(DEALER)))
+        (refusal,) = decisions_of(RequestRefused, floor.step(ev.OpenRound(DEALER)))
         assert "any_irregularity" in {reason.key for reason in refusal.reasons}
         asked += 1
         for event in floor.answer(next(prompt for prompt in floor.prompts() if prompt.hold is not None)):
             floor.step(event)
     assert asked == 3, "wagers, cards, acknowledgement"
-    assert "any_irregularity" not in floor.against_opening()
+    assert "any_irregularity" not in floor.reasons_against_opening()
 
 
 # --- what only one method or one device may say -----------------------------------------------------------------------
 
 
 def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:
-    floor = at("asia_poker", "rng", mc.STARTING_POSITION)
-    assert [one.kind for one in of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == ["dice_out_of_turn"]
+    floor = table_at("asia_poker", "rng", mc.STARTING_POSITION)
+    assert [one.kind for one in decisions_of(Finding, floor.step(ev.DiceRead("rng.1", (2, 3, 5))))] == ["dice_out_of_turn"]
     assert floor.round_.total is None
-    floor = at("asia_poker", "auto", mc.STARTING_POSITION)
-    assert [one.kind for one in of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == ["number_out_of_turn"]
+    floor = table_at("asia_poker", "auto", mc.STARTING_POSITION)
+    assert [one.kind for one in decisions_of(Finding, floor.step(ev.NumberDrawn("shaker.1", 4)))] == ["number_out_of_turn"]
     assert floor.round_.start is None
 
 
 @clauses("688a.13(m)")
 def test_a_device_that_a_dealer_reports_unusable_serves_nobody_until_it_is_signed_and_repaired() -> None:
-    floor = at("face_up_pai_gow", "auto", mc.IDLE)
+    floor = table_at("face_up_pai_gow", "auto", mc.IDLE)
     floor.declare("device_unusable", slot=SHUFFLER)
     assert floor.state.slots[SHUFFLER].state == UNSIGNED
-    assert "dead_device_unsigned" in floor.against_opening()
-    assert of(Refused, floor.declare("device_unusable", slot=SHUFFLER)), "it is out of order already"
+    assert "dead_device_unsigned" in floor.reasons_against_opening()
+    assert decisions_of(RequestRefused, floor.declare("device_unusable", slot=SHUFFLER)), "it is out of order already"
     floor.clear_holds()
     assert floor.state.slots[SHUFFLER].state == SIGNED
-    assert "dead_device_unsigned" not in floor.against_opening()
+    assert "dead_device_unsigned" not in floor.reasons_against_opening()
 
 
 def test_a_deck_put_in_place_while_it_was_alone_is_dealt_and_then_the_other_one() -> None:
-    floor = at("asia_poker", "two", mc.DEALING)
-    floor.step(ev.Declared("count_wrong", DEALER, deck="red"))
-    floor.say("choose", "remove")
+    floor = table_at("asia_poker", "two", mc.DEALING)
+    floor.step(ev.IrregularityReported("count_wrong", DEALER, deck="red"))
+    floor.answer_prompt("choose", "remove")
     floor.clear_holds()
     floor.settle()
     assert (floor.phase, floor.deck("blue").place) == (mc.IDLE, SHOE), "the only deck is in the shoe again"

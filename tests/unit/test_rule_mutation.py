@@ -40,7 +40,7 @@ def test_every_row_is_deleted_once_and_every_reason_too() -> None:
     assert reasons == {reason.key for reason in REASONS}
 
 
-def test_a_mutant_that_no_test_notices_is_told_and_the_rules_are_the_committed_ones_again() -> None:
+def test_a_mutant_that_no_test_notices_is_reported_and_the_committed_rules_are_restored() -> None:
     every, _ = mutants.every()
     harmless = every[0]._replace(about=("nothing",))
     assert killed(harmless) == Killed(harmless, None)

@@ -19,12 +19,12 @@ from table_controller.rulebook import (
     TRIGGERS,
     Edition,
     Facts,
-    Row,
-    precede,
-    rulings,
+    IrregularityRow,
+    order_by_precedence,
+    find_ruling,
     vocabulary,
 )
-from table_controller.rulebook.validate import every_facts, phases
+from table_controller.rulebook.validate import all_facts, phases_of
 
 # A report is only an irregularity when the number is wrong.
 RENAMED = {"shuffle_count_reported": "count_wrong"}
@@ -37,7 +37,7 @@ def edition(request: pytest.FixtureRequest) -> Edition:
     return rulebook.edition(request.param)
 
 
-def carriers(edition: Edition, clause: str) -> list[Row]:
+def carriers(edition: Edition, clause: str) -> list[IrregularityRow]:
     return [row for row in edition.irregularities if clause in row.clauses]
 
 
@@ -79,19 +79,19 @@ def test_every_case_has_exactly_one_ruling(edition: Edition) -> None:
         (trigger, phase)
         for row in edition.irregularities
         for trigger in (row.trigger, *row.also)
-        for phase in phases(row)
+        for phase in phases_of(row)
     }
     cases = 0
-    for facts in every_facts(edition):
+    for facts in all_facts(edition):
         for trigger, phase in pairs:
             fitting = [
                 row
                 for row in edition.irregularities
-                if trigger in (row.trigger, *row.also) and phase in phases(row) and row.when.hold(phase, facts)
+                if trigger in (row.trigger, *row.also) and phase in phases_of(row) and row.when.are_met(phase, facts)
             ]
             governing = [row for row in fitting if not row.adds]
             assert len(governing) <= 1, (trigger, phase, facts)
-            ruling = rulings(edition, trigger, phase, facts)
+            ruling = find_ruling(edition, trigger, phase, facts)
             assert ruling.rows == (
                 tuple(row.id for row in (*governing, *(r for r in fitting if r.adds))) if governing else ()
             )
@@ -102,12 +102,12 @@ def test_every_case_has_exactly_one_ruling(edition: Edition) -> None:
     nothing = {(trigger, phase) for trigger in TRIGGERS for phase in PHASES} - pairs
     assert nothing
     for trigger, phase in nothing:
-        assert rulings(edition, trigger, phase, next(every_facts(edition))).rows == ()
+        assert find_ruling(edition, trigger, phase, next(all_facts(edition))).rows == ()
 
 
 def test_where_no_row_holds_play_stops_and_the_floorperson_decides() -> None:
     saigon = rulebook.edition("saigon_5_card")
-    ruling = rulings(saigon, "player_card_exposed", "dealing", Facts(dealing="hand", shuffler="counting"))
+    ruling = find_ruling(saigon, "player_card_exposed", "dealing", Facts(dealing="hand", shuffler="counting"))
     assert ruling.outcomes == ("ask_floorperson",)
     assert ruling.stop
     assert ruling.decides == ruling.acknowledges == "floorperson"
@@ -122,34 +122,34 @@ def test_unknown_words_are_refused_not_ruled() -> None:
     edition = rulebook.edition("over_under")
     facts = Facts(dealing="dealing_shoe", shuffler="none")
     with pytest.raises(ValueError, match="no such case"):
-        rulings(edition, "shoe_jam", "dealing", facts)  # type: ignore[arg-type]
+        find_ruling(edition, "shoe_jam", "dealing", facts)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no such case"):
-        rulings(edition, "shoe_fault", "void", facts)  # type: ignore[arg-type]
+        find_ruling(edition, "shoe_fault", "void", facts)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no such triggers: jam"):
-        precede(edition, ["jam"])  # type: ignore[list-item]
+        order_by_precedence(edition, ["jam"])  # type: ignore[list-item]
     with pytest.raises(KeyError):
         rulebook.edition("blackjack")
 
 
 def test_simultaneous_triggers_come_in_one_order(edition: Edition) -> None:
-    assert precede(edition, ["count_wrong", "shoe_fault", "count_wrong"]) == ("shoe_fault", "count_wrong")
+    assert order_by_precedence(edition, ["count_wrong", "shoe_fault", "count_wrong"]) == ("shoe_fault", "count_wrong")
     # A wrong number of cards leaves nothing to settle, so it comes before what settles side wagers.
-    assert precede(edition, ["cards_revealed_before_raise", "wrong_card_count"])[0] == "wrong_card_count"
+    assert order_by_precedence(edition, ["cards_revealed_before_raise", "wrong_card_count"])[0] == "wrong_card_count"
     # Late cards need a shoe that has some.
-    assert precede(edition, ["additional_cards_missed", "shoe_short"])[0] == "shoe_short"
-    assert precede(edition, ["face_up_card_first", "face_up_card_more"])[0] == "face_up_card_more"
-    assert sorted(precede(edition, TRIGGERS)) == sorted(TRIGGERS)
-    assert precede(edition, []) == ()
+    assert order_by_precedence(edition, ["additional_cards_missed", "shoe_short"])[0] == "shoe_short"
+    assert order_by_precedence(edition, ["face_up_card_first", "face_up_card_more"])[0] == "face_up_card_more"
+    assert sorted(order_by_precedence(edition, TRIGGERS)) == sorted(TRIGGERS)
+    assert order_by_precedence(edition, []) == ()
 
 
 def test_a_changed_edition_is_looked_up_anew() -> None:
     edition = rulebook.edition("face_up_pai_gow")
     facts = Facts(dealing="automated_shoe", shuffler="counting", start="rng")
-    assert rulings(edition, "shoe_fault", "dealing", facts).outcomes[0] == "void_round"
+    assert find_ruling(edition, "shoe_fault", "dealing", facts).outcomes[0] == "void_round"
     fewer = tuple(row for row in edition.irregularities if row.id != "688a.13(l)")
     changed = msgspec.structs.replace(edition, irregularities=fewer)
-    assert rulings(changed, "shoe_fault", "dealing", facts).outcomes == ("ask_floorperson",)
-    assert rulings(edition, "shoe_fault", "dealing", facts).outcomes[0] == "void_round"
+    assert find_ruling(changed, "shoe_fault", "dealing", facts).outcomes == ("ask_floorperson",)
+    assert find_ruling(edition, "shoe_fault", "dealing", facts).outcomes[0] == "void_round"
 
 
 def test_an_edition_cannot_be_changed_and_is_loaded_once(edition: Edition) -> None:

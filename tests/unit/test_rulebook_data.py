@@ -75,11 +75,11 @@ def test_the_data_as_it_is_loads() -> None:
         ('from_phase = "any"', 'from_phase = "idle"', "from_phase and until_phase must both be any"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_an_edition_is_said(old: str, new: str, message: str) -> None:
+def test_errors_in_an_edition_are_named(old: str, new: str, message: str) -> None:
     assert message in broken(old, new)
 
 
-def test_what_is_wrong_with_a_row_is_said() -> None:
+def test_errors_in_a_row_are_named() -> None:
     assert "rows 688a.13(l) and 688a:P1/2 overlap for shoe_fault" in with_row("order = 9", "order = 9")
     assert "row 688a:P1 appears twice" in with_row("688a:P1/2", "688a:P1")
     assert "its id must begin with 688a:" in with_row("688a:P1/2", "P1/2")
@@ -101,14 +101,14 @@ def test_an_overlap_is_not_hidden_by_another_name_or_by_the_hand_deal() -> None:
     assert "rows 688a.13(d) and 688a.13(i) overlap for player_card_exposed" in problem
 
 
-def test_all_of_it_is_said_at_once() -> None:
+def test_all_errors_are_named_at_once() -> None:
     text = PAI_GOW.replace("split = [5, 2]", "split = [4, 2]")
     problem = broken("expected = 4", "expected = 5", text)
     assert "hand.split" in problem
     assert "stub of 5" in problem
 
 
-def test_the_digest_is_of_what_the_data_says() -> None:
+def test_the_digest_depends_on_the_content_only() -> None:
     digest = load.parse(PAI_GOW.encode()).digest
     assert len(digest) == 32
     assert load.parse(("# a comment\n" + PAI_GOW).encode()).digest == digest
@@ -155,7 +155,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
         ("words.toml", "[device]", "[devices]", "words.toml cannot be read"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_clauses_is_said(
+def test_errors_in_clauses_are_named(
     damaged: dict[str, tuple[str, str]], name: str, old: str, new: str, message: str
 ) -> None:
     damaged[name] = (old, new)
@@ -174,7 +174,7 @@ def test_what_is_wrong_with_clauses_is_said(
         ('see = ["A3"', 'see = ["A33"', "there is no reading A33"),
     ],
 )
-def test_what_is_wrong_with_paytables_is_said(
+def test_errors_in_paytables_are_named(
     damaged: dict[str, tuple[str, str]], old: str, new: str, message: str
 ) -> None:
     damaged["575/paytables.toml"] = (old, new)

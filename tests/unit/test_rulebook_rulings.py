@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from table_controller import rulebook
-from table_controller.rulebook import Facts, rulings
+from table_controller.rulebook import Facts, find_ruling
 
 SHORT = {
     "VOID": "void_round return_wagers reshuffle",
@@ -216,7 +216,7 @@ def test_a_case_is_ruled_as_the_chapter_orders(game: str, line: str) -> None:
     start = edition.starts[0].name if edition.starts else "fixed"
     facts = {"dealing": edition.deal.methods[0].name, "shuffler": "counting", "start": start}
     facts |= dict(fact.split("=") for fact in known)
-    ruling = rulings(edition, trigger, phase, Facts(**facts))  # type: ignore[arg-type]
+    ruling = find_ruling(edition, trigger, phase, Facts(**facts))  # type: ignore[arg-type]
     clauses, rows = sources(game, cited)
     assert " ".join(ruling.outcomes) == SHORT.get(ordered, ordered)
     assert ruling.clauses == clauses
@@ -332,7 +332,7 @@ def test_when_a_row_holds_who_decides_and_who_sees_to_it(game: str) -> None:
 def ruling_of(game: str, trigger: str, phase: str, **facts: str) -> rulebook.Ruling:
     edition = rulebook.edition(game)
     reported = {"dealing": edition.deal.methods[0].name, "shuffler": "counting"} | facts
-    return rulings(edition, trigger, phase, Facts(**reported))  # type: ignore[arg-type]
+    return find_ruling(edition, trigger, phase, Facts(**reported))  # type: ignore[arg-type]
 
 
 def test_who_decides_who_acknowledges_and_with_what() -> None:

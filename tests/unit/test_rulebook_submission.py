@@ -184,7 +184,7 @@ def test_an_objection_cites_what_it_rests_on(game: str, raw: dict[str, Any], mes
 
 
 @pytest.mark.parametrize("game", ["saigon_5_card", "over_under", "dj_wild"])
-def test_adjacent_boxes_must_be_stated_where_the_text_says_so(game: str) -> None:
+def test_adjacent_boxes_must_be_stated_where_the_text_requires_it(game: str) -> None:
     edition = rulebook.edition(game)
     with pytest.raises(BadSubmission) as caught:
         check_submission(edition, {})

@@ -70,7 +70,7 @@ def test_a_clause_that_is_not_done_or_only_computed_is_shown_as_such(capsys: pyt
     assert entry["in_play"] == "not yet"
 
 
-def test_a_clause_without_a_row_still_tells_its_readings(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_clause_without_a_row_still_shows_its_readings(capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, "show", "687a.11(f)(3)(ii)")
     assert any(line.split()[:6] == ["reading", "W15", "one", "way", "or", "two"] for line in shown.splitlines())
     assert "option is bad_beat" in shown

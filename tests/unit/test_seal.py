@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from firmware_bridge import frame as fr
 from firmware_bridge import link as lk
 from firmware_bridge import seal
-from firmware_bridge.errors import NotSent, SessionWornOut
+from firmware_bridge.errors import NotSent, SessionExhausted
 from firmware_bridge.framer import Framer
 from firmware_bridge.messages import DeviceHello, HostHello, encode
-from tests.support.links import Answer, Pair, Told, outcome_of, settle, timers
+from tests.support.links import TestAnswer, LinkPair, TestEvent, outcome_of, settle, timers
 
 KEY = bytes(range(32))
 HOST_HELLO = HostHello("table", b"h" * 16)
@@ -47,7 +47,7 @@ def sealed(sealer: seal.Sealer, payload: bytes = b"\x92d\x01", type_: int = fr.E
 def derived(host: HostHello, device: DeviceHello, key: bytes = KEY) -> tuple[bytes, ...]:
     """Everything that comes out of one handshake."""
     bound = seal.transcript(encode(host), encode(device))
-    session = seal.session_keys(key, bound)
+    session = seal.derive_session_keys(key, bound)
     return session.to_device, session.to_host, seal.device_proof(key, bound), seal.host_proof(key, bound)
 
 
@@ -101,7 +101,7 @@ def test_an_older_frame_is_refused_after_a_newer_one() -> None:
 
 
 def test_a_frame_reflected_to_its_writer_is_forged_there() -> None:
-    session = seal.session_keys(KEY, seal.transcript(b"host", b"device"))
+    session = seal.derive_session_keys(KEY, seal.transcript(b"host", b"device"))
     to_device = sealed(seal.Sealer(session.to_device))
     host_opener = seal.Opener(session.to_host)
     assert not host_opener.accepts(to_device)
@@ -110,8 +110,8 @@ def test_a_frame_reflected_to_its_writer_is_forged_there() -> None:
 
 
 async def test_a_link_counts_reflected_and_replayed_frames_and_goes_on() -> None:
-    pair = Pair()
-    assert await pair.ask(1) == Answer(1)
+    pair = LinkPair()
+    assert await pair.ask(1) == TestAnswer(1)
     for frame in list(pair.host_port.written):
         pair.device_port.push(frame)  # back to the host that wrote it
         pair.host_port.push(frame)  # and once more to the device
@@ -122,8 +122,8 @@ async def test_a_link_counts_reflected_and_replayed_frames_and_goes_on() -> None
     assert before == (len(pair.host_port.written), len(pair.device_port.written))  # neither end says a word
     assert (pair.host.forged, pair.far.forged) == (before[0], 0)
     assert (pair.host.replayed, pair.far.replayed) == (before[1], before[0])
-    assert len(pair.device.taken) == 1
-    assert await pair.ask(2) == Answer(2)
+    assert len(pair.device.received) == 1
+    assert await pair.ask(2) == TestAnswer(2)
 
 
 def test_the_last_counter_is_never_passed() -> None:
@@ -131,54 +131,54 @@ def test_the_last_counter_is_never_passed() -> None:
     assert opener.accepts(sealed(sealer))
     assert opener.accepts(sealed(sealer))
     for _ in range(3):
-        with pytest.raises(SessionWornOut):
+        with pytest.raises(SessionExhausted):
             sealed(sealer)
 
 
 async def test_a_worn_out_session_ends_the_link_and_releases_who_asks() -> None:
-    pair = Pair(counter=seal.MAX_COUNTER - 1)
-    assert await pair.ask(1) == Answer(1)
+    pair = LinkPair(counter=seal.MAX_COUNTER - 1)
+    assert await pair.ask(1) == TestAnswer(1)
     async with asyncio.timeout(60):
         error = await outcome_of(pair.ask(2))
-    assert isinstance(error, SessionWornOut)
+    assert isinstance(error, SessionExhausted)
     await settle()
-    assert isinstance(pair.host.down, SessionWornOut)
-    assert [type(cause) for cause in pair.downs] == [SessionWornOut]
+    assert isinstance(pair.host.down, SessionExhausted)
+    assert [type(cause) for cause in pair.downs] == [SessionExhausted]
     assert isinstance(await outcome_of(pair.ask(3)), NotSent)
     pair.far.close()
     assert timers() == []
 
 
 async def test_a_session_that_wears_out_while_the_queue_is_sent_releases_everybody() -> None:
-    pair = Pair(counter=seal.MAX_COUNTER - 10)
+    pair = LinkPair(counter=seal.MAX_COUNTER - 10)
     waiters = pair.fill_window(30)
     async with asyncio.timeout(60):
         errors = [await outcome_of(waiter) for waiter in waiters]
-    assert all(isinstance(e, Answer | SessionWornOut | NotSent) for e in errors), errors
+    assert all(isinstance(e, TestAnswer | SessionExhausted | NotSent) for e in errors), errors
     assert isinstance(errors[-1], NotSent)
-    assert isinstance(pair.host.down, SessionWornOut)
+    assert isinstance(pair.host.down, SessionExhausted)
     assert len(pair.downs) == 1
 
 
 async def test_a_session_that_wears_out_on_a_heartbeat_ends_the_link() -> None:
-    pair = Pair(counter=seal.MAX_COUNTER)
-    await settle(lk.HEARTBEAT + 0.1)
-    assert isinstance(pair.host.down, SessionWornOut)
+    pair = LinkPair(counter=seal.MAX_COUNTER)
+    await settle(lk.HEARTBEAT_S + 0.1)
+    assert isinstance(pair.host.down, SessionExhausted)
 
 
-async def test_nothing_is_delivered_after_the_owner_was_told_that_the_session_is_worn_out() -> None:
-    pair = Pair(counter=seal.MAX_COUNTER - 8)
+async def test_nothing_is_delivered_after_the_owner_was_notified_that_the_session_is_worn_out() -> None:
+    pair = LinkPair(counter=seal.MAX_COUNTER - 8)
     reported: list[Any] = []
     pair.host.on_event = reported.append
     pair.host.on_down = reported.append
     waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgement sends it, and there the counter ends
     for n in range(5):
-        pair.far.event(Told(n))
+        pair.far.send_event(TestEvent(n))
     async with asyncio.timeout(60):
         for waiter in waiters:
             await outcome_of(waiter)
     await settle(0.1)
-    assert isinstance(reported[-1], SessionWornOut), reported
+    assert isinstance(reported[-1], SessionExhausted), reported
 
 
 def test_every_field_of_both_hellos_has_another_value_here() -> None:

@@ -17,7 +17,7 @@ from table_controller.config import load_config
 from table_controller.diagnosis import store as reports
 from table_controller.journal import reader
 from table_controller.journal import records as rec
-from table_controller.journal.accounts import book_of
+from table_controller.journal.accounts import read_money_book
 from table_controller.journal.migrations import SECOND_EDITION, state_schema
 from table_controller.journal.recovery import recover
 from table_controller.journal.revocations import revoked_in
@@ -25,12 +25,12 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import HitClaimed
 from table_controller.uplink import items as it
-from table_controller.uplink.tell import tell_record
+from table_controller.uplink.tell import map_record
 from tests.support import second_edition as second
-from tests.support.boxes import Bench
-from tests.support.configs import lay_out
-from tests.support.core import DEALER, Floor
-from tests.support.prefixes import lead_on, restart
+from tests.support.boxes import BoxTestBench
+from tests.support.configs import write_config
+from tests.support.core import DEALER, IdealTable
+from tests.support.prefixes import resume_play, restart
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_the_figures_of_its_journals_are_the_recorded_ones(name: str, tmp_path: 
     records = list(reader.read(folder, 1))
     steps = [rec.decode_step(record.body) for record in records if record.kind == rec.STEP]
     decisions = [decision for step in steps for decision in step.decisions]
-    book, snapshot = book_of(folder), reader.latest_snapshot(folder)
+    book, snapshot = read_money_book(folder), reader.latest_snapshot(folder)
     assert snapshot is not None
     result = {
         "records": len(records),
@@ -140,9 +140,9 @@ def test_its_hits_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_its_records_go_out_over_the_uplink(name: str, tmp_path: Path) -> None:
     result, round_ = [], 0
     for record in reader.read(second.unpacked(name, tmp_path), 1):
-        about = tell_record(record, round_)
+        about = map_record(record, round_)
         round_ = about.round
-        result += [item for item in about.items if isinstance(item, it.Recorded) and record.kind == rec.STEP]
+        result += [item for item in about.items if isinstance(item, it.RecordedItem) and record.kind == rec.STEP]
     assert not result, "steps of which only the kind is known"
 
 
@@ -168,7 +168,7 @@ def test_its_capture_is_read_and_replayed(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("game", second.GAMES)
 def test_its_configurations_are_loaded(game: str, tmp_path: Path) -> None:
-    config = load_config(lay_out(tmp_path, (second.FILES / f"{game}.toml").read_text("utf-8")))
+    config = load_config(write_config(tmp_path, (second.FILES / f"{game}.toml").read_text("utf-8")))
     assert config.game == game
 
 
@@ -176,7 +176,7 @@ def test_its_people_file_is_loaded(tmp_path: Path) -> None:
     file = tmp_path / "people.json"
     shutil.copy(second.PEOPLE, file)
     file.chmod(0o600)
-    assert sorted(people.load_file(file).people) == ["a1", "a9", "d1", "d2", "d7", "f1", "t1"]
+    assert sorted(people.load_people_file(file).people) == ["a1", "a9", "d1", "d2", "d7", "f1", "t1"]
 
 
 # --- upgraded ---------------------------------------------------------------------------------------------------------
@@ -194,17 +194,17 @@ def test_its_journals_upgrade_between_rounds_by_a_named_migration(name: str, tmp
     assert floor.state.money.book.entries == expected["entries"]
     number = floor.round_.number
     restart(floor, store.boot, Random(1))
-    lead_on(floor)
+    resume_play(floor)
     floor.bets = {1, 3} if expected["entries"] else set()
     floor.play(ev.OpenRound(DEALER))
-    lead_on(floor)
+    resume_play(floor)
     assert (floor.phase, floor.round_.number) == (mc.IDLE, number + 1)
     assert sum(floor.state.money.book.held.values()) == 0
     store.close()
 
 
 def test_its_journal_is_refused_in_the_middle_of_a_round_with_what_to_do(tmp_path: Path) -> None:
-    floor = Floor("face_up_pai_gow")
+    floor = IdealTable("face_up_pai_gow")
     store, digests = second.opened(second.unpacked("halfway", tmp_path), floor)
     with pytest.raises(VersionsDiffer, match="while a round or an irregularity was open") as refused:
         recover(store, floor.table, digests)
@@ -214,7 +214,7 @@ def test_its_journal_is_refused_in_the_middle_of_a_round_with_what_to_do(tmp_pat
 
 async def test_the_box_of_this_version_starts_on_its_journal(tmp_path: Path) -> None:
     folder = second.unpacked("box_journal", tmp_path)
-    bench = Bench(tmp_path, "face_up_pai_gow")
+    bench = BoxTestBench(tmp_path, "face_up_pai_gow")
     bench.disk.records = list(reader.read(folder, 1))
     snapshot = reader.latest_snapshot(folder)
     assert snapshot is not None
@@ -226,7 +226,7 @@ async def test_the_box_of_this_version_starts_on_its_journal(tmp_path: Path) -> 
         assert box.cause is None, box.cause
         (migration,) = [record for record in bench.records() if record.kind == rec.MIGRATION]
         assert rec.decode_migration(migration.body).name == MIGRATION
-        state = box.running().table.state
+        state = box.running_controller().table.state
         assert state.money.book.meters.current == 10_000_000_000
         assert tuple(state.revoked) == revoked
         (edited,) = bench.notes("people_edited")
@@ -236,18 +236,18 @@ async def test_the_box_of_this_version_starts_on_its_journal(tmp_path: Path) -> 
         bench.close()
 
 
-def without(bench: Bench, serials: set[str]) -> Any:
+def without(bench: BoxTestBench, serials: set[str]) -> Any:
     """Return the bench's plan with another shoe where the journal has revoked the key of the first."""
     from dataclasses import replace
 
     from simulators.hosts.memory import MemoryHost
-    from simulators.house.stand import trust_in
-    from simulators.models import make
+    from simulators.house.stand import trust_for
+    from simulators.models import make_machine
 
-    new = make("shoe", "shoe.1", seed=77, speed=20.0, world=bench.machines["shoe.1"].world)
+    new = make_machine("shoe", "shoe.1", seed=77, speed=20.0, world=bench.machines["shoe.1"].world)
     assert {bench.machines["shoe.1"].key.serial} == serials
     bench.machines["shoe.1"], bench.hosts["shoe.1"] = new, MemoryHost(new)
-    places = tuple(replace(p, trust=trust_in(new)) if p.name == "shoe.1" else p for p in bench.plan.places)
+    places = tuple(replace(p, trust=trust_for(new)) if p.name == "shoe.1" else p for p in bench.plan.slots)
     return replace(bench.plan, places=places)
 
 

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from firmware_bridge.errors import ConfigurationError, NoManifest, SoftwareNotApproved
 from firmware_bridge.keys import save_approved
-from simulators.machine import approved
-from simulators.table import layout, table_toml
+from simulators.machine import approved_firmware
+from simulators.table import table_slots, table_toml
 from table_controller import approval
 from table_controller.approval import MANIFEST, RECORD, approve, check_approval, read_approval
 from table_controller.config import load_config
@@ -20,8 +20,8 @@ from table_controller.doctor import computer
 from table_controller.doctor.lines import FAIL, OK, WARN
 from table_controller.journal.migrations import SOFTWARE
 from table_controller.journal.versions import digests_of, software_digest
-from table_controller.manifest import FORMAT, Component, Manifest, as_json, configuration
-from tests.support.configs import lay_out
+from table_controller.manifest import FORMAT, Component, Manifest, manifest_json, configuration_components
+from tests.support.configs import write_config
 from tests.support.tools import need
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ DEVELOPMENT = "development = true"
 
 
 def configured(folder: Path, *, development: bool = False) -> TableConfig:
-    text = table_toml("over_under", {slot: f"/dev/{slot}" for slot in layout("over_under")})
+    text = table_toml("over_under", {slot: f"/dev/{slot}" for slot in table_slots("over_under")})
     assert text.count(DEVELOPMENT) == 1
     (folder / "data").mkdir(exist_ok=True)
     text = text if development else text.replace(DEVELOPMENT, "development = false")
@@ -41,7 +41,7 @@ def configured(folder: Path, *, development: bool = False) -> TableConfig:
     if file.exists():
         file.write_text(text)
         return load_config(file)
-    return load_config(lay_out(folder, text))
+    return load_config(write_config(folder, text))
 
 
 def signed(monkeypatch: pytest.MonkeyPatch, config: TableConfig, *components: Component) -> None:
@@ -56,14 +56,14 @@ def looked_at(config: TableConfig) -> str:
 
 
 def everything(config: TableConfig) -> tuple[Component, ...]:
-    return (Component(SOFTWARE, "0.1.0", software_digest()), *configuration(config))
+    return (Component(SOFTWARE, "0.1.0", software_digest()), *configuration_components(config))
 
 
 def test_without_an_approved_manifest_nothing_starts(tmp_path: Path) -> None:
     config = configured(tmp_path)
     with pytest.raises(NoManifest, match="is missing; two people must approve"):
         looked_at(config)
-    (tmp_path / MANIFEST).write_bytes(as_json(Manifest(FORMAT, "0.1.0", everything(config))))
+    (tmp_path / MANIFEST).write_bytes(manifest_json(Manifest(FORMAT, "0.1.0", everything(config))))
     with pytest.raises(NoManifest, match="nobody approved"):
         looked_at(config)
 
@@ -100,12 +100,12 @@ def test_a_development_table_is_unverified_and_never_the_table_that_was_approved
     config = configured(tmp_path, development=True)
     assert looked_at(config).startswith("UNVERIFIED")
     assert check_approval(config) is None
-    assert computer.software(config).state == WARN
+    assert computer.check_approved_software(config).state == WARN
     approved_one = configured(tmp_path)
-    assert computer.software(approved_one).state == FAIL
+    assert computer.check_approved_software(approved_one).state == FAIL
     signed(monkeypatch, approved_one, *everything(approved_one))
     assert read_approval(approved_one) is not None
-    assert computer.software(approved_one).state == OK
+    assert computer.check_approved_software(approved_one).state == OK
     with pytest.raises(SoftwareNotApproved, match="was approved for play"):
         looked_at(configured(tmp_path, development=True))
 
@@ -114,7 +114,7 @@ def test_the_software_that_runs_is_the_one_that_the_manifest_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = configured(tmp_path)
-    parts = configuration(config)
+    parts = configuration_components(config)
     signed(monkeypatch, config, Component(SOFTWARE, "0.1.0", "ab" * 32), *parts)
     with pytest.raises(SoftwareNotApproved, match="software abababababababab"):
         looked_at(config)
@@ -139,12 +139,12 @@ def test_other_choices_another_edition_and_a_longer_list_of_firmware_are_not_wha
     signed(monkeypatch, config, software, *parts)
     assert looked_at(config).startswith("software and configuration as approved")
     for name in ("choices", "edition", "approved"):
-        others = [replace(p, digest="cd" * 32) if p.name == f"configuration/{name}" else p for p in parts]
+        others = [replace(p, snapshot_digest="cd" * 32) if p.name == f"configuration/{name}" else p for p in parts]
         signed(monkeypatch, config, software, *others)
         with pytest.raises(SoftwareNotApproved, match=f"configuration/{name} cdcdcdcdcdcdcdcd"):
             looked_at(config)
     signed(monkeypatch, config, software, *parts)
-    save_approved(tmp_path / "approved.toml", frozenset([*config.approved, approved("abacus")]))  # one more, by hand
+    save_approved(tmp_path / "approved.toml", frozenset([*config.approved, approved_firmware("abacus")]))  # one more, by hand
     with pytest.raises(SoftwareNotApproved, match="configuration/approved"):
         looked_at(load_config(config.path))
     save_approved(tmp_path / "approved.toml", config.approved)

@@ -69,7 +69,7 @@ def test_no_pair_is_listed_twice() -> None:
 
 
 def test_only_in_service_serves() -> None:
-    assert [state for state in STATES if Service(state).serves] == [IN_SERVICE]
+    assert [state for state in STATES if Service(state).is_in_service] == [IN_SERVICE]
 
 
 def test_a_slot_begins_absent() -> None:
@@ -98,12 +98,12 @@ def run(start: str, triggers: tuple[str, ...]) -> str:
             getattr(service, trigger)()
         except MachineError:
             continue
-        if service.serves:
+        if service.is_in_service:
             break
     return service.state
 
 
-def test_no_four_triggers_lead_from_a_fault_to_service_but_by_clearing_acknowledging_and_verifying() -> None:
+def test_no_four_triggers_lead_from_a_fault_to_service_without_clearing_acknowledging_and_verifying() -> None:
     # The whole tree of sequences on the table above, which the walk over every pair has compared with the machine.
     weight = []
     for length in range(1, 5):
@@ -170,6 +170,6 @@ def test_what_was_cleared_on_a_device_that_then_vanished_must_be_cleared_again()
 def test_a_reconnect_in_service_must_be_verified_again() -> None:
     service = Service(IN_SERVICE)
     service.appear()  # the old link's end was never told
-    assert not service.serves
+    assert not service.is_in_service
     service.verify()
-    assert service.serves
+    assert service.is_in_service

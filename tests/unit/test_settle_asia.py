@@ -9,17 +9,17 @@ import pytest
 
 from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
-from tests.support.rounds import only, seat, settled, terms
+from tests.support.rounds import only_result, seat, settle_round, terms
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 MAIN = "asia_poker"
 DEALER = "Ks Kh 9d 7c | Qd Jc | 8d"
 
 
 @pytest.fixture(scope="module")
-def at() -> Terms:
+def at() -> SettlementTerms:
     return terms("asia_poker")
 
 
@@ -38,8 +38,8 @@ def at() -> Terms:
         ("Qs Qh 6d 3c | Jd 5s | 2s", "loses"),
     ],
 )
-def test_the_main_wager(at: Terms, cards: str, outcome: str) -> None:
-    results = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
+def test_the_main_wager(at: SettlementTerms, cards: str, outcome: str) -> None:
+    results = only_result(settle_round(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
     assert (results.outcome, results.paid_cents) == (outcome, 2500 if outcome == "wins" else 0)
     assert results.clauses[0] == ("575.11(f)(2)" if outcome == "wins" else "575.11(f)(1)")
     assert results.back_cents == (2500 if outcome == "wins" else 0)
@@ -54,8 +54,8 @@ def test_the_main_wager(at: Terms, cards: str, outcome: str) -> None:
         ("As Ah Ad | 6d 3c | Ts 9s", "575.11(f)(1)(v)"),
     ],
 )
-def test_a_foul_hand_loses(at: Terms, cards: str, clause: str) -> None:
-    results = only(settled(at, seat(1, cards, **{MAIN: 500}), dealer=DEALER), MAIN)
+def test_a_foul_hand_loses(at: SettlementTerms, cards: str, clause: str) -> None:
+    results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500}), dealer=DEALER), MAIN)
     assert (results.outcome, results.clauses) == ("loses", (clause,))
 
 
@@ -71,14 +71,14 @@ def test_the_place_of_the_wheel_decides_a_round(choice: str, dealer: str) -> Non
     wheel = "Ac 2c 3c 4c | 5s 5h | 2h" if choice.endswith("flush") else "Ac 2c 3c 4s | 5s 5h | 2h"
     for lowest in (False, True):
         at = terms("asia_poker", **{choice: lowest})
-        results = only(settled(at, seat(1, wheel, **{MAIN: 500}), dealer=dealer), MAIN)
+        results = only_result(settle_round(at, seat(1, wheel, **{MAIN: 500}), dealer=dealer), MAIN)
         assert results.outcome == ("loses" if lowest else "wins")  # one of the others wins, the low card is a copy
 
 
 @clauses("575.11(d)/2", "575.11(d)/1")
-def test_surrender(at: Terms) -> None:
+def test_surrender(at: SettlementTerms) -> None:
     gone = Seat(number=2, wagers={MAIN: 500}, fate="gave_up")
-    (result,) = settled(at, gone, dealer=DEALER)
+    (result,) = settle_round(at, gone, dealer=DEALER)
     assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("575.11(d)/2",), 0)
 
 
@@ -97,7 +97,7 @@ BONUS = {
 }
 
 
-def beside(cards: str) -> str:
+def dealers_cards(cards: str) -> str:
     deck = [rank + suit for suit in "chds" for rank in "234567TJQKA"]
     return " ".join([card for card in deck if card not in cards.split()][:7])
 
@@ -108,13 +108,13 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
     at = terms("asia_poker", paytables={"bonus": f"575-bonus-{letter}"})
     for line in at.table("bonus").lines:
         cards = BONUS[line.label]
-        results = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
+        results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus")
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (results.line, results.paid_cents, results.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
         assert results.clauses == ("575.11(h)(2)", "575.12(b)")
     pair = "Ks Kh 9d 7c 4s 3d 2h"
-    results = only(settled(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=beside(pair)), "bonus")
+    results = only_result(settle_round(at, seat(1, pair, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(pair)), "bonus")
     assert (results.outcome, results.clauses) == ("loses", ("575.11(h)(1)",))
 
 
@@ -122,7 +122,7 @@ def test_every_line_of_every_bonus_table(letter: str) -> None:
 def test_nine_high_or_better_if_so_submitted() -> None:
     at = terms("asia_poker", settings={"bonus_lines": "nine_high_or_better"})
     for label, cards in BONUS.items():
-        results = only(settled(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=beside(cards)), "bonus")
+        results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "bonus": 200}), dealer=dealers_cards(cards)), "bonus")
         below = label in ("Full house", "Flush", "Three-of-a-kind", "Straight")
         assert (results.outcome == "loses") is below, label
 
@@ -131,27 +131,27 @@ def test_nine_high_or_better_if_so_submitted() -> None:
 def test_a_payout_limit_cuts_what_one_hand_is_paid() -> None:
     at = terms("asia_poker", payout_limit_cents=5_000_000, least_wagers_cents={MAIN: 500, "bonus": 100})
     cards = BONUS["Three-of-a-kind and four 8s"]
-    results = settled(at, seat(1, cards, **{MAIN: 10_000, "bonus": 2_000}), dealer=beside(cards))
-    main, bonus = only(results, MAIN), only(results, "bonus")
+    results = settle_round(at, seat(1, cards, **{MAIN: 10_000, "bonus": 2_000}), dealer=dealers_cards(cards))
+    main, bonus = only_result(results, MAIN), only_result(results, "bonus")
     assert main.outcome == "wins"
     assert main.paid_cents + bonus.paid_cents == 5_000_000
     assert bonus.cut_cents == 2_000 * 5000 - bonus.paid_cents
     assert bonus.back_cents == 2_000  # the wager itself is no payout
     assert "575.12(c)" in bonus.clauses
-    two = settled(
+    two = settle_round(
         at,
         msgspec.structs.replace(seat(1, BONUS["Five aces"], **{MAIN: 500, "bonus": 6_000}), player=1),
         msgspec.structs.replace(seat(2, "9s 9h 9d 9c 5s Kd 2c", **{MAIN: 500, "bonus": 6_000}), player=1),
         dealer="3s 4d 6h 7c Tc Qd 4h",
     )
-    assert only(two, "bonus", 1).paid_cents == 4_800_000  # each hand for itself
-    assert only(two, "bonus", 2).paid_cents == 180_000
+    assert only_result(two, "bonus", 1).paid_cents == 4_800_000  # each hand for itself
+    assert only_result(two, "bonus", 2).paid_cents == 180_000
     assert all(each.cut_cents == 0 for each in two)
 
 
 @clauses("575.11(e)", "575.11(h)", "575.7(b)/2", "575.13(d)", "575.7(f)")
-def test_order_and_hands_that_stand_aside(at: Terms) -> None:
-    results = settled(
+def test_order_and_hands_that_stand_aside(at: SettlementTerms) -> None:
+    results = settle_round(
         at,
         seat(2, BONUS["Straight"], **{MAIN: 500, "bonus": 100}),
         seat(5, "Ks Kh 8d 7c 4s 3d 2s", **{MAIN: 500, "bonus": 100}),

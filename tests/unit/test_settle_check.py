@@ -7,26 +7,26 @@ import pytest
 
 from firmware_bridge.errors import BadHand
 from table_controller import rulebook
-from table_controller.rulebook.cards import parse
-from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.cards import parse_cards
+from table_controller.rulebook.settlement.round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
-from table_controller.rulebook.settlement.terms import Terms
+from table_controller.rulebook.settlement.terms import SettlementTerms
 from tests.support.clauses import clauses
-from tests.support.rounds import seat, settled, terms
+from tests.support.rounds import seat, settle_round, terms
 
 MAIN = "face_up_pai_gow_poker"
 DEALER = "Ks Kh 9d 7c 4s Qd Jc"
 HAND = "As Ah 8d 6c 3s Ad Jd"
 
 
-def refused(at: Terms, *seats: Seat, dealer: str = "", replacement: str = "") -> str:
+def refused(at: SettlementTerms, *seats: Seat, dealer: str = "", replacement: str = "") -> str:
     with pytest.raises(BadHand) as caught:
-        settled(at, *seats, dealer=dealer, replacement=replacement)
+        settle_round(at, *seats, dealer=dealer, replacement=replacement)
     assert caught.value.code == "PB-621"
     return str(caught.value)
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     refusal = refused(
         terms("face_up_pai_gow"),
         seat(1, "As Ah 8d 6c 3s Ad", **{MAIN: 500}),
@@ -61,7 +61,7 @@ def test_wagers_that_cannot_be(game: str, wagers: dict[str, int], message: str) 
 @clauses("688a.7(e)")
 def test_a_wager_that_is_not_offered() -> None:
     edition = rulebook.edition("face_up_pai_gow")
-    plain = Terms(edition, rulebook.default_submission(edition))
+    plain = SettlementTerms(edition, rulebook.default_submission(edition))
     refusal = refused(plain, seat(1, HAND, **{MAIN: 500, "fortune": 500}), dealer=DEALER)
     assert refusal == "seat 1: the Fortune Bonus Wager is not offered at this table (688a.7(e)(2))"
 
@@ -120,7 +120,7 @@ def test_no_surrender_with_a_side_wager(game: str, wager: str, side: dict[str, i
     assert refused(terms(game), gone, dealer=DEALER) == f"seat 1: no surrender with {', '.join(side)} ({clause})"
 
 
-def test_what_a_game_does_not_know() -> None:
+def test_entries_that_a_game_does_not_have() -> None:
     saigon = terms("saigon_5_card")
     cards, dealer = "9s 9h 9d 7s 4s", "Qd Jc 8c 6c 4d"
     for fate, text in (
@@ -153,12 +153,12 @@ def test_a_surrendered_hand_is_asked_for_while_a_qualifying_wager_lies_there() -
     other = seat(2, HAND, **{MAIN: 500, "fortune": 500})
     assert refused(at, gone, other, dealer=DEALER) == "seat 1: 0 cards; a hand has 7"
     small = seat(2, HAND, **{MAIN: 500, "fortune": 400})
-    assert len(settled(at, gone, small, dealer=DEALER)) == 3
+    assert len(settle_round(at, gone, small, dealer=DEALER)) == 3
 
 
 def test_settings_that_are_not_of_these_cards() -> None:
     at = terms("face_up_pai_gow")
-    other = msgspec.structs.replace(seat(1, HAND, **{MAIN: 500}), setting=(parse("As Ah 8d 6c 3s"), parse("Ad Ac")))
+    other = msgspec.structs.replace(seat(1, HAND, **{MAIN: 500}), setting=(parse_cards("As Ah 8d 6c 3s"), parse_cards("Ad Ac")))
     assert refused(at, other, dealer=DEALER) == "seat 1: 7 cards are set into 2 hands, each card once"
     three = refused(at, seat(1, "As Ah 8d 6c | 3s | Ad Jd", **{MAIN: 500}), dealer=DEALER)
     assert three == "seat 1: 7 cards are set into 2 hands, each card once"
@@ -175,13 +175,13 @@ def test_settings_that_are_not_of_these_cards() -> None:
     assert wild == "seat 1: DJ Wild Stud Poker sets no hands"
 
 
-def test_a_seat_told_twice_and_a_submission_of_another_edition() -> None:
+def test_a_seat_listed_twice_and_a_submission_of_another_edition() -> None:
     at = terms("face_up_pai_gow")
     same = seat(1, HAND, **{MAIN: 500})
     assert "seat 1 appears 2 times" in refused(at, same, same, dealer=DEALER)
     with pytest.raises(AssertionError):
-        Terms(rulebook.edition("asia_poker"), at.submission)
-    assert settle(at, Round(seats=(), dealer=parse(DEALER))) == ()
+        SettlementTerms(rulebook.edition("asia_poker"), at.submission)
+    assert settle(at, DealtRound(seats=(), dealer=parse_cards(DEALER))) == ()
 
 
 @clauses("687a.12(c)/2", "687a.11(f)(1)")
@@ -191,6 +191,6 @@ def test_a_joker_without_a_bet_of_its_own_needs_the_replacement_for_others_envy(
     bettor, other = seat(1, "9s 9h 9d 7s 4s", **plain, progressive=100), seat(2, "Ks Qs Jk Ts As", **plain)
     message = "seat 2: a joker in the progressive needs the replacement card (687a.11(f)(1))"
     assert refused(at, bettor, other, dealer="Qd Jc 8c 6c 4d") == message
-    results = settled(at, bettor, other, dealer="Qd Jc 8c 6c 4d", replacement="Js")
+    results = settle_round(at, bettor, other, dealer="Qd Jc 8c 6c 4d", replacement="Js")
     assert [(each.seat, each.envy_of) for each in results if each.envy_of] == [(1, 2)]
-    assert settled(at, seat(1, "9s 9h 9d 7s 4s", **plain), other, dealer="Qd Jc 8c 6c 4d")
+    assert settle_round(at, seat(1, "9s 9h 9d 7s 4s", **plain), other, dealer="Qd Jc 8c 6c 4d")

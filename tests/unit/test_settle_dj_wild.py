@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from table_controller.rulebook.settlement.round import Result, Seat
+from table_controller.rulebook.settlement.round import WagerResult, Seat
 from tests.support.clauses import clauses
-from tests.support.rounds import only, seat, settled, terms
+from tests.support.rounds import only_result, seat, settle_round, terms
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 POOR = "Qd Jc 8c 6c 4d"  # queen high
 
 
 @pytest.fixture(scope="module")
-def at() -> Terms:
+def at() -> SettlementTerms:
     return terms("dj_wild")
 
 
@@ -43,10 +43,10 @@ def folded(number: int, cards: str, **wagers: int) -> Seat:
         ("2s 2h 2d 2c Jk", "Ah Kh Qh Jh Th", "wins", "687a.11(e)(1)"),
     ],
 )
-def test_ante_and_raise(at: Terms, player: str, dealer: str, outcome: str, clause: str) -> None:
-    results = settled(at, raised(3, player), dealer=dealer)
+def test_ante_and_raise(at: SettlementTerms, player: str, dealer: str, outcome: str, clause: str) -> None:
+    results = settle_round(at, raised(3, player), dealer=dealer)
     for wager, cents in (("ante", 500), ("raise", 1000), ("blind", 500)):
-        result = only(results, wager)
+        result = only_result(results, wager)
         assert result.clauses[0] == clause
         if wager != "blind":
             assert (result.outcome, result.paid_cents) == (outcome, cents if outcome == "wins" else 0)
@@ -67,11 +67,11 @@ BLIND = {
 
 
 @clauses("687a.12(b)", "687a.11(e)(1)")
-def test_every_line_of_the_blind(at: Terms) -> None:
+def test_every_line_of_the_blind(at: SettlementTerms) -> None:
     table = at.table("blind")
     assert list(BLIND) == [line.label for line in table.lines]
     for line in table.lines:
-        result = only(settled(at, raised(1, BLIND[line.label]), dealer=POOR), "blind")
+        result = only_result(settle_round(at, raised(1, BLIND[line.label]), dealer=POOR), "blind")
         assert line.pay is not None
         assert (result.line, result.back_cents) == (line.label, 500)
         if line.pay.push:
@@ -79,13 +79,13 @@ def test_every_line_of_the_blind(at: Terms) -> None:
         else:
             assert line.pay.odds is not None
             assert (result.outcome, result.paid_cents) == ("wins", 500 * line.pay.odds[0])
-    high_card = only(settled(at, raised(1, "Ks Jd 8s 6d 4s"), dealer=POOR), "blind")
+    high_card = only_result(settle_round(at, raised(1, "Ks Jd 8s 6d 4s"), dealer=POOR), "blind")
     assert (high_card.outcome, high_card.line) == ("pushes", "Three-of-a-Kind or less")
 
 
 @clauses("687a.12(b)", "687a.11(e)(3)")
-def test_a_straight_that_loses_loses_its_blind(at: Terms) -> None:
-    result = only(settled(at, raised(1, BLIND["Straight"]), dealer="Kh 9h 7h 5h 3h"), "blind")
+def test_a_straight_that_loses_loses_its_blind(at: SettlementTerms) -> None:
+    result = only_result(settle_round(at, raised(1, BLIND["Straight"]), dealer="Kh 9h 7h 5h 3h"), "blind")
     assert (result.outcome, result.clauses) == ("loses", ("687a.11(e)(3)",))
 
 
@@ -112,9 +112,9 @@ def test_every_line_and_column_of_every_trips_table(number: str) -> None:
         for cards, pay in zip(TRIPS[line.label], (line.natural, line.with_wild), strict=True):
             assert (cards is None) is (pay is None)
             if cards is not None and pay is not None and pay.odds is not None:
-                result = only(settled(at, raised(1, cards, trips=200), dealer=POOR), "trips")
+                result = only_result(settle_round(at, raised(1, cards, trips=200), dealer=POOR), "trips")
                 assert (result.line, result.paid_cents, result.back_cents) == (line.label, 200 * pay.odds[0], 200)
-    pair = only(settled(at, raised(1, "9s 9h Kd 7s 4s", trips=200), dealer=POOR), "trips")
+    pair = only_result(settle_round(at, raised(1, "9s 9h Kd 7s 4s", trips=200), dealer=POOR), "trips")
     assert (pair.outcome, pair.clauses) == ("loses", ("687a.11(f)(2)(i)",))
 
 
@@ -139,8 +139,8 @@ def test_in_no_printed_table_would_the_lower_natural_class_pay_more() -> None:
 
 
 @clauses("687a.11(b)", "687a.11(b)(1)", "687a.11(b)(2)", "687a.1:Fold", "687a.11(c)")
-def test_a_fold_takes_ante_blind_and_bad_beat_and_leaves_trips(at: Terms) -> None:
-    results = settled(at, folded(2, "9s 9h 9d 7s 4s", trips=200, bad_beat=300), dealer=POOR)
+def test_a_fold_takes_ante_blind_and_bad_beat_and_leaves_trips(at: SettlementTerms) -> None:
+    results = settle_round(at, folded(2, "9s 9h 9d 7s 4s", trips=200, bad_beat=300), dealer=POOR)
     assert [(each.wager, each.outcome, each.clauses[0]) for each in results] == [
         ("ante", "loses", "687a.11(b)"), ("blind", "loses", "687a.11(b)"), ("bad_beat", "loses", "687a.11(b)(2)"),
         ("trips", "wins", "687a.11(b)(1)"),
@@ -151,7 +151,7 @@ def test_a_fold_takes_ante_blind_and_bad_beat_and_leaves_trips(at: Terms) -> Non
 @pytest.mark.parametrize("plays_on", [False, True])
 def test_whether_a_folded_hand_plays_the_progressive_is_the_submissions_choice(plays_on: bool) -> None:
     at = terms("dj_wild", folded_progressive=plays_on)
-    result = only(settled(at, folded(2, "9s 9h 9d 7s 4s", progressive=100), dealer=POOR), "progressive")
+    result = only_result(settle_round(at, folded(2, "9s 9h 9d 7s 4s", progressive=100), dealer=POOR), "progressive")
     assert (result.outcome, result.paid_cents) == (("wins", 900) if plays_on else ("loses", 0))
     assert result.clauses[0] == "687a.11(b)(3)"
 
@@ -178,21 +178,21 @@ def test_every_line_of_the_progressive(number: int, stake: str) -> None:
     unit = {1: 100, 2: 500}[number]
     assert list(PROGRESSIVE) == [line.label for line in table.lines]
     for line in table.lines:
-        result = only(settled(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive")
+        result = only_result(settle_round(at, raised(1, PROGRESSIVE[line.label], progressive=unit), dealer=POOR), "progressive")
         assert line.pay is not None
         assert (result.line, result.meter_percent) == (line.label, line.pay.meter_percent or 0)
         assert result.paid_cents == (unit * line.pay.odds[0] if line.pay.odds else 0)
         assert result.back_cents == (unit if stake == "yes" else 0)
-    wild = only(settled(at, raised(1, "9s 9h 2d 7s 4s", progressive=unit), dealer=POOR), "progressive")
+    wild = only_result(settle_round(at, raised(1, "9s 9h 2d 7s 4s", progressive=unit), dealer=POOR), "progressive")
     assert (wild.outcome, wild.clauses) == ("loses", ("687a.11(f)(1)(i)",))  # three alike only with the 2 wild
 
 
 @clauses("687a.11(f)(1)", "687a.6(d)")
-def test_the_joker_gives_way_to_the_replacement_card(at: Terms) -> None:
-    def result(cards: str, replacement: str, **changes: Any) -> Result:
+def test_the_joker_gives_way_to_the_replacement_card(at: SettlementTerms) -> None:
+    def result(cards: str, replacement: str, **changes: Any) -> WagerResult:
         table = terms("dj_wild", **changes) if changes else at
-        return only(
-            settled(table, raised(1, cards, progressive=100), dealer=POOR, replacement=replacement), "progressive"
+        return only_result(
+            settle_round(table, raised(1, cards, progressive=100), dealer=POOR, replacement=replacement), "progressive"
         )
 
     assert result("9s 9h Jk 7s 4s", "9d").line == "Three-of-a-Kind"
@@ -204,8 +204,8 @@ def test_the_joker_gives_way_to_the_replacement_card(at: Terms) -> None:
 
 
 @clauses("687a.12(c)/2")
-def test_envy_pays_every_other_bettor_for_a_royal_or_straight_flush(at: Terms) -> None:
-    results = settled(
+def test_envy_pays_every_other_bettor_for_a_royal_or_straight_flush(at: SettlementTerms) -> None:
+    results = settle_round(
         at,
         raised(1, "As Ks Qs Js Ts", progressive=100),
         raised(2, "9h 8h 7h 6h 5h"),  # without a bet of his own
@@ -238,16 +238,16 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
     at = terms("dj_wild", paytables={"bad_beat": f"687a-badbeat-DJWBB-{number}"})
     for line in at.table("bad_beat").lines:
         player, dealer = BAD_BEAT[line.label.removesuffix(" or less")]
-        result = only(settled(at, raised(1, player, bad_beat=200), dealer=dealer), "bad_beat")
+        result = only_result(settle_round(at, raised(1, player, bad_beat=200), dealer=dealer), "bad_beat")
         assert line.pay is not None
         assert line.pay.odds is not None
         assert (result.line, result.paid_cents, result.back_cents) == (line.label, 200 * line.pay.odds[0], 200)
-        won = only(
-            settled(at, raised(1, player, bad_beat=200), dealer=POOR),
+        won = only_result(
+            settle_round(at, raised(1, player, bad_beat=200), dealer=POOR),
             "bad_beat",
         )
         assert (won.outcome, won.clauses) == ("loses", ("687a.11(f)(3)(i)",))
-    pair = only(settled(at, raised(1, "9s 9h 8c 7s 4s", bad_beat=200), dealer="Ah Kh Qh Jh Th"), "bad_beat")
+    pair = only_result(settle_round(at, raised(1, "9s 9h 8c 7s 4s", bad_beat=200), dealer="Ah Kh Qh Jh Th"), "bad_beat")
     assert pair.outcome == "loses"  # three of a kind or less means three of a kind (W16)
 
 
@@ -255,9 +255,9 @@ def test_every_line_of_every_bad_beat_table(number: str) -> None:
 def test_the_dealers_beaten_hand_pays_only_if_so_submitted() -> None:
     for setting, outcome in (("player_hand", "loses"), ("either_hand", "wins")):
         at = terms("dj_wild", settings={"bad_beat_pays": setting})
-        result = only(settled(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat")
+        result = only_result(settle_round(at, raised(1, "As Ks Qs Js Ts", bad_beat=200), dealer="9h 9d 9c 7s 4s"), "bad_beat")
         assert result.outcome == outcome
-        tie = only(settled(at, raised(1, "9s 9h 2s 7h 4s", bad_beat=200), dealer="9d 9c 2d 7c 4c"), "bad_beat")
+        tie = only_result(settle_round(at, raised(1, "9s 9h 2s 7h 4s", bad_beat=200), dealer="9d 9c 2d 7c 4c"), "bad_beat")
         assert tie.outcome == "loses"
 
 
@@ -269,7 +269,7 @@ def test_the_dealers_beaten_hand_pays_only_if_so_submitted() -> None:
 def test_order(direction: str) -> None:
     at = terms("dj_wild", settings={"settle_direction": direction})
     side = {"progressive": 100, "trips": 100, "bad_beat": 100}
-    results = settled(
+    results = settle_round(
         at,
         raised(5, "9s 9h 9d 7s 4s", **side),
         raised(2, "Ks Kd 8s 6d 4h", **side),

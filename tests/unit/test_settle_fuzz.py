@@ -12,17 +12,17 @@ from firmware_bridge.errors import BadHand
 from table_controller import rulebook
 from table_controller.rulebook import Facts
 from table_controller.rulebook.cards import JOKER
-from table_controller.rulebook.settlement.round import Round, Seat
+from table_controller.rulebook.settlement.round import DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle, settle_void
 from tests.support.rounds import terms
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 ROUNDS = 150
 
 
-def dealt(at: Terms, rng: random.Random) -> Round:
+def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
     """A random lawful round."""
     edition = at.edition
     deck = [*range(52)] * edition.cards.decks + [JOKER] * edition.cards.jokers
@@ -52,10 +52,10 @@ def dealt(at: Terms, rng: random.Random) -> Round:
         setting = _setting(at, cards, rng)
         seats.append(Seat(number=number, cards=cards, wagers=wagers, fate=fate, setting=setting))  # type: ignore[arg-type]
     replacement = next(card for card in deck if card != JOKER) if edition.game == "dj_wild" else None
-    return Round(seats=tuple(seats), dealer=dealer, replacement=replacement)
+    return DealtRound(seats=tuple(seats), dealer=dealer, replacement=replacement)
 
 
-def _setting(at: Terms, cards: tuple[int, ...], rng: random.Random) -> Any:
+def _setting(at: SettlementTerms, cards: tuple[int, ...], rng: random.Random) -> Any:
     """Sometimes the house way, sometimes any setting at all, foul ones too."""
     split = at.edition.hand.split
     if not split or rng.random() < 0.5:
@@ -99,12 +99,12 @@ def test_every_wager_has_one_end_and_money_adds_up(game: str, seed: int) -> None
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)
-def test_the_order_in_which_seats_are_told_does_not_matter(game: str, seed: int) -> None:
+def test_the_order_in_which_seats_are_listed_does_not_matter(game: str, seed: int) -> None:
     rng = random.Random(seed)
     at = terms(game)
     for _ in range(30):
         dealt_round = dealt(at, rng)
-        shuffled = Round(
+        shuffled = DealtRound(
             seats=tuple(rng.sample(dealt_round.seats, len(dealt_round.seats))),
             dealer=dealt_round.dealer,
             replacement=dealt_round.replacement,
@@ -117,7 +117,7 @@ def test_a_void_round_gives_back_what_lies_there(game: str, seed: int) -> None:
     rng = random.Random(seed)
     at = terms(game)
     facts = Facts(dealing=at.submission.dealing, shuffler="none", start="rng", deck="in_play")
-    default = rulebook.rulings(at.edition, "wrong_card_count", "dealing", facts)
+    default = rulebook.find_ruling(at.edition, "wrong_card_count", "dealing", facts)
     for _ in range(40):
         dealt_round = dealt(at, rng)
         results = settle_void(at, dealt_round, default)
@@ -126,7 +126,7 @@ def test_a_void_round_gives_back_what_lies_there(game: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("game", rulebook.GAMES)
-def test_a_card_told_twice_is_never_settled(game: str, seed: int) -> None:
+def test_a_card_listed_twice_is_never_settled(game: str, seed: int) -> None:
     rng = random.Random(seed)
     at = terms(game)
     for _ in range(20):
@@ -137,7 +137,7 @@ def test_a_card_told_twice_is_never_settled(game: str, seed: int) -> None:
         with pytest.raises(BadHand):
             settle(
                 at,
-                Round(
+                DealtRound(
                     seats=(wrong, *dealt_round.seats[1:]),
                     dealer=dealt_round.dealer,
                     replacement=dealt_round.replacement,

@@ -9,10 +9,10 @@ import pytest
 
 from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
-from tests.support.rounds import only, seat, settled, terms
+from tests.support.rounds import only_result, seat, settle_round, terms
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 # A hand for every total.
 HANDS = {
@@ -25,20 +25,20 @@ BONUS = {6: 50, 33: 50, 7: 10, 32: 10, 8: 5, 31: 5, 9: 4, 30: 4, 10: 3, 29: 3, 1
 
 
 @pytest.fixture(scope="module")
-def at() -> Terms:
+def at() -> SettlementTerms:
     return terms("over_under")
 
 
 @clauses("686a.7(i)#2", "686a.7(i)#2(1)", "686a.7(i)#2(2)", "686a.7(j)", "686a.8(a)", "686a.3(d)")
 @pytest.mark.parametrize("total", range(6, 34))
-def test_every_total_with_both_decisions(at: Terms, total: int) -> None:
+def test_every_total_with_both_decisions(at: SettlementTerms, total: int) -> None:
     for wager, wins, clause in (
         ("over_23", total >= 24, "686a.7(i)#2(1)"),
         ("under_18", total <= 17, "686a.7(i)#2(2)"),
     ):
-        results = settled(at, seat(1, HANDS[total], **{"ante": 500, wager: 500}))
+        results = settle_round(at, seat(1, HANDS[total], **{"ante": 500, wager: 500}))
         for name in ("ante", wager):
-            result = only(results, name)
+            result = only_result(results, name)
             assert result.outcome == ("wins" if wins else "loses")
             assert (result.paid_cents, result.back_cents) == ((500, 500) if wins else (0, 0))
             assert result.clauses[0] == (clause if wins else "686a.7(j)")
@@ -49,20 +49,20 @@ def test_every_total_with_both_decisions(at: Terms, total: int) -> None:
 
 @clauses("686a.7(k)", "686a.8(b)", "686a.7(g)#2", "686a.7(g)(3)", "686a.1:Surrender")
 @pytest.mark.parametrize("total", range(6, 34))
-def test_the_bonus_by_every_total_also_after_a_surrender(at: Terms, total: int) -> None:
+def test_the_bonus_by_every_total_also_after_a_surrender(at: SettlementTerms, total: int) -> None:
     plays = seat(1, HANDS[total], ante=500, over_23=500, bonus=100)
     gone = msgspec.structs.replace(seat(1, HANDS[total], ante=500, bonus=100), fate="gave_up")
     for player in (plays, gone):
-        result = only(settled(at, player), "bonus")
+        result = only_result(settle_round(at, player), "bonus")
         assert result.paid_cents == 100 * BONUS.get(total, 0)
         assert result.outcome == ("wins" if total in BONUS else "loses")
         assert result.clauses[0] == ("686a.7(g)#2" if player is gone else "686a.7(k)")
 
 
 @clauses("686a.7(g)(3)", "686a.7(i)", "686a.7(f)")
-def test_surrenders_are_taken_first_then_players_from_the_far_left(at: Terms) -> None:
+def test_surrenders_are_taken_first_then_players_from_the_far_left(at: SettlementTerms) -> None:
     gone = msgspec.structs.replace(seat(4, HANDS[30], ante=500, bonus=100), fate="gave_up")
-    results = settled(
+    results = settle_round(
         at, gone, seat(2, HANDS[10], ante=500, under_18=500, bonus=100), seat(6, HANDS[20], ante=500, over_23=500)
     )
     assert [(each.seat, each.wager, each.outcome) for each in results] == [
@@ -71,8 +71,8 @@ def test_surrenders_are_taken_first_then_players_from_the_far_left(at: Terms) ->
     ]  # fmt: skip
 
 
-def test_a_surrendered_hand_without_a_bonus_needs_no_cards(at: Terms) -> None:
-    (results,) = settled(at, Seat(number=1, wagers={"ante": 500}, fate="gave_up"))
+def test_a_surrendered_hand_without_a_bonus_needs_no_cards(at: SettlementTerms) -> None:
+    (results,) = settle_round(at, Seat(number=1, wagers={"ante": 500}, fate="gave_up"))
     assert results.clauses == ("686a.7(g)(3)",)
 
 
@@ -81,12 +81,12 @@ def test_a_dead_hand_gets_back_all_its_wagers_or_the_ante_alone() -> None:
     dead = Seat(number=1, cards=(0,), wagers={"ante": 500, "over_23": 500, "bonus": 100}, fate="void")
     for setting, back in (("every_unsettled_wager", 1100), ("ante", 500)):
         at = terms("over_under", settings={"dead_hand_returns": setting})
-        results = settled(at, dead)
+        results = settle_round(at, dead)
         assert sum(each.back_cents for each in results) == back
         assert all(each.clauses == ("686a.9(c)",) for each in results)
-        assert only(results, "ante").outcome == "returned"
+        assert only_result(results, "ante").outcome == "returned"
 
 
-def test_six_decks_may_show_a_card_six_times(at: Terms) -> None:
+def test_six_decks_may_show_a_card_six_times(at: SettlementTerms) -> None:
     seats = [seat(number, "As As 5d", ante=500, over_23=500) for number in (1, 2, 3)]
-    assert all(each.outcome == "wins" for each in settled(at, *seats))
+    assert all(each.outcome == "wins" for each in settle_round(at, *seats))

@@ -10,17 +10,17 @@ import pytest
 from table_controller.rulebook import paytables
 from table_controller.rulebook.settlement.round import Seat
 from tests.support.clauses import clauses
-from tests.support.rounds import only, seat, settled, terms
+from tests.support.rounds import only_result, seat, settle_round, terms
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 MAIN = "face_up_pai_gow_poker"
 DEALER = "Ks Kh 9d 7c 4s | Qd Jc"  # a pair of kings, queen high
 
 
 @pytest.fixture(scope="module")
-def at() -> Terms:
+def at() -> SettlementTerms:
     return terms("face_up_pai_gow")
 
 
@@ -39,24 +39,24 @@ def at() -> Terms:
         ("Qs Qh 8d 6c 3s | Qc Jd", "loses", "688a.11(f)(1)"),  # high lower, low identical
     ],
 )
-def test_the_main_wager(at: Terms, cards: str, outcome: str, clause: str) -> None:
-    results = only(settled(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
+def test_the_main_wager(at: SettlementTerms, cards: str, outcome: str, clause: str) -> None:
+    results = only_result(settle_round(at, seat(3, cards, **{MAIN: 2500}), dealer=DEALER), MAIN)
     assert (results.outcome, results.clauses[0]) == (outcome, clause)
     assert results.paid_cents == (2500 if outcome == "wins" else 0)
     assert results.back_cents == (0 if outcome == "loses" else 2500)
 
 
 @clauses("688a.11(f)(1)(iii)", "688a.11(f)(1)(iv)")
-def test_a_foul_hand_loses_though_it_would_win(at: Terms) -> None:
-    under = only(settled(at, seat(1, "As Qc Td 6c 3s | Ad Ac", **{MAIN: 500}), dealer=DEALER), MAIN)
+def test_a_foul_hand_loses_though_it_would_win(at: SettlementTerms) -> None:
+    under = only_result(settle_round(at, seat(1, "As Qc Td 6c 3s | Ad Ac", **{MAIN: 500}), dealer=DEALER), MAIN)
     assert (under.outcome, under.clauses) == ("loses", ("688a.11(f)(1)(iii)",))
-    sizes = only(settled(at, seat(1, "As Ah Ad 6c | Qs 8d 3s", **{MAIN: 500}), dealer=DEALER), MAIN)
+    sizes = only_result(settle_round(at, seat(1, "As Ah Ad 6c | Qs 8d 3s", **{MAIN: 500}), dealer=DEALER), MAIN)
     assert (sizes.outcome, sizes.clauses) == ("loses", ("688a.11(f)(1)(iv)",))
 
 
 @clauses("688a.11(f)(2)(iii)", "688a.1:Ace High Pai Gow")
-def test_a_dealers_ace_high_returns_every_main_wager_fouls_too(at: Terms) -> None:
-    results = settled(
+def test_a_dealers_ace_high_returns_every_main_wager_fouls_too(at: SettlementTerms) -> None:
+    results = settle_round(
         at,
         seat(6, "Kh Kd 8c 6c 3s | Qs Jd", **{MAIN: 500}),  # would win
         seat(5, "2s 2h 5d 5c 8h | 3h 3c", **{MAIN: 500}),
@@ -69,18 +69,18 @@ def test_a_dealers_ace_high_returns_every_main_wager_fouls_too(at: Terms) -> Non
 
 
 @clauses("688a.11(f)(2)(iii)", "688a.11(d)/2")
-def test_a_surrendered_hand_loses_even_to_an_ace_high_dealer(at: Terms) -> None:
+def test_a_surrendered_hand_loses_even_to_an_ace_high_dealer(at: SettlementTerms) -> None:
     gone = msgspec.structs.replace(seat(2, "", **{MAIN: 500}), cards=(), setting=None, fate="gave_up")
-    (result,) = settled(at, gone, dealer="As Ks Qd Jc 9s 7d 5h")
+    (result,) = settle_round(at, gone, dealer="As Ks Qd Jc 9s 7d 5h")
     assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(d)/2",), 0)
 
 
 @clauses("688a.11(a)(1)", "688a.11(c)")
-def test_dealer_and_advised_players_set_in_the_house_way(at: Terms) -> None:
+def test_dealer_and_advised_players_set_in_the_house_way(at: SettlementTerms) -> None:
     player, dealer = "As Ah Qs Qh 9s 5c 3s", "Ks Kh Jd Jc 8s 5d 2h"  # both split two pair
-    assert only(settled(at, seat(1, player, **{MAIN: 500}), dealer=dealer), MAIN).outcome == "wins"
+    assert only_result(settle_round(at, seat(1, player, **{MAIN: 500}), dealer=dealer), MAIN).outcome == "wins"
     kept = "As Ah Qs Qh 3s | 9s 5c"
-    assert only(settled(at, seat(1, kept, **{MAIN: 500}), dealer=dealer), MAIN).outcome == "pushes"
+    assert only_result(settle_round(at, seat(1, kept, **{MAIN: 500}), dealer=dealer), MAIN).outcome == "pushes"
 
 
 @clauses("688a.1:Ace High Bonus Wager", "688a.7(e)(1)")
@@ -93,7 +93,7 @@ def test_ace_high(number: int) -> None:
     ace_high, pair = "Ah Kd Qh Jd 9h 7c 4h", "Kh Kd Qh 9d 8h 6c 4h"
 
     def paid(player: str, dealer: str) -> int:
-        results = only(settled(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high")
+        results = only_result(settle_round(at, seat(1, player, **{MAIN: 500, "ace_high": 100}), dealer=dealer), "ace_high")
         assert results.clauses[0] == ("688a.11(h)(1)(i)(B)" if results.outcome == "wins" else "688a.11(h)(1)(i)(A)")
         return results.paid_cents if results.outcome == "wins" else -100
 
@@ -130,8 +130,8 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
     table = at.table("fortune")
     printed = {line.label: line for line in table.lines}
     for label, cards in FORTUNE_HANDS.items():
-        results = only(
-            settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune"
+        results = only_result(
+            settle_round(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune"
         )
         if label not in printed:  # three pair is a line of the first table only (F4)
             assert (label, results.outcome) == ("Three Pair", "loses")
@@ -142,8 +142,8 @@ def test_every_line_of_every_fortune_table(number: int) -> None:
             assert pay is not None
             assert pay.odds is not None
             assert (results.line, results.paid_cents, results.back_cents) == (label, 300 * pay.odds[0], 300)
-    pair = only(
-        settled(
+    pair = only_result(
+        settle_round(
             at,
             seat(1, "9s 9h 7d 6c 4s Kd Qd", **{MAIN: 500, "fortune": 300}),
             dealer=LOWER.replace("6d", "6h").replace("7c", "7h"),
@@ -163,7 +163,7 @@ def _dealers_cards(cards: str) -> str:
 def test_three_alike_and_a_straight_pay_as_three_alike() -> None:
     at = terms("face_up_pai_gow")
     cards = "9s 9h 9d 8c 7s 6d 5h"
-    results = only(settled(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune")
+    results = only_result(settle_round(at, seat(1, cards, **{MAIN: 500, "fortune": 300}), dealer=_dealers_cards(cards)), "fortune")
     assert (results.line, results.paid_cents) == ("Three of a Kind", 900)  # the printed order decides (F4)
 
 
@@ -195,14 +195,14 @@ def test_every_line_of_every_progressive_table(number: int) -> None:
     wagers = {MAIN: 500, "progressive": table.unit_cents}
     for line in table.lines:
         cards = PROGRESSIVE[line.label]
-        result = only(settled(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
+        result = only_result(settle_round(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
         assert line.pay is not None
         assert (result.outcome, result.line, result.table) == ("wins", line.label, table.id)
         assert (result.paid_cents, result.meter_percent) == (line.pay.fixed_cents or 0, line.pay.meter_percent or 0)
         assert result.back_cents == (500 if number == 4 else 0)  # only table 4 gives the wager back
     for label in {"Full House", "Flush", "Three of a Kind", "Straight"} - {line.label for line in table.lines}:
         cards = PROGRESSIVE[label]
-        result = only(settled(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
+        result = only_result(settle_round(at, seat(1, cards, **wagers), dealer=_dealers_cards(cards)), "progressive")
         assert (result.outcome, result.clauses, result.back_cents) == ("loses", ("688a.11(h)(4)(i)(A)",), 0)
 
 
@@ -210,11 +210,11 @@ def test_every_line_of_every_progressive_table(number: int) -> None:
 def test_the_joker_is_free_in_the_progressive_and_bound_in_the_fortune_of_one_hand() -> None:
     at = terms("face_up_pai_gow", paytables={"progressive": "688a-progressive-2"})
     cards = "9s 9h 9d Jk 5s Kd Qd"
-    results = settled(
+    results = settle_round(
         at, seat(1, cards, **{MAIN: 500, "fortune": 500, "progressive": 100}), dealer=_dealers_cards(cards)
     )
-    assert only(results, "progressive").line == "Four of a Kind"
-    assert only(results, "fortune").line == "Three of a Kind"
+    assert only_result(results, "progressive").line == "Four of a Kind"
+    assert only_result(results, "fortune").line == "Three of a Kind"
 
 
 # --- envy -------------------------------------------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def envies(results: tuple[object, ...]) -> set[tuple[int, str, int | None, int]]
 
 @clauses("688a.11(h)(2)(ii)", "688a.12(c)/2", "688a.1:Envy Bonus", "688a.1:Envy Bonus Qualifying Hand",
          "688a.1:Qualifying Wager", "688a.11(h)/2")  # fmt: skip
-def test_envy_is_paid_for_every_other_players_hand_and_never_for_ones_own(at: Terms) -> None:
-    results = settled(
+def test_envy_is_paid_for_every_other_players_hand_and_never_for_ones_own(at: SettlementTerms) -> None:
+    results = settle_round(
         at,
         seat(1, QUADS, **{MAIN: 500, "fortune": 500}),
         seat(2, ROYAL, **{MAIN: 500}),  # holds an envy hand without a side wager
@@ -252,8 +252,8 @@ def test_envy_is_paid_for_every_other_players_hand_and_never_for_ones_own(at: Te
 
 
 @clauses("688a.11(h)(2)(ii)")
-def test_envy_comes_after_all_fortune_wagers(at: Terms) -> None:
-    results = settled(
+def test_envy_comes_after_all_fortune_wagers(at: SettlementTerms) -> None:
+    results = settle_round(
         at, seat(1, QUADS, **{MAIN: 500, "fortune": 500}), seat(2, POOR, **{MAIN: 500, "fortune": 500}),
         dealer=DEALER_POOR,
     )  # fmt: skip
@@ -263,72 +263,72 @@ def test_envy_comes_after_all_fortune_wagers(at: Terms) -> None:
 
 
 @clauses("688a.12(d)/3", "688a.1:Qualifying Wager")
-def test_only_table_4_pays_progressive_envy_and_both_columns_are_paid(at: Terms) -> None:
+def test_only_table_4_pays_progressive_envy_and_both_columns_are_paid(at: SettlementTerms) -> None:
     both = seat(3, POOR, **{MAIN: 500, "fortune": 500, "progressive": 500})
-    assert envies(settled(at, seat(1, QUADS, **{MAIN: 500}), both, dealer=DEALER_POOR)) == {
+    assert envies(settle_round(at, seat(1, QUADS, **{MAIN: 500}), both, dealer=DEALER_POOR)) == {
         (3, "fortune", 1, 500), (3, "progressive", 1, 2500)
     }  # fmt: skip
     one = terms("face_up_pai_gow", paytables={"progressive": "688a-progressive-1"})
     dollar = seat(3, POOR, **{MAIN: 500, "progressive": 100})
-    assert envies(settled(one, seat(1, QUADS, **{MAIN: 500}), dollar, dealer=DEALER_POOR)) == set()
+    assert envies(settle_round(one, seat(1, QUADS, **{MAIN: 500}), dollar, dealer=DEALER_POOR)) == set()
 
 
 @clauses("688a.1:Qualifying Wager")
 def test_the_submission_may_let_fortune_alone_open_envy() -> None:
     at = terms("face_up_pai_gow", settings={"envy_wagers": "fortune"})
     bettor = seat(3, POOR, **{MAIN: 500, "progressive": 500})
-    assert envies(settled(at, seat(1, QUADS, **{MAIN: 500}), bettor, dealer=DEALER_POOR)) == set()
+    assert envies(settle_round(at, seat(1, QUADS, **{MAIN: 500}), bettor, dealer=DEALER_POOR)) == set()
 
 
 @clauses("688a.11(h)(2)(ii)")
-def test_the_dealers_hand_brings_no_envy(at: Terms) -> None:
-    assert envies(settled(at, seat(3, POOR, **{MAIN: 500, "fortune": 500}), dealer=QUADS)) == set()
+def test_the_dealers_hand_brings_no_envy(at: SettlementTerms) -> None:
+    assert envies(settle_round(at, seat(3, POOR, **{MAIN: 500, "fortune": 500}), dealer=QUADS)) == set()
 
 
 @clauses("688a.11(d)/3", "688a.11(h)/2", "688a.11(d)/2")
-def test_a_surrendered_hand_still_brings_envy(at: Terms) -> None:
+def test_a_surrendered_hand_still_brings_envy(at: SettlementTerms) -> None:
     gone = msgspec.structs.replace(seat(1, QUADS, **{MAIN: 500}), fate="gave_up")
-    results = settled(at, gone, seat(3, POOR, **{MAIN: 500, "fortune": 500}), dealer=DEALER_POOR)
-    assert only(results, MAIN, 1).outcome == "loses"
+    results = settle_round(at, gone, seat(3, POOR, **{MAIN: 500, "fortune": 500}), dealer=DEALER_POOR)
+    assert only_result(results, MAIN, 1).outcome == "loses"
     assert envies(results) == {(3, "fortune", 1, 500)}
 
 
 @clauses("688a.11(h)(2)(ii)", "688a.7(f)")
-def test_a_player_on_two_boxes_has_two_hands_of_his_own(at: Terms) -> None:
+def test_a_player_on_two_boxes_has_two_hands_of_his_own(at: SettlementTerms) -> None:
     first = msgspec.structs.replace(seat(1, QUADS, **{MAIN: 500, "fortune": 500}), player=9)
     second = msgspec.structs.replace(seat(2, POOR, **{MAIN: 500, "fortune": 500}), player=9)
-    assert envies(settled(at, first, second, dealer=DEALER_POOR)) == set()
+    assert envies(settle_round(at, first, second, dealer=DEALER_POOR)) == set()
     stranger = seat(2, POOR, **{MAIN: 500, "fortune": 500})
-    assert envies(settled(at, first, stranger, dealer=DEALER_POOR)) == {(2, "fortune", 1, 500)}
+    assert envies(settle_round(at, first, stranger, dealer=DEALER_POOR)) == {(2, "fortune", 1, 500)}
 
 
 # --- order and what stands aside --------------------------------------------------------------------------------------
 
 
 @clauses("688a.11(e)", "688a.11(h)(1)", "688a.11(i)")
-def test_players_are_settled_from_the_far_right_and_each_ones_wagers_in_order(at: Terms) -> None:
+def test_players_are_settled_from_the_far_right_and_each_ones_wagers_in_order(at: SettlementTerms) -> None:
     wagers = {MAIN: 500, "progressive": 500, "fortune": 100, "ace_high": 100}
-    results = settled(at, seat(2, ROYAL, **wagers), seat(5, POOR, **wagers), dealer=DEALER_POOR)
+    results = settle_round(at, seat(2, ROYAL, **wagers), seat(5, POOR, **wagers), dealer=DEALER_POOR)
     assert [(each.seat, each.wager) for each in results if each.envy_of is None] == [
         (number, wager) for number in (5, 2) for wager in (MAIN, "ace_high", "fortune", "progressive")
     ]
 
 
 @clauses("688a.7(b)/2", "688a.13(d)")
-def test_hands_that_are_void_or_left(at: Terms) -> None:
+def test_hands_that_are_void_or_left(at: SettlementTerms) -> None:
     void = Seat(number=4, wagers={MAIN: 500, "fortune": 500}, fate="void")
     left = Seat(number=3, wagers={MAIN: 500, "fortune": 500}, fate="abandoned")
-    results = settled(at, void, left, seat(1, QUADS, **{MAIN: 500}), dealer=DEALER_POOR)
+    results = settle_round(at, void, left, seat(1, QUADS, **{MAIN: 500}), dealer=DEALER_POOR)
     for wager in (MAIN, "fortune"):
-        back, taken = only(results, wager, 4), only(results, wager, 3)
+        back, taken = only_result(results, wager, 4), only_result(results, wager, 3)
         assert (back.outcome, back.back_cents, back.clauses) == ("returned", 500, ("688a.13(d)",))
         assert (taken.outcome, taken.back_cents, taken.clauses) == ("loses", 0, ("688a.7(b)/2",))
     assert envies(results) == set()
 
 
 @clauses("688a.12(d)/1")
-def test_a_line_names_table_and_readings(at: Terms) -> None:
-    results = only(settled(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive")
+def test_a_line_names_table_and_readings(at: SettlementTerms) -> None:
+    results = only_result(settle_round(at, seat(1, ROYAL, **{MAIN: 500, "progressive": 500}), dealer=DEALER_POOR), "progressive")
     (table,) = (each for each in paytables("face_up_pai_gow") if each.id == results.table)
     assert results.see == table.see
     assert results.hand == "royal flush"

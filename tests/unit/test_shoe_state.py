@@ -7,18 +7,18 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from devices.gauges import SensorLevel
-from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.gauges import OpticalLevel
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
 from devices.shoe import messages as m
 from devices.shoe.state import ShoeView, fold, service_trigger, verdict
 from firmware_bridge.commands import Outcome, Report, Settled
 from firmware_bridge.errors import LinkClosed
 from firmware_bridge.messages import DeviceHello
-from table_controller.cli.card_path import WRONG, plain
+from table_controller.cli.card_path import FAULTY, plain_text
 from table_controller.cli.shoe_path import draw_shoe
 
 HELLO = DeviceHello("shoe", "SN1", "PB-D1", "1", bytes(32), ["counts", "dispenses"], 7, bytes(16))
-LEVELS = [SensorLevel(sensor is m.Sensor.WELL, 900, 500) for sensor in m.Sensor]
+LEVELS = [OpticalLevel(sensor is m.Sensor.WELL, 900, 500) for sensor in m.Sensor]
 STATUS = m.Status(m.State.READY, False, False, True, False, 46, 0, 7, 0, 7, 1, True, m.Reason.NONE)
 READY = ShoeView(connected=True, state=m.State.READY, left=46, in_path=0, drawn=7, in_well=True)
 EVENTS: dict[type[Any], Any] = {
@@ -54,13 +54,13 @@ def test_every_event_is_folded_here() -> None:
 
 @pytest.mark.parametrize("kind", EVENTS)
 def test_a_view_in_doubt_stays_in_doubt_until_a_report(kind: type[Any]) -> None:
-    doubtful = fold(READY, Misread(5))
-    assert (doubtful.sure, doubtful.left, doubtful.in_path, doubtful.drawn) == (False, None, None, None)
+    doubtful = fold(READY, OutcomeLost(5))
+    assert (doubtful.counts_certain, doubtful.left, doubtful.in_path, doubtful.drawn) == (False, None, None, None)
     after = fold(doubtful, EVENTS[kind])
-    assert (after.sure, after.left, after.in_path, after.drawn) == (False, None, None, None)
+    assert (after.counts_certain, after.left, after.in_path, after.drawn) == (False, None, None, None)
     assert after.unsettled == {5}
     known = fold(after, reported())
-    assert (known.sure, known.left, known.in_path, known.drawn) == (True, 46, 0, 7)
+    assert (known.counts_certain, known.left, known.in_path, known.drawn) == (True, 46, 0, 7)
     assert known.unsettled == {5}
     assert not fold(known, Settled(5, Outcome.DONE, 0)).unsettled
 
@@ -93,7 +93,7 @@ def test_what_an_event_leaves_known(event: Any, state: m.State | None, left: int
 
 
 def test_an_empty_machine_whose_door_is_opened_misses_nothing() -> None:
-    idle = msgspec.structs.replace(READY, state=m.State.IDLE, left=0, in_well=False)
+    idle = msgspec.structs.replace(READY, validity=m.State.IDLE, seconds_left=0, count_in_shoe=False)
     assert fold(idle, m.Door(True)).left == 0
     assert fold(idle, m.Pile(m.Place.WELL, True)).left is None, "cards that nobody counted"
 
@@ -151,7 +151,7 @@ def test_what_an_event_means_for_the_service_state(kind: type[Any]) -> None:
     [
         (LinkUp(HELLO), "appear"),
         (LinkDown(LinkClosed("closed")), "vanish"),
-        (Misread(1), "doubt"),
+        (OutcomeLost(1), "doubt"),
         (m.Door(False), None),
         (m.Drawn(False, 0, None, None), "doubt"),
         (m.SelfTested(1, 16, 0), "fault"),
@@ -177,21 +177,21 @@ def test_only_a_report_of_a_shoe_that_rests_and_knows_verifies_its_slot(event: A
 
 def test_the_picture_shows_where_the_cards_are() -> None:
     view = fold(fold(READY, EVENTS[m.Pile]), EVENTS[m.Dispensed])
-    view = msgspec.structs.replace(view, phase=m.Phase.DISPENSING, moved=7)
-    line = plain(draw_shoe(view, by_hand=False))
+    view = msgspec.structs.replace(view, phase=m.Phase.DISPENSING, moves_text=7)
+    line = plain_text(draw_shoe(view, by_hand=False))
     assert line == "intake ▕ 0▏ ─feed─○─store─▕39▏─draw─○─exit─○─drop─ ▕ 7▏ slot"
 
 
 @pytest.mark.parametrize("segment", list(m.Segment))
 def test_every_segment_can_be_marked_and_the_line_keeps_its_length(segment: m.Segment) -> None:
-    calm = plain(draw_shoe(READY, by_hand=False))
+    calm = plain_text(draw_shoe(READY, by_hand=False))
     spans = draw_shoe(fold(READY, msgspec.structs.replace(EVENTS[m.Jam], segment=segment)), by_hand=False)
-    assert (f"✖{segment.name.lower()}✖", WRONG) in spans
-    assert len(plain(spans)) == len(calm) <= 80
-    assert [style for _, style in spans if style == WRONG] == [WRONG]
+    assert (f"✖{segment.name.lower()}✖", FAULTY) in spans
+    assert len(plain_text(spans)) == len(calm) <= 80
+    assert [style for _, style in spans if style == FAULTY] == [FAULTY]
 
 
 def test_what_nobody_knows_is_a_question_mark_and_what_nobody_counts_is_a_heap() -> None:
-    assert "▕ ?▏" in plain(draw_shoe(fold(READY, Misread(1)), by_hand=False))
-    by_hand = msgspec.structs.replace(READY, left=None, drawn=12)
-    assert plain(draw_shoe(by_hand, by_hand=True)) == "well ▕▒▒▏○─exit─○─drop──▶ 12 drawn"
+    assert "▕ ?▏" in plain_text(draw_shoe(fold(READY, OutcomeLost(1)), by_hand=False))
+    by_hand = msgspec.structs.replace(READY, seconds_left=None, drawn=12)
+    assert plain_text(draw_shoe(by_hand, by_hand=True)) == "well ▕▒▒▏○─exit─○─drop──▶ 12 drawn"

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from table_controller.journal.export import export
-from tests.support.forgeries import Export, Forgery
+from tests.support.forgeries import ForgedExport, Forgery
 from tests.support.journals import quick_folder
-from tests.support.supervision_forgeries import ENVY_FORGERIES, SUPERVISION_FORGERIES, envied, supervised
+from tests.support.supervision_forgeries import ENVY_FORGERIES, SUPERVISION_FORGERIES, play_envy_table, play_supervised_table
 from tools import verify_export
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PLAYED: Final = {"supervised": supervised, "envied": envied}
+PLAYED: Final = {"supervised": play_supervised_table, "envied": play_envy_table}
 FORGERIES: Final = [("supervised", one) for one in SUPERVISION_FORGERIES] + [("envied", one) for one in ENVY_FORGERIES]
 # What the honest exports must have for their forgeries to mean anything.
 HAS: Final = {
@@ -35,21 +35,21 @@ def honest() -> Iterator[dict[str, Path]]:
 
 
 @pytest.mark.parametrize("name", list(PLAYED))
-def test_the_honest_export_holds(honest: dict[str, Path], name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_honest_export_verifies(honest: dict[str, Path], name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert verify_export.main([str(honest[name])]) == 0, capsys.readouterr().out
     output = capsys.readouterr().out
     assert all(f" {kind}" in output for kind in HAS[name]), output
 
 
-@pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "name", ""))
+@pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "add_later_finding", ""))
 def test_every_forgery_of_supervision_is_found_at_its_record(
     honest: dict[str, Path], name: str, forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forged = Export(honest[name])
+    forged = ForgedExport(honest[name])
     place = forgery.change(forged)
-    code = verify_export.main([str(forged.write(tmp_path / "forged", anew=True))])
+    code = verify_export.main([str(forged.write(tmp_path / "forged", rechain=True))])
     output = capsys.readouterr().out
     assert code == 1, output
-    assert re.search(forgery.says, output), output
+    assert re.search(forgery.finding, output), output
     assert place is not None
     assert f"record {place + 1}: " in output, (place + 1, output)

@@ -12,13 +12,13 @@ import pytest
 from devices.kinds import SHUFFLER
 from firmware_bridge import errors as er
 from firmware_bridge.handshake import Trust
-from firmware_bridge.supervisor import Phase, Supervisor
+from firmware_bridge.supervisor import LinkPhase, Supervisor
 from simulators.hosts.memory import MemoryHost
-from simulators.machine import approved
+from simulators.machine import approved_firmware
 from simulators.machines.shuffler import SimulatedShuffler
-from tests.support.greetings import works
+from tests.support.greetings import is_answered
 from tests.support.links import settle, timers
-from tests.support.supervised import Rig
+from tests.support.supervised import SupervisedLink
 
 if TYPE_CHECKING:
     from firmware_bridge.link import Link
@@ -36,16 +36,16 @@ WAITS = [
     (er.LinkSilent("mute"), 0.1, 5.0),
     (er.BadPort("mistyped"), 0.1, 5.0),
 ]
-LIVING = [Phase.IDLE, Phase.OPENING, Phase.HANDSHAKE, Phase.UP, Phase.WAITING]
+LIVING = [LinkPhase.IDLE, LinkPhase.OPENING, LinkPhase.HANDSHAKE, LinkPhase.UP, LinkPhase.WAITING]
 
 
 async def test_a_link_comes_up_serves_and_goes_down_when_closed() -> None:
-    rig = Rig()
+    rig = SupervisedLink()
     rig.supervisor.start()
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     link = rig.supervisor.link
     assert link is not None
-    assert await works(link)
+    assert await is_answered(link)
     await rig.supervisor.close()
     assert rig.supervisor.link is None
     assert rig.kinds() == ["DeviceHello", "LinkClosed"]
@@ -53,26 +53,26 @@ async def test_a_link_comes_up_serves_and_goes_down_when_closed() -> None:
 
 
 async def test_the_phases_follow_each_other_as_the_world_allows() -> None:
-    rig = Rig()
-    seen: list[Phase] = []
+    rig = SupervisedLink()
+    seen: list[LinkPhase] = []
 
     class Watched(Supervisor):
         @property
-        def phase(self) -> Phase:
+        def phase(self) -> LinkPhase:
             return seen[-1]
 
         @phase.setter
-        def phase(self, phase: Phase) -> None:
+        def phase(self, phase: LinkPhase) -> None:
             seen.append(phase)
 
     rig.supervisor.__class__ = Watched
-    rig.troubles = [er.PortMissing("gone")]
-    rig.supervisor.phase = Phase.IDLE
+    rig.open_errors = [er.PortMissing("gone")]
+    rig.supervisor.phase = LinkPhase.IDLE
     rig.supervisor.start()
     await settle(1.0)
     await rig.supervisor.close()
-    o, h, u, w, c = Phase.OPENING, Phase.HANDSHAKE, Phase.UP, Phase.WAITING, Phase.CLOSED
-    assert seen[:6] == [Phase.IDLE, o, w, o, h, u]
+    o, h, u, w, c = LinkPhase.OPENING, LinkPhase.HANDSHAKE, LinkPhase.UP, LinkPhase.WAITING, LinkPhase.CLOSED
+    assert seen[:6] == [LinkPhase.IDLE, o, w, o, h, u]
     assert set(seen[6:]) == {c}
     rig.halt()
 
@@ -81,8 +81,8 @@ async def test_the_phases_follow_each_other_as_the_world_allows() -> None:
 async def test_each_kind_of_failure_waits_its_own_time_doubling_to_its_longest(
     cause: er.PitboxError, first: float, longest: float
 ) -> None:
-    rig = Rig()
-    rig.trouble = cause
+    rig = SupervisedLink()
+    rig.open_error = cause
     rig.supervisor.start()
     await settle(20 * longest)
     await rig.supervisor.close()
@@ -96,10 +96,10 @@ async def test_each_kind_of_failure_waits_its_own_time_doubling_to_its_longest(
     assert len({round(wait / longest, 6) for wait in waits[8:]}) > 2  # never in step with anybody
 
 
-async def test_two_supervisors_do_not_knock_in_step() -> None:
-    rigs = [Rig(seed=seed) for seed in (1, 2)]
+async def test_two_supervisors_do_not_retry_in_step() -> None:
+    rigs = [SupervisedLink(seed=seed) for seed in (1, 2)]
     for rig in rigs:
-        rig.trouble = er.PortMissing("gone")
+        rig.open_error = er.PortMissing("gone")
         rig.supervisor.start()
     await settle(60.0)
     for rig in rigs:
@@ -108,22 +108,22 @@ async def test_two_supervisors_do_not_knock_in_step() -> None:
 
 
 async def test_a_link_that_lived_long_starts_its_waits_anew_and_one_that_did_not_does_not() -> None:
-    rig = Rig()
-    rig.troubles = [er.PortFailed("broken")] * 4
+    rig = SupervisedLink()
+    rig.open_errors = [er.PortFailed("broken")] * 4
     rig.supervisor.start()
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     assert rig.supervisor.failures == 4
     await settle(3.0)
     rig.pull()
-    await rig.reach(Phase.WAITING)
+    await rig.reach(LinkPhase.WAITING)
     assert rig.supervisor.failures == 5
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     await settle(30.0)
     failed_at = asyncio.get_running_loop().time()
     rig.pull()
-    await rig.reach(Phase.WAITING)
+    await rig.reach(LinkPhase.WAITING)
     assert rig.supervisor.failures == 1
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     assert rig.tries[-1] - failed_at < 0.13
     await rig.supervisor.close()
     rig.halt()
@@ -133,11 +133,11 @@ async def test_the_first_failure_is_loud_repeats_are_quiet_and_a_new_kind_is_lou
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG, "firmware_bridge.supervisor")
-    rig = Rig()
+    rig = SupervisedLink()
     missing, busy = er.PortMissing("gone"), er.PortBusy("held")
-    rig.troubles = [missing, missing, missing, busy, busy, missing]
+    rig.open_errors = [missing, missing, missing, busy, busy, missing]
     rig.supervisor.start()
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     levels = [r.levelno for r in caplog.records if "in a row" in r.getMessage()]
     loud, quiet = logging.WARNING, logging.DEBUG
     assert levels == [loud, quiet, quiet, loud, quiet, loud]
@@ -152,7 +152,7 @@ async def test_a_port_that_opens_and_never_answers_is_loud_once_and_left_in_peac
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG, "firmware_bridge.supervisor")
-    rig = Rig()
+    rig = SupervisedLink()
     rig.mute = True
     rig.supervisor.start()
     await settle(300.0)
@@ -168,9 +168,9 @@ async def test_a_port_that_opens_and_never_answers_is_loud_once_and_left_in_peac
 
 async def test_a_port_that_is_slow_to_fail_is_no_good_link(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "firmware_bridge.supervisor")
-    rig = Rig()
-    rig.opening_takes = 15.0  # a network port that does not answer
-    rig.trouble = er.PortMissing("nothing answers there")
+    rig = SupervisedLink()
+    rig.open_time_s = 15.0  # a network port that does not answer
+    rig.open_error = er.PortMissing("nothing answers there")
     rig.supervisor.start()
     await settle(200.0)
     await rig.supervisor.close()
@@ -179,14 +179,14 @@ async def test_a_port_that_is_slow_to_fail_is_no_good_link(caplog: pytest.LogCap
 
 
 @pytest.mark.parametrize("phase", LIVING)
-async def test_closing_in_any_phase_gives_the_port_back_and_nothing_is_reopened(phase: Phase) -> None:
-    rig = Rig()
+async def test_closing_in_any_phase_gives_the_port_back_and_nothing_is_reopened(phase: LinkPhase) -> None:
+    rig = SupervisedLink()
     await rig.enter(phase)
-    was_up = phase is Phase.UP
+    was_up = phase is LinkPhase.UP
     began = asyncio.get_running_loop().time()
     await rig.supervisor.close()
     assert asyncio.get_running_loop().time() == began  # at once
-    assert rig.supervisor.phase is Phase.CLOSED
+    assert rig.supervisor.phase is LinkPhase.CLOSED
     assert rig.ports_given_back()
     assert rig.supervisor.link is None
     assert rig.kinds().count("LinkClosed") == was_up
@@ -201,8 +201,8 @@ async def test_closing_in_any_phase_gives_the_port_back_and_nothing_is_reopened(
 
 
 @pytest.mark.parametrize("phase", LIVING[1:])
-async def test_cancelling_run_in_any_phase_is_the_same_and_is_not_swallowed(phase: Phase) -> None:
-    rig = Rig()
+async def test_cancelling_run_in_any_phase_is_the_same_and_is_not_swallowed(phase: LinkPhase) -> None:
+    rig = SupervisedLink()
     await rig.enter(phase)
     task = rig.supervisor._task
     assert task is not None
@@ -210,7 +210,7 @@ async def test_cancelling_run_in_any_phase_is_the_same_and_is_not_swallowed(phas
     with pytest.raises(asyncio.CancelledError):
         await task
     assert task.cancelled()
-    assert rig.supervisor.phase is Phase.CLOSED
+    assert rig.supervisor.phase is LinkPhase.CLOSED
     assert rig.ports_given_back()
     await rig.supervisor.close()
     tries = len(rig.tries)
@@ -220,24 +220,24 @@ async def test_cancelling_run_in_any_phase_is_the_same_and_is_not_swallowed(phas
 
 
 @pytest.mark.parametrize("phase", LIVING)
-async def test_everybody_who_closes_at_once_waits_until_the_port_is_given_back(phase: Phase) -> None:
-    rig = Rig()
+async def test_everybody_who_closes_at_once_waits_until_the_port_is_given_back(phase: LinkPhase) -> None:
+    rig = SupervisedLink()
     await rig.enter(phase)
 
     async def close_and_look() -> bool:
         await rig.supervisor.close()
-        return rig.ports_given_back() and rig.supervisor.phase is Phase.CLOSED
+        return rig.ports_given_back() and rig.supervisor.phase is LinkPhase.CLOSED
 
     assert await asyncio.gather(*(close_and_look() for _ in range(3))) == [True] * 3
     await rig.supervisor.close()
     rig.halt()
 
 
-async def test_a_supervisor_that_is_closed_before_its_first_breath_never_lives() -> None:
-    rig = Rig()
+async def test_a_supervisor_that_is_closed_before_it_runs_never_opens_a_port() -> None:
+    rig = SupervisedLink()
     rig.supervisor.start()
     await rig.supervisor.close()
-    assert rig.supervisor.phase is Phase.CLOSED
+    assert rig.supervisor.phase is LinkPhase.CLOSED
     with pytest.raises(er.LinkClosed):
         rig.supervisor.start()
     await settle(10.0)
@@ -245,24 +245,24 @@ async def test_a_supervisor_that_is_closed_before_its_first_breath_never_lives()
 
 
 async def test_a_supervisor_is_started_once() -> None:
-    rig = Rig()
+    rig = SupervisedLink()
     rig.supervisor.start()
     with pytest.raises(er.LinkClosed):
         rig.supervisor.start()
-    await rig.reach(Phase.UP)
+    await rig.reach(LinkPhase.UP)
     await rig.supervisor.close()
     assert len(rig.tries) == 1
     rig.halt()
 
 
 async def test_an_owner_that_breaks_ends_the_supervisor_gives_the_port_back_and_shows_at_closing() -> None:
-    class Broken(Rig):
+    class Broken(SupervisedLink):
         def link_up(self, link: Link, hello: DeviceHello) -> None:
             raise ZeroDivisionError
 
     rig = Broken()
     rig.supervisor.start()
-    await rig.reach(Phase.CLOSED)
+    await rig.reach(LinkPhase.CLOSED)
     assert rig.ports_given_back()
     rig.halt()
     await settle(0.1)
@@ -272,15 +272,15 @@ async def test_an_owner_that_breaks_ends_the_supervisor_gives_the_port_back_and_
     await rig.supervisor.close()  # said once
 
 
-async def test_the_owner_is_never_told_twice_that_a_link_is_up_nor_that_the_same_one_is_down() -> None:
-    rig = Rig()
+async def test_the_owner_is_notified_once_that_a_link_is_up_and_once_that_it_is_down() -> None:
+    rig = SupervisedLink()
     rig.supervisor.start()
     for turn in range(12):
-        await rig.reach(Phase.UP)
-        rig.troubles = [er.PortMissing("gone")] * (turn % 4)
+        await rig.reach(LinkPhase.UP)
+        rig.open_errors = [er.PortMissing("gone")] * (turn % 4)
         rig.pull()
-        await rig.reach(Phase.WAITING)
-    await rig.reach(Phase.UP)
+        await rig.reach(LinkPhase.WAITING)
+    await rig.reach(LinkPhase.UP)
     await rig.supervisor.close()
     kinds = rig.kinds()
     assert kinds.count("DeviceHello") == 13
@@ -293,8 +293,8 @@ async def test_the_owner_is_never_told_twice_that_a_link_is_up_nor_that_the_same
 async def test_a_reboot_is_a_short_absence(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
-    rig = Rig()
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
+    rig = SupervisedLink()
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     supervisor = Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, rig)
     supervisor.start()
     for fault, down in (
@@ -303,8 +303,8 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
         ("hang:seconds=9", "LinkSilent"),
     ):
         await settle(15.0)
-        assert supervisor.phase is Phase.UP
-        rig.told.clear()
+        assert supervisor.phase is LinkPhase.UP
+        rig.notifications.clear()
         machine.inject(fault)
         await settle(30.0)
         kinds = rig.kinds()
@@ -317,8 +317,8 @@ async def test_a_reboot_is_a_short_absence(seed: int) -> None:
 async def test_two_supervisors_at_one_port_share_it_one_after_the_other(seed: int) -> None:
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
-    owners = [Rig(), Rig()]
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
+    owners = [SupervisedLink(), SupervisedLink()]
     one, other = (Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, owner) for owner in owners)
     one.start()
     await settle(1.0)
@@ -337,8 +337,8 @@ async def test_two_supervisors_at_one_port_share_it_one_after_the_other(seed: in
 async def test_a_device_that_is_not_trusted_is_never_up(seed: int, fault: str, error: type[er.TrustError]) -> None:
     machine = SimulatedShuffler(seed=seed)
     host = MemoryHost(machine)
-    rig = Rig()
-    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved("shuffler")]))
+    rig = SupervisedLink()
+    trust = Trust("shuffler", {machine.key.serial: machine.key}, frozenset([approved_firmware("shuffler")]))
     machine.inject(fault)
     supervisor = Supervisor(machine.slot, host.open, trust, SHUFFLER.decoder, rig)
     supervisor.start()

@@ -19,12 +19,12 @@ from table_controller.table.decisions import (
     Command,
     Decision,
     HitClaimed,
-    Moved,
+    StateChanged,
     WagersReturned,
 )
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, Floor, acts, findings, of
-from tests.support.hits import BettingFloor
+from tests.support.core import DEALER, IdealTable, commanded_acts, findings, decisions_of
+from tests.support.hits import BettingTable
 from tests.support.meters import PROGRESSIVES
 
 TABLES = [
@@ -33,7 +33,7 @@ TABLES = [
 ]
 
 
-def accepted(floor: BettingFloor) -> list[Decision]:
+def accepted(floor: BettingTable) -> list[Decision]:
     """Open a round and call no more bets; return the decisions of the step in which the bets were accepted."""
     floor.play(ev.OpenRound(DEALER))
     there = lambda decision: isinstance(decision, BetAccepted)  # noqa: E731
@@ -42,50 +42,50 @@ def accepted(floor: BettingFloor) -> list[Decision]:
 
 
 def test_a_new_meter_is_seeded_by_an_entry_of_its_own() -> None:
-    floor = BettingFloor("688a-progressive-3")
+    floor = BettingTable("688a-progressive-3")
     (seed,) = floor.entries()
     assert (seed.kind, seed.number, seed.meter_before, seed.meter_after) == ("seed", 1, 0, 2_000 * DOLLAR)
 
 
 def test_a_table_without_a_progressive_books_nothing() -> None:
-    floor = Floor("saigon_5_card").start("blue", "red")
+    floor = IdealTable("saigon_5_card").start("blue", "red")
     floor.round()
-    assert not [each for _, decisions in floor.log for each in of(Booked, decisions)]
+    assert not [each for _, decisions in floor.log for each in decisions_of(Booked, decisions)]
     assert floor.state.money.book.held == {}
 
 
 @pytest.mark.parametrize("table", TABLES)
 def test_every_accepted_bet_raises_the_meter_by_the_rate_and_the_reserve_by_its_own(table: str) -> None:
-    floor = BettingFloor(table, bets=(1, 3, 6))
+    floor = BettingTable(table, bets=(1, 3, 6))
     rules = floor.table.context.meter
     assert rules is not None
     decisions = accepted(floor)
-    bets = of(BetAccepted, decisions)
+    bets = decisions_of(BetAccepted, decisions)
     assert [(bet.seat, bet.round, bet.amount) for bet in bets] == [(seat, 1, rules.unit) for seat in (1, 3, 6)]
-    assert floor.book.at(METER) == rules.seed + 3 * rules.unit * rules.rate_bp // 10_000
-    assert floor.book.at(RESERVE) == 3 * rules.unit * rules.reserve_bp // 10_000
-    assert floor.book.at(BETS) == -3 * rules.unit
+    assert floor.book.balance(METER) == rules.seed + 3 * rules.unit * rules.rate_bp // 10_000
+    assert floor.book.balance(RESERVE) == 3 * rules.unit * rules.reserve_bp // 10_000
+    assert floor.book.balance(BETS) == -3 * rules.unit
 
 
 @clauses("688a.11(h)(4)(i)(B)(2)", "688a.2(d)(1)")
 def test_bet_and_contribution_are_one_decision_and_the_light_follows_it_in_the_same_step() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1, 2, 3, 4, 5, 6))
+    floor = BettingTable("688a-progressive-1", bets=(1, 2, 3, 4, 5, 6))
     floor.seats = (1, 2, 3, 4, 5, 6)
     decisions = accepted(floor)
     kinds = [(type(d).__name__, getattr(d, "act", "")) for d in decisions if isinstance(d, BetAccepted | Command)]
     assert kinds == [("BetAccepted", "")] * 6 + [("Command", "light")] * 6
-    assert not any(d.safe for d in of(Command, decisions) if d.act == "light"), "a light waits for the disk"
-    for bet in of(BetAccepted, decisions):
+    assert not any(d.safe for d in decisions_of(Command, decisions) if d.act == "light"), "a light waits for the disk"
+    for bet in decisions_of(BetAccepted, decisions):
         assert sum(t.amount for t in bet.entry.transfers) == bet.amount == DOLLAR
         assert bet.entry.clauses == ("688a.12(d)/2",)
 
 
 def test_a_light_is_not_permitted_before_its_bet_is_booked() -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(1,))
+    floor = BettingTable("687a-progressive-1", bets=(1,))
     floor.play(ev.OpenRound(DEALER))
-    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Moved) and d == Moved("progressive", "locked"))
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, StateChanged) and d == StateChanged("progressive", "locked"))
     assert floor.keys("light", "bet_sensor.1", seat=1) == {"not_booked"}  # latched, and Start Game was not pressed
-    floor.say("start_game")
+    floor.answer_prompt("start_game")
     assert floor.keys("light", "bet_sensor.1", seat=1) == set()
 
 
@@ -94,7 +94,7 @@ def by(dealing: str) -> dict[str, Any]:
     return {"dealing": dealing, "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
 
 
-def nothing_is_dealt(floor: BettingFloor) -> bool:
+def nothing_is_dealt(floor: BettingTable) -> bool:
     """Whether the round stands before its deal, and no reason to deal has come up."""
     before = floor.phase == mc.NO_MORE_BETS and floor.round_.dealt == 0
     if floor.state.dealing == "automated_shoe":
@@ -111,19 +111,19 @@ def nothing_is_dealt(floor: BettingFloor) -> bool:
     ],
 )
 def test_start_game_lights_and_collection_come_before_the_deal(dealing: str, clause: str) -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(1, 6), **by(dealing))
+    floor = BettingTable("687a-progressive-1", bets=(1, 6), **by(dealing))
     floor.play(ev.OpenRound(DEALER))
-    floor.play(ev.NoMoreBets(DEALER), until=lambda d: d == Moved("progressive", "locked"))
-    floor.say("seats")
+    floor.play(ev.NoMoreBets(DEALER), until=lambda d: d == StateChanged("progressive", "locked"))
+    floor.answer_prompt("seats")
     assert floor.state.money.bets == {}
     assert floor.book.entries == 1
     assert floor.prompt("start_game").clauses[0] == clause
     assert nothing_is_dealt(floor)
-    decisions = floor.say("start_game")
-    assert [bet.seat for bet in of(BetAccepted, decisions)] == [1, 6]
-    assert acts(decisions) == ["light", "light"]
+    decisions = floor.answer_prompt("start_game")
+    assert [bet.seat for bet in decisions_of(BetAccepted, decisions)] == [1, 6]
+    assert commanded_acts(decisions) == ["light", "light"]
     assert nothing_is_dealt(floor)
-    floor.say("chips")
+    floor.answer_prompt("chips")
     assert floor.phase == mc.DEALING
 
 
@@ -135,9 +135,9 @@ def test_start_game_lights_and_collection_come_before_the_deal(dealing: str, cla
         pytest.param("automated_shoe", marks=clauses("688a.10(a)(2)(ii)/1")),
     ],
 )
-def test_without_the_word_of_every_sensor_no_card_is_dealt(dealing: str) -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1,), **by(dealing))
-    floor.twist = lambda d: [] if isinstance(d, Command) and (d.act, d.slot) == ("lock", "bet_sensor.3") else None
+def test_no_card_is_dealt_before_every_sensor_has_confirmed(dealing: str) -> None:
+    floor = BettingTable("688a-progressive-1", bets=(1,), **by(dealing))
+    floor.override = lambda d: [] if isinstance(d, Command) and (d.act, d.slot) == ("lock", "bet_sensor.3") else None
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER))
     assert floor.state.progressive.state == mc.LOCKING
@@ -156,7 +156,7 @@ def test_without_the_word_of_every_sensor_no_card_is_dealt(dealing: str) -> None
     ],
 )
 def test_a_chip_after_the_lock_out_adds_nothing_and_a_round_without_one_is_played(table: str) -> None:
-    floor = BettingFloor(table, bets=())
+    floor = BettingTable(table, bets=())
     floor.round()
     assert (floor.phase, floor.book.entries) == (mc.IDLE, 1)
     floor.bets = {3}
@@ -170,7 +170,7 @@ def test_a_chip_after_the_lock_out_adds_nothing_and_a_round_without_one_is_playe
 
 
 def test_a_withdrawn_chip_adds_nothing() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=())
+    floor = BettingTable("688a-progressive-1", bets=())
     floor.play(ev.OpenRound(DEALER))
     floor.step(ev.BetSensed(3, 1, placed=True))
     floor.step(ev.BetSensed(3, 2, placed=False))
@@ -179,15 +179,15 @@ def test_a_withdrawn_chip_adds_nothing() -> None:
 
 
 def test_a_bet_that_the_floorperson_decided_is_booked_like_any_other_and_has_no_light() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1,))
-    floor.twist = lambda d: [] if isinstance(d, Command) and (d.act, d.slot) == ("lock", "bet_sensor.3") else None
+    floor = BettingTable("688a-progressive-1", bets=(1,))
+    floor.override = lambda d: [] if isinstance(d, Command) and (d.act, d.slot) == ("lock", "bet_sensor.3") else None
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER))
     assert floor.book.entries == 1  # nothing is accepted while a seat is undecided
     floor.step(ev.Due("lock"))
-    decisions = floor.say("seat_undecided", "bet")
-    assert [bet.seat for bet in of(BetAccepted, decisions)] == [1, 3]
-    assert [command.slot for command in of(Command, decisions)] == ["bet_sensor.1"]
+    decisions = floor.answer_prompt("seat_undecided", "bet")
+    assert [bet.seat for bet in decisions_of(BetAccepted, decisions)] == [1, 3]
+    assert [command.slot for command in decisions_of(Command, decisions)] == ["bet_sensor.1"]
 
 
 @pytest.mark.parametrize(
@@ -199,15 +199,15 @@ def test_a_bet_that_the_floorperson_decided_is_booked_like_any_other_and_has_no_
     ],
 )
 def test_chips_that_are_not_as_many_as_bets_stop_the_deal_and_a_void_gives_everything_back(dealing: str) -> None:
-    floor = BettingFloor("688a-progressive-1", **by(dealing))
+    floor = BettingTable("688a-progressive-1", **by(dealing))
     before = floor.held()
     floor.play(ev.OpenRound(DEALER))
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: bool(floor.prompts("chips")))
     floor.until_asked("chips")
-    floor.say("chips", number=3)
+    floor.answer_prompt("chips", number=3)
     assert floor.hold().trigger == "chips_differ"
     assert nothing_is_dealt(floor)
-    floor.say("choose", "void")
+    floor.answer_prompt("choose", "void")
     assert floor.held() == before
     floor.clear_holds()
 
@@ -217,16 +217,16 @@ def test_chips_that_are_not_as_many_as_bets_stop_the_deal_and_a_void_gives_every
 
 @clauses("688a.11(h)(4)(i)(A)", "688a.7(e)(3)")
 def test_every_accepted_bet_is_asked_for_after_its_main_wager_and_a_losing_one_stays() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1, 6))
-    floor.settling()
+    floor = BettingTable("688a-progressive-1", bets=(1, 6))
+    floor.play_to_settling()
     before = floor.held()
-    floor.say("settled")  # seat 6, from the far right
+    floor.answer_prompt("settled")  # seat 6, from the far right
     assert [prompt.kind for prompt in floor.prompts()] == ["progressive"]  # nobody else is settled before that is said
     prompt = floor.prompt("progressive")
     assert (prompt.seat, prompt.role) == (6, "dealer")
     hands = [line.hand for line in PROGRESSIVES["688a-progressive-1"][1].lines]
     assert prompt.choices == ("no_win", *hands)  # what the selected table pays, and nothing else
-    (settled,) = of(BetSettled, floor.say("progressive"))
+    (settled,) = decisions_of(BetSettled, floor.answer_prompt("progressive"))
     assert (settled.seat, settled.outcome) == (6, "lost")
     assert settled.clauses[0] == "688a.11(h)(4)(i)(A)"
     floor.until_asked("settled", 3)
@@ -237,13 +237,13 @@ def test_every_accepted_bet_is_asked_for_after_its_main_wager_and_a_losing_one_s
 
 @pytest.mark.parametrize(("survives", "asked"), [(True, True), (False, False)])
 @clauses("687a.11(b)(3)")
-def test_a_folded_hand_plays_the_progressive_only_if_the_submission_says_so(survives: bool, asked: bool) -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(3,), folded_progressive=survives)
-    floor.to(mc.PLAYING)
+def test_a_folded_hand_plays_the_progressive_only_if_the_submission_allows_it(survives: bool, asked: bool) -> None:
+    floor = BettingTable("687a-progressive-1", bets=(3,), folded_progressive=survives)
+    floor.play_to(mc.PLAYING)
     floor.until_asked("decide", 3)
-    floor.say("decide", "fold")
+    floor.answer_prompt("decide", "fold")
     decided = floor.settle()
-    (settled,) = of(BetSettled, decided)
+    (settled,) = decisions_of(BetSettled, decided)
     assert settled.outcome == "lost"
     assert (settled.clauses == ("687a.11(b)(3)",)) is not asked
     kinds = [getattr(d, "kind", "") for d in decided]
@@ -251,13 +251,13 @@ def test_a_folded_hand_plays_the_progressive_only_if_the_submission_says_so(surv
 
 
 def test_the_bet_of_a_player_who_left_is_lost_and_what_it_added_stays() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(3,))
-    floor.to(mc.PLAYING)
+    floor = BettingTable("688a-progressive-1", bets=(3,))
+    floor.play_to(mc.PLAYING)
     floor.declare("player_leaves", seat=3)
-    floor.say("player_left", "abandoned")
-    (settled,) = of(BetSettled, floor.settle())
+    floor.answer_prompt("player_left", "abandoned")
+    (settled,) = decisions_of(BetSettled, floor.settle())
     assert (settled.outcome, settled.clauses[0]) == ("lost", "688a.7(b)/2")
-    assert floor.book.at(METER) == 10_000 * DOLLAR + 28 * CENT
+    assert floor.book.balance(METER) == 10_000 * DOLLAR + 28 * CENT
 
 
 # --- returned ---------------------------------------------------------------------------------------------------------
@@ -266,13 +266,13 @@ def test_the_bet_of_a_player_who_left_is_lost_and_what_it_added_stays() -> None:
 @pytest.mark.parametrize("phase", [mc.DEALING, mc.PLAYING, mc.SETTLING])
 @pytest.mark.parametrize("table", list(PROGRESSIVES))
 def test_a_void_round_gives_bets_back_and_takes_its_own_contributions_out_of_the_meter(table: str, phase: str) -> None:
-    floor = BettingFloor(table, bets=(1, 3, 6))
+    floor = BettingTable(table, bets=(1, 3, 6))
     before = floor.held()
-    floor.to(phase)
+    floor.play_to(phase)
     assert floor.held() != before
     decisions = floor.declare("wrong_card_count")
-    (wagers,) = of(WagersReturned, decisions)
-    returned = of(BetReturned, decisions)
+    (wagers,) = decisions_of(WagersReturned, decisions)
+    returned = decisions_of(BetReturned, decisions)
     assert [bet.seat for bet in returned] == [1, 3, 6]
     assert all(bet.clauses == wagers.clauses == bet.entry.clauses and bet.entry.round == 1 for bet in returned)
     assert floor.held() == before
@@ -282,40 +282,40 @@ def test_a_void_round_gives_bets_back_and_takes_its_own_contributions_out_of_the
 
 @clauses("688a.13(l)")
 def test_a_shoe_that_jams_in_the_deal_costs_nobody_a_bet_and_the_meter_nothing() -> None:
-    floor = BettingFloor("688a-progressive-4", bets=(1, 2, 3, 6))
+    floor = BettingTable("688a-progressive-4", bets=(1, 2, 3, 6))
     floor.seats = (1, 2, 3, 6)
     before = floor.held()
-    floor.to(mc.DEALING)
+    floor.play_to(mc.DEALING)
     decisions = floor.step(ev.SlotChanged("shoe.1", "fault"))
-    assert len(of(BetReturned, decisions)) == 4
+    assert len(decisions_of(BetReturned, decisions)) == 4
     assert floor.held() == before
 
 
 def test_the_bet_of_one_hand_that_its_player_voids_goes_back_alone() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(1, 3))
-    floor.to(mc.PLAYING)
+    floor = BettingTable("688a-progressive-1", bets=(1, 3))
+    floor.play_to(mc.PLAYING)
     floor.declare("player_card_exposed", seat=3)
-    decisions = floor.say("choose", "void")
-    assert [bet.seat for bet in of(BetReturned, decisions)] == [3]
-    assert floor.book.at(METER) == 10_000 * DOLLAR + 28 * CENT
+    decisions = floor.answer_prompt("choose", "void")
+    assert [bet.seat for bet in decisions_of(BetReturned, decisions)] == [3]
+    assert floor.book.balance(METER) == 10_000 * DOLLAR + 28 * CENT
     floor.settle()
 
 
 def test_a_bet_without_a_wager_goes_back_with_what_it_added() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(2, 3))
+    floor = BettingTable("688a-progressive-1", bets=(2, 3))
     decided: list[Decision] = floor.play(ev.OpenRound(DEALER)) + floor.play(ev.NoMoreBets(DEALER))
     assert findings(decided, "bet_without_wager")
-    (back,) = of(BetReturned, decided)
+    (back,) = decisions_of(BetReturned, decided)
     assert (back.seat, back.amount) == (2, DOLLAR)
-    assert floor.book.at(METER) == 10_000 * DOLLAR + 28 * CENT
+    assert floor.book.balance(METER) == 10_000 * DOLLAR + 28 * CENT
 
 
 def test_bets_of_a_round_that_nobody_plays_go_back() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(2, 3))
+    floor = BettingTable("688a-progressive-1", bets=(2, 3))
     before = floor.held()
     floor.play(ev.OpenRound(DEALER), until=lambda _: False)
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, BetAccepted))
-    floor.say("seats", "nobody")
+    floor.answer_prompt("seats", "nobody")
     assert floor.held() == before
     floor.settle()
     assert floor.phase == mc.IDLE
@@ -323,24 +323,24 @@ def test_bets_of_a_round_that_nobody_plays_go_back() -> None:
 
 @clauses("687a.13(d)")
 def test_cards_revealed_before_the_raises_void_the_round_and_still_settle_the_progressive() -> None:
-    floor = BettingFloor("687a-progressive-1", bets=(1, 3))
-    floor.to(mc.PLAYING)
+    floor = BettingTable("687a-progressive-1", bets=(1, 3))
+    floor.play_to(mc.PLAYING)
     before = floor.held()
     decisions = floor.declare("cards_revealed_before_raise")
-    (wagers,) = of(WagersReturned, decisions)
+    (wagers,) = decisions_of(WagersReturned, decisions)
     assert "progressive" in wagers.settled
-    assert not of(BetReturned, decisions)
+    assert not decisions_of(BetReturned, decisions)
     assert floor.held() == before  # what the bets added stays
     asked = {prompt.kind: prompt.seat for prompt in floor.prompts()}
     assert asked["progressive"] == 3  # from the far right
     assert "optional_settled" not in asked  # not before every bet is settled and every hit paid
-    floor.say("progressive", "four_of_a_kind")
+    floor.answer_prompt("progressive", "four_of_a_kind")
     for kind in ("hit_hand", "hit_light", "hit_validate"):
         assert "optional_settled" not in {prompt.kind for prompt in floor.prompts()}
-        floor.say(kind)
+        floor.answer_prompt(kind)
     assert floor.keys("pay", seat=3) == set()
-    floor.say("progressive")
-    floor.say("hit_pay")
+    floor.answer_prompt("progressive")
+    floor.answer_prompt("hit_pay")
     floor.until_asked("optional_settled")
     assert floor.book.meters.paid_by_table == 300 * DOLLAR
     floor.settle()
@@ -348,7 +348,7 @@ def test_cards_revealed_before_the_raises_void_the_round_and_still_settle_the_pr
 
 
 def test_what_was_decided_can_be_written_down_and_read_back_and_is_the_whole_book() -> None:
-    floor = BettingFloor("688a-progressive-4", bets=(1, 3, 6))
+    floor = BettingTable("688a-progressive-4", bets=(1, 3, 6))
     floor.claim(6, "royal_flush_plus_royal_match")
     floor.claim(3, "full_house")
     floor.finish()
@@ -365,20 +365,20 @@ def test_what_was_decided_can_be_written_down_and_read_back_and_is_the_whole_boo
 
 
 def test_a_hit_goes_on_from_a_snapshot() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(3,))
+    floor = BettingTable("688a-progressive-1", bets=(3,))
     floor.claim(3, "five_aces")
-    floor.say("hit_hand")
+    floor.answer_prompt("hit_hand")
     floor.table.restore(floor.table.snapshot())
     floor.finish()
     assert floor.book.meters.paid_by_attendant == 1_000 * DOLLAR + 20_000
 
 
 def test_snapshots_hold_the_money() -> None:
-    floor = BettingFloor("688a-progressive-4", bets=(1, 3, 6))
-    floor.settling()
+    floor = BettingTable("688a-progressive-4", bets=(1, 3, 6))
+    floor.play_to_settling()
     held, bets = floor.held(), floor.state.money.bets
     snapshot = floor.table.snapshot()
-    other: Any = BettingFloor("688a-progressive-4")
+    other: Any = BettingTable("688a-progressive-4")
     other.table.restore(snapshot)
     assert other.held() == held
     assert other.state.money.bets == bets

@@ -148,7 +148,7 @@ def test_every_pair_goes_where_it_is_written_or_is_refused(name: str, state: str
     machine: Machine = mc.MACHINES[name][0]
     to = stated(name, trigger).get(state)
     model = Model(state)
-    assert mc.may(machine, model, trigger) is (to is not None)
+    assert mc.can_fire(machine, model, trigger) is (to is not None)
     if to is not None:
         mc.fire(machine, model, trigger)
         assert model.state == to
@@ -170,7 +170,7 @@ def test_the_service_of_a_driver_is_the_same_machine(state: str, trigger: str) -
     else:
         getattr(slot, trigger)()
     assert slot.state == (to or state)
-    assert slot.serves is (slot.state == "in_service")
+    assert slot.is_in_service is (slot.state == "in_service")
 
 
 @pytest.mark.parametrize("name", list(STATED))

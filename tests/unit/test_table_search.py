@@ -14,24 +14,24 @@ from typing import TYPE_CHECKING, Final, get_args
 import pytest
 
 from table_controller.rulebook.vocabulary import GAMES, DealingName
-from tests.support.explore import Search
-from tests.support.planted import MISTAKES
-from tests.support.tables import TABLES, kinds, model
+from tests.support.explore import StateSearch
+from tests.support.planted import CORE_MUTANTS
+from tests.support.tables import TABLES, trouble_kinds, model
 
 if TYPE_CHECKING:
-    from tests.support.trouble import Trouble
+    from tests.support.trouble import SearchTrouble
 
 # Searches that are too large to be exhausted here, each with its reason; so many of their states are searched.
 _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its own: more than 25,000 states"
 BOUNDED: Final[dict[str, str]] = {
-    **{f"over/under, two batches: {kind}": _TWO_BATCHES for kind in kinds("over/under, two batches") if kind != "calm"},
+    **{f"over/under, two batches: {kind}": _TWO_BATCHES for kind in trouble_kinds("over/under, two batches") if kind != "calm"},
     "over/under, continuous: dies shuffler.1": "by another shoe and by hand as well: more than 25,000 states",
     "saigon, automated shoe, two decks: links shuffler.1": "exhausted where the decks are dealt by hand",
 }
 BOUND: Final = 3_000
 # So small that every run of the tests affords them; the whole list is in the proof.
 _QUICK: Final = ("calm", "people", "opening", "declared count_wrong", "declared wrong_card_count")
-SEARCHES: Final = {f"{name}: {kind}": (name, trouble) for name in TABLES for kind, trouble in kinds(name).items()}
+SEARCHES: Final = {f"{name}: {kind}": (name, trouble) for name in TABLES for kind, trouble in trouble_kinds(name).items()}
 QUICK: Final = [
     name
     for name in SEARCHES
@@ -55,11 +55,11 @@ def tally(tmp_path_factory: pytest.TempPathFactory, testrun_uid: str) -> Tally:
     return add
 
 
-def search(name: str) -> Search:
+def search(name: str) -> StateSearch:
     """Search one table with one kind of trouble; print how many states there are."""
     where, trouble = SEARCHES[name]
-    done = Search(model(where, trouble), BOUND if name in BOUNDED else 60_000).run()
-    reported = "all there are" if done.whole else f"bounded: {BOUNDED.get(name)}"
+    done = StateSearch(model(where, trouble), BOUND if name in BOUNDED else 60_000).run()
+    reported = "all there are" if done.is_exhausted else f"bounded: {BOUNDED.get(name)}"
     print(f"{name}: {len(done.nodes)} states, {done.steps} steps, {done.repeated} moves taken twice; {reported}")
     return done
 
@@ -71,7 +71,7 @@ def check(name: str, tally: Tally) -> int:
     if name in BOUNDED:
         assert len(done.nodes) >= BOUND, "it can be exhausted: it is no longer to be listed as bounded"
         return len(done.nodes)
-    assert done.whole
+    assert done.is_exhausted
     stuck = done.stuck()
     assert not stuck, f"{len(stuck)} states without a way out, the first:\n{done.story(stuck[0])}"
     assert done.repeated >= done.moves // 8
@@ -79,13 +79,13 @@ def check(name: str, tally: Tally) -> int:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_every_state_of_a_small_search_keeps_every_promise_and_has_a_way_out(name: str, tally: Tally) -> None:
+def test_every_state_of_a_small_search_keeps_every_invariant_and_has_an_exit(name: str, tally: Tally) -> None:
     assert check(name, tally) > 10
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", SEARCHES)
-def test_every_state_of_every_search_keeps_every_promise_and_has_a_way_out(name: str, tally: Tally) -> None:
+def test_every_state_of_every_search_keeps_every_invariant_and_has_an_exit(name: str, tally: Tally) -> None:
     assert check(name, tally) > 10
 
 
@@ -108,40 +108,40 @@ AT_ONCE: Final = ("old decks are opened", "a sort is a shuffle", "a void round k
                   "a step that remembers")  # fmt: skip
 
 
-def found(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def search_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Plant a mistake, search, and return what the search says of it."""
-    mistake = MISTAKES[name]
+    mistake = CORE_MUTANTS[name]
     planted = model(mistake.table, mistake.trouble)
-    mistake.plant(monkeypatch, planted)
-    searched = Search(planted, 20_000)
+    mistake.apply(monkeypatch, planted)
+    searched = StateSearch(planted, 20_000)
     try:
         searched.run()
     except AssertionError as broken:
         print(f"{name}: found after {len(searched.nodes)} states: {str(broken).splitlines()[0]}")
         return str(broken)
-    stuck = searched.stuck() if searched.whole else []
+    stuck = searched.stuck() if searched.is_exhausted else []
     print(f"{name}: {len(searched.nodes)} states, {len(stuck)} without a way out")
     return searched.story(stuck[0]) if stuck else ""
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
 def test_a_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert found(name, monkeypatch)
+    assert search_mutant(name, monkeypatch)
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", [name for name in MISTAKES if name not in AT_ONCE])
+@pytest.mark.parametrize("name", [name for name in CORE_MUTANTS if name not in AT_ONCE])
 def test_every_planted_mistake_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert found(name, monkeypatch)
+    assert search_mutant(name, monkeypatch)
 
 
-WITHOUT: Final = sorted({(mistake.table, mistake.trouble) for mistake in MISTAKES.values()}, key=repr)
+WITHOUT: Final = sorted({(mistake.table, mistake.trouble) for mistake in CORE_MUTANTS.values()}, key=repr)
 # What is searched above to the last state needs no second search.
 SEARCHED: Final = [where for name, where in SEARCHES.items() if name not in BOUNDED]
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("where", [where for where in WITHOUT if where not in SEARCHED])
-def test_without_the_mistake_the_same_search_finds_nothing(where: tuple[str, Trouble]) -> None:
-    searched = Search(model(*where), 20_000).run()
-    assert not searched.whole or not searched.stuck()
+def test_without_the_mistake_the_same_search_finds_nothing(where: tuple[str, SearchTrouble]) -> None:
+    searched = StateSearch(model(*where), 20_000).run()
+    assert not searched.is_exhausted or not searched.stuck()

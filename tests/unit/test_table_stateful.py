@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 from table_controller.rulebook import TRIGGERS
 from table_controller.table import events as ev
 from table_controller.table.decisions import Command
-from tests.support.core import AUDITOR, DEALER, FLOOR, PLAIN, SLOTS, TECH, WILD_PROGRESSIVE, signs_show
-from tests.support.counts import many
-from tests.support.judged import Judged
+from tests.support.core import AUDITOR, DEALER, FLOOR, NO_MACHINES, SLOTS, TECH, WILD_PROGRESSIVE, signs_report
+from tests.support.counts import count_cases
+from tests.support.judged import JudgedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,14 +37,14 @@ TABLES: Final[dict[str, tuple[str, dict[str, DeviceFact] | None, dict[str, Any]]
     ),
     "saigon_5_card": ("saigon_5_card", None, {}),
     "saigon_5_card by hand": ("saigon_5_card", _SHUFFLER, {"dealing": "hand", "shuffler_counts": False}),
-    "saigon_5_card, plain": ("saigon_5_card", {}, {**PLAIN, "dealing": "manual_shoe"}),
+    "saigon_5_card, plain": ("saigon_5_card", {}, {**NO_MACHINES, "dealing": "manual_shoe"}),
     "over_under": ("over_under", None, {}),
     "over_under, continuous": (
         "over_under",
         _SHUFFLER,
         {"dealing": "continuous_shuffler", "shuffler": "continuous", "reshuffles": True, "two_decks": False},
     ),
-    "over_under, plain": ("over_under", {"shoe.1": "shoe"}, {**PLAIN, "mid_shoe_entry_ban": True}),
+    "over_under, plain": ("over_under", {"shoe.1": "shoe"}, {**NO_MACHINES, "mid_shoe_entry_ban": True}),
     "dj_wild": ("dj_wild", None, WILD_PROGRESSIVE),
     "dj_wild by hand": ("dj_wild", _SHUFFLER, {"dealing": "hand"}),
     "face_up_pai_gow": ("face_up_pai_gow", None, {}),
@@ -82,9 +82,9 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
     match kind:
         case "shuffler":
             return [
-                ev.CardsInserted(slot), ev.IntakeEmptied(slot), ev.GivenOut(slot), ev.TakenIn(slot, number),
+                ev.CardsInserted(slot), ev.IntakeEmptied(slot), ev.DeckGivenOut(slot), ev.DiscardsTakenIn(slot, number),
                 ev.ShuffleEnded(slot, whole, shuffled=more != 1, rejected=more == 2),
-                ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number), ev.BehindGate(slot),
+                ev.ShuffleFailed(slot, 430, whole), ev.StackOut(slot, number), ev.CardsBehindGate(slot),
             ]  # fmt: skip
         case "shoe":
             return [
@@ -95,8 +95,8 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
         case "shaker":
             dice = (1 + more % 6, 1 + number % 6, 1 + (more + number) % 6)
             return [
-                ev.DiceRead(slot, dice), ev.DiceOpened(slot), ev.NoRoll(slot, "dice_not_flat"),
-                ev.NoRoll(slot, "too_few_shakes"), ev.NoRoll(slot, "die_out_of_shaker"),
+                ev.DiceRead(slot, dice), ev.DiceOpened(slot), ev.NoRollReported(slot, "dice_not_flat"),
+                ev.NoRollReported(slot, "too_few_shakes"), ev.NoRollReported(slot, "die_out_of_shaker"),
             ]  # fmt: skip
         case "rng":
             return [ev.NumberDrawn(slot, more), ev.NumberDrawn(slot, number)]
@@ -112,7 +112,7 @@ def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Even
 class AnyDay(RuleBasedStateMachine):
     """A day at a table with obedient people, disobedient people, devices that work and devices that do not."""
 
-    make: Callable[[], Judged]
+    make: Callable[[], JudgedTable]
 
     @initialize(decks=st.integers(0, 2), on=st.integers(0, 40))
     def opened(self, decks: int, on: int) -> None:
@@ -121,7 +121,7 @@ class AnyDay(RuleBasedStateMachine):
         for slot in self.t.slots:
             self.t.step(ev.SlotChanged(slot, "appear"))
             self.t.step(ev.SlotChanged(slot, "verify"))
-        for event in signs_show(self.t.table):
+        for event in signs_report(self.t.table):
             self.t.step(event)
         for name in _DECKS[:decks]:
             self.t.step(ev.DeckReceived(name, DEALER))
@@ -138,7 +138,7 @@ class AnyDay(RuleBasedStateMachine):
         self.t.go_on(events)
 
     @rule(events=st.integers(5, 25))
-    def the_dealer_wants_to_go_on_at_every_step(self, events: int) -> None:
+    def the_dealer_tries_to_continue_at_every_step(self, events: int) -> None:
         """A round is opened, and closed, whenever nobody hinders it: before a deck is replaced or a device signed."""
         for _ in range(events):
             self.t.step(ev.OpenRound(DEALER))
@@ -174,7 +174,7 @@ class AnyDay(RuleBasedStateMachine):
     )
     def somebody_reports(self, trigger: str, who: ev.Person, seat: int | None, deck: str, data: st.DataObject) -> None:
         slot = data.draw(st.sampled_from([None, "shuffler.9", *self.t.slots]))
-        self.t.step(ev.Declared(trigger, who, seat, deck or None, slot))
+        self.t.step(ev.IrregularityReported(trigger, who, seat, deck or None, slot))
 
     @rule(
         order=st.sampled_from(_ORDERS),
@@ -202,7 +202,7 @@ class AnyDay(RuleBasedStateMachine):
     # --- devices, commands, time --------------------------------------------------------------------------------------
 
     @rule(which=few, event=few, number=numbers, more=places)
-    def a_device_tells_anything(self, which: int, event: int, number: int, more: int) -> None:
+    def a_device_reports_anything(self, which: int, event: int, number: int, more: int) -> None:
         if self.t.slots:
             slot, kind = list(self.t.slots.items())[which % len(self.t.slots)]
             reported = _device_events(kind, slot, number, more)
@@ -245,7 +245,7 @@ class AnyDay(RuleBasedStateMachine):
 
 def run(name: str, examples: int, steps: int) -> None:
     game, slots, choices = TABLES[name]
-    day = type("Day", (AnyDay,), {"make": staticmethod(lambda: Judged(game, slots, **choices))})
+    day = type("Day", (AnyDay,), {"make": staticmethod(lambda: JudgedTable(game, slots, **choices))})
     # A failure tells its whole story, and making that shorter would take longer than reading it.
     phases = (Phase.explicit, Phase.generate)
     run_state_machine_as_test(
@@ -258,11 +258,11 @@ def run(name: str, examples: int, steps: int) -> None:
 
 
 @pytest.mark.parametrize("name", list(TABLES))
-def test_no_random_day_breaks_a_promise(name: str) -> None:
+def test_no_random_day_breaks_an_invariant(name: str) -> None:
     run(name, 9, 35)
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("name", list(TABLES))
-def test_no_long_random_day_breaks_a_promise(name: str) -> None:
-    run(name, many(45), 60)
+def test_no_long_random_day_breaks_an_invariant(name: str) -> None:
+    run(name, count_cases(45), 60)

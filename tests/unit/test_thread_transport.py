@@ -11,7 +11,7 @@ import pytest
 
 from firmware_bridge.errors import PortFailed
 from firmware_bridge.transport.threaded import MAX_BACKLOG, MAX_UNDELIVERED, ThreadTransport, open_in_thread
-from tests.support.beliefs import comes_true
+from tests.support.beliefs import until_true
 
 pytestmark = pytest.mark.realtime
 
@@ -48,7 +48,7 @@ class Port:
             raise self.write_error
         self.written.append(data)
 
-    def leave(self) -> None:
+    def begin_close(self) -> None:
         self.left = True
         self.held.set()
 
@@ -56,53 +56,53 @@ class Port:
         self.closed += 1
 
 
-class Told:
+class RecordedTransport:
     """A transport on a port, and what it told."""
 
     def __init__(self, port: Port) -> None:
-        self.heard: list[bytes] = []
+        self.received: list[bytes] = []
         self.lost: list[Any] = []
         self.transport = ThreadTransport(port, "test", lambda error: PortFailed(str(error)))
-        self.transport.on_bytes = self.heard.append
+        self.transport.on_bytes = self.received.append
         self.transport.on_lost = self.lost.append
 
 
 async def test_a_flood_is_read_no_faster_than_the_loop_takes_it() -> None:
     port = Port(endless=True)
-    recorded = Told(port)
+    recorded = RecordedTransport(port)
     time.sleep(0.2)  # noqa: ASYNC251 - the loop is busy with something else
     assert 0 < port.reads <= MAX_UNDELIVERED + 1
-    await comes_true(lambda: len(recorded.heard) > 3 * MAX_UNDELIVERED)
+    await until_true(lambda: len(recorded.received) > 3 * MAX_UNDELIVERED)
     recorded.transport.close()
-    await comes_true(lambda: port.closed)
+    await until_true(lambda: port.closed)
 
 
 async def test_bytes_go_both_ways_in_order() -> None:
     port = Port()
-    recorded = Told(port)
+    recorded = RecordedTransport(port)
     port.inbox += [b"a", b"b", b"c"]
     for data in (b"1", b"2", b"3"):
         recorded.transport.write(data)
-    await comes_true(lambda: len(recorded.heard) == len(port.written) == 3)
-    assert (recorded.heard, port.written) == ([b"a", b"b", b"c"], [b"1", b"2", b"3"])
+    await until_true(lambda: len(recorded.received) == len(port.written) == 3)
+    assert (recorded.received, port.written) == ([b"a", b"b", b"c"], [b"1", b"2", b"3"])
     assert recorded.transport.backlog == 0
     recorded.transport.close()
-    await comes_true(lambda: port.closed)
+    await until_true(lambda: port.closed)
     assert (port.left, port.closed, recorded.lost) == (True, 1, [])
 
 
 @pytest.mark.parametrize("where", ["read", "write"])
-async def test_a_failure_is_told_once_and_the_port_is_given_back(where: str) -> None:
+async def test_a_failure_is_reported_once_and_the_port_is_released(where: str) -> None:
     port = Port()
-    recorded = Told(port)
+    recorded = RecordedTransport(port)
     if where == "read":
         port.inbox.append(OSError("broken"))
     else:
         port.write_error = OSError("broken")
         recorded.transport.write(b"a")
         recorded.transport.write(b"b")
-    await comes_true(lambda: recorded.lost)
-    await comes_true(lambda: port.closed)
+    await until_true(lambda: recorded.lost)
+    await until_true(lambda: port.closed)
     recorded.transport.write(b"after")
     recorded.transport.close()
     await asyncio.sleep(0.02)
@@ -113,25 +113,25 @@ async def test_a_failure_is_told_once_and_the_port_is_given_back(where: str) -> 
 async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_entering_the_writer() -> None:
     port = Port()
     port.held.clear()
-    recorded = Told(port)
+    recorded = RecordedTransport(port)
     chunk = bytes(MAX_BACKLOG // 4)
     for _ in range(4):
         recorded.transport.write(chunk)
     assert recorded.transport.backlog == MAX_BACKLOG
     recorded.transport.write(b"x")
     assert recorded.lost == [], "told later"
-    await comes_true(lambda: recorded.lost)
+    await until_true(lambda: recorded.lost)
     assert "accepts no more bytes" in str(recorded.lost[0])
-    await comes_true(lambda: port.closed)
+    await until_true(lambda: port.closed)
 
 
 async def test_nothing_is_delivered_after_closing() -> None:
     port = Port(endless=True)
-    recorded = Told(port)
+    recorded = RecordedTransport(port)
     time.sleep(0.05)  # noqa: ASYNC251 - chunks wait for the loop
     recorded.transport.close()
-    await comes_true(lambda: port.closed)
-    assert recorded.heard == []
+    await until_true(lambda: port.closed)
+    assert recorded.received == []
 
 
 async def test_an_open_that_is_cancelled_closes_what_it_opened() -> None:
@@ -151,10 +151,10 @@ async def test_an_open_that_is_cancelled_closes_what_it_opened() -> None:
         await opening
     assert not port.closed
     go_on.set()
-    await comes_true(lambda: port.closed)
+    await until_true(lambda: port.closed)
 
 
-async def test_an_open_that_fails_says_why() -> None:
+async def test_an_open_that_fails_gives_the_reason() -> None:
     def fails() -> Port:
         raise PortFailed("no")
 

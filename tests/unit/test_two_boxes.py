@@ -12,7 +12,7 @@ from table_controller.journal import anchor
 from table_controller.journal import copier as copier_module
 from table_controller.journal.copier import Copier, CopyState
 from table_controller.journal.copy import Copy, begin_copy, restore
-from tests.support.journals import entries, newest, opened
+from tests.support.journals import entries, newest, open_journal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ BY = {"floorperson": "F1", "auditor": "A1"}
 
 def _with_copy(folder: Path) -> tuple[Store, Copy]:
     """An old box with a copy that has everything."""
-    store = opened(folder / "old")
+    store = open_journal(folder / "old")
     (folder / "copy").mkdir()
     begin_copy(folder / "copy")
     copy = Copy(store.folder, folder / "copy")
@@ -44,15 +44,15 @@ def test_the_old_box_ships_nothing_any_more_after_a_restore(tmp_path: Path) -> N
     store.close()
 
 
-def test_the_old_box_does_not_start_beside_a_copy_that_was_taken_over(tmp_path: Path) -> None:
+def test_the_old_box_does_not_start_with_a_copy_that_was_taken_over(tmp_path: Path) -> None:
     store, copy = _with_copy(tmp_path)
-    anchor.lay(tmp_path, store.journal, newest(store))
+    anchor.create_anchor(tmp_path, store.journal, newest(store))
     copy.close()
     store.close()
-    anchor.check(tmp_path, tmp_path / "old", tmp_path / "copy")
+    anchor.check_anchor(tmp_path, tmp_path / "old", tmp_path / "copy")
     restore(tmp_path / "copy", tmp_path / "new", by=BY)
     with pytest.raises(CopyTakenOver, match="another box"):
-        anchor.check(tmp_path, tmp_path / "old", tmp_path / "copy")
+        anchor.check_anchor(tmp_path, tmp_path / "old", tmp_path / "copy")
 
 
 def test_the_new_box_keeps_the_same_copy(tmp_path: Path) -> None:
@@ -60,16 +60,16 @@ def test_the_new_box_keeps_the_same_copy(tmp_path: Path) -> None:
     copy.close()
     store.close()
     restore(tmp_path / "copy", tmp_path / "new", by=BY)
-    new = opened(tmp_path / "new")
+    new = open_journal(tmp_path / "new")
     again = Copy(new.folder, tmp_path / "copy")
     assert again.ship().head == newest(new).head
     new.append(entries(new, 2))
     assert again.ship().head == newest(new).head
     again.close()
     new.close()
-    anchor.lay(tmp_path, new.journal, newest(opened_again := opened(tmp_path / "new")))
+    anchor.create_anchor(tmp_path, new.journal, newest(opened_again := open_journal(tmp_path / "new")))
     opened_again.close()
-    anchor.check(tmp_path, tmp_path / "new", tmp_path / "copy")
+    anchor.check_anchor(tmp_path, tmp_path / "new", tmp_path / "copy")
     restore(tmp_path / "copy", tmp_path / "third", by=BY)
 
 
@@ -82,7 +82,7 @@ def test_a_copy_is_not_restored_twice_unless_the_loss_of_the_first_is_accepted(t
         restore(tmp_path / "copy", tmp_path / "other", by=BY)
     assert not (tmp_path / "other").exists()
     restore(tmp_path / "copy", tmp_path / "other", by=BY, accept_loss=True)
-    new = opened(tmp_path / "new")
+    new = open_journal(tmp_path / "new")
     with pytest.raises(CopyTakenOver):
         Copy(new.folder, tmp_path / "copy").ship()
     new.close()
@@ -91,7 +91,7 @@ def test_a_copy_is_not_restored_twice_unless_the_loss_of_the_first_is_accepted(t
 def test_a_restore_that_fails_leaves_no_mark(tmp_path: Path) -> None:
     store, copy = _with_copy(tmp_path)
     with pytest.raises(RestoreRefused):
-        restore(tmp_path / "copy", tmp_path / "new", against=bytes(32))
+        restore(tmp_path / "copy", tmp_path / "new", expected_head=bytes(32))
     copy.ship()
     copy.close()
     store.close()
@@ -99,7 +99,7 @@ def test_a_restore_that_fails_leaves_no_mark(tmp_path: Path) -> None:
 
 @pytest.mark.realtime
 async def test_an_idle_box_sees_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copier_module, "RETRY", 0.05)
+    monkeypatch.setattr(copier_module, "RETRY_S", 0.05)
     store, copy = _with_copy(tmp_path)
     seen: list[CopyState] = []
     copier = Copier(store, copy, seen.append)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from table_controller.controller.loop import Step
+from table_controller.controller.loop import DurableStep
 from table_controller.journal.records import STEP, encode_step
 from table_controller.table import events as ev
-from table_controller.table.decisions import Cleared, Deadline
+from table_controller.table.decisions import HoldCleared, Deadline
 from table_controller.uplink.cursor import load_cursor
 from table_controller.uplink.outbox import TAIL, Outbox
-from tests.support.journals import newest, opened
+from tests.support.journals import newest, open_journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,23 +27,23 @@ pytestmark = pytest.mark.realtime  # the journal is read in a thread
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    result = opened(tmp_path / "journal")
+    result = open_journal(tmp_path / "journal")
     yield result
     result.close()
 
 
-def steps(store: Store, count: int, *, quiet: bool = False) -> list[Step]:
+def steps(store: Store, count: int, *, quiet: bool = False) -> list[DurableStep]:
     """Append steps that tell something, or nothing, and return them as followers see them."""
     event = ev.Due("x")
-    decided: list[list[Any]] = [[Deadline("x", 1.0) if quiet else Cleared(n, "floor-1")] for n in range(count)]
+    decided: list[list[Any]] = [[Deadline("x", 1.0) if quiet else HoldCleared(n, "floor-1")] for n in range(count)]
     records = store.append([(STEP, 7_000, 0, store.boot, encode_step(event, each)) for each in decided])
-    return [Step(r.seq, r.wall_ns, event, each, r.head) for r, each in zip(records, decided, strict=True)]
+    return [DurableStep(r.seq, r.wall_ns, event, each, r.head) for r, each in zip(records, decided, strict=True)]
 
 
 async def everything(outbox: Outbox) -> list[Any]:
     """Take until there is nothing more; return the messages."""
     results: list[Any] = []
-    while taken := await outbox.take(20):
+    while taken := await outbox.next_batch(20):
         results += [msgspec.json.decode(out.payload) for out in taken if out.payload is not None]
         outbox.acknowledge(taken[-1].mark)
     return results
@@ -54,7 +54,7 @@ async def test_memory_and_journal_give_the_same_bytes_in_the_order_of_the_record
     await first.open()
     await everything(first)  # up to here, it is told
     for step in steps(store, 10) + steps(store, 3, quiet=True) + steps(store, 5):
-        first.follow(step)
+        first.add_step(step)
     live = await everything(first)
     await second.open()
     read = await everything(second)
@@ -64,11 +64,11 @@ async def test_memory_and_journal_give_the_same_bytes_in_the_order_of_the_record
     assert first.behind == 0
 
 
-async def test_what_falls_out_of_memory_is_read_again_and_nothing_is_told_twice(tmp_path: Path, store: Store) -> None:
+async def test_events_evicted_from_memory_are_read_again_and_nothing_is_published_twice(tmp_path: Path, store: Store) -> None:
     outbox = Outbox(store, tmp_path / "cursor")
     await outbox.open()
     for step in steps(store, TAIL + 200):
-        outbox.follow(step)
+        outbox.add_step(step)
     seqs = [event["seq"] for event in await everything(outbox)]
     assert seqs == list(range(2, newest(store).seq + 1))
 
@@ -78,11 +78,11 @@ async def test_what_was_not_acknowledged_comes_again(tmp_path: Path, store: Stor
     await outbox.open()
     await everything(outbox)
     for step in steps(store, 6):
-        outbox.follow(step)
-    taken = await outbox.take(20)
+        outbox.add_step(step)
+    taken = await outbox.next_batch(20)
     outbox.acknowledge(taken[1].mark)
     outbox.rewind()
-    again = await outbox.take(20)
+    again = await outbox.next_batch(20)
     assert [out.payload for out in again] == [out.payload for out in taken[2:]]
 
 
@@ -91,9 +91,9 @@ async def test_records_that_no_step_announces_are_read_after_a_moment(tmp_path: 
     await outbox.open()
     await everything(outbox)
     store.append([("of the future", 0, 0, store.boot, b"{}")])
-    assert await outbox.take(20) == [], "it may be a step that is about to be announced"
+    assert await outbox.next_batch(20) == [], "it may be a step that is about to be announced"
     async with asyncio.timeout(20):
-        while not (taken := await outbox.take(20)):  # noqa: ASYNC110 - only time makes it due
+        while not (taken := await outbox.next_batch(20)):  # noqa: ASYNC110 - only time makes it due
             await asyncio.sleep(0.05)
     assert b"of the future" in (taken[0].payload or b"")
 
@@ -116,11 +116,11 @@ async def test_the_cursor_outlives_a_restart_and_a_spoilt_or_foreign_one_begins_
         path.write_bytes(spoilt)
         again = Outbox(store, path)
         await again.open()
-        assert again.differs is None
+        assert again.history_difference is None
         assert await everything(again) == whole
 
 
-async def test_a_cursor_beyond_the_end_is_told_until_it_is_acknowledged(tmp_path: Path, store: Store) -> None:
+async def test_a_cursor_beyond_the_end_is_reported_until_it_is_acknowledged(tmp_path: Path, store: Store) -> None:
     path = tmp_path / "cursor"
     outbox = Outbox(store, path)
     await outbox.open()
@@ -130,9 +130,9 @@ async def test_a_cursor_beyond_the_end_is_told_until_it_is_acknowledged(tmp_path
     for _ in range(2):  # not acknowledged, it is told again
         outbox = Outbox(store, path)
         await outbox.open()
-        assert outbox.differs is not None
-        assert "ends with record 2, and 900 was acknowledged" in outbox.differs.text
-        (notice,) = await outbox.take(20)
+        assert outbox.history_difference is not None
+        assert "ends with record 2, and 900 was acknowledged" in outbox.history_difference.text
+        (notice,) = await outbox.next_batch(20)
         assert b"history_differs" in (notice.payload or b"")
         await outbox.save()
     outbox.acknowledge(notice.mark)
@@ -140,7 +140,7 @@ async def test_a_cursor_beyond_the_end_is_told_until_it_is_acknowledged(tmp_path
     await outbox.save()
     outbox = Outbox(store, path)
     await outbox.open()
-    assert outbox.differs is None
+    assert outbox.history_difference is None
 
 
 async def test_a_disk_that_cannot_be_written_leaves_the_cursor_of_before(tmp_path: Path, store: Store) -> None:

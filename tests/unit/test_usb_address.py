@@ -37,13 +37,13 @@ BAD = [
 
 
 @pytest.mark.parametrize("url", BAD)
-async def test_addresses_that_cannot_be_read_say_what_the_form_is(url: str) -> None:
+async def test_an_unreadable_address_is_refused_with_the_expected_form(url: str) -> None:
     with pytest.raises(BadPort, match="usb:VENDOR:PRODUCT:SERIAL or usbip://HOST:PORT/VENDOR:PRODUCT:SERIAL"):
         await open_port(url)
 
 
 @pytest.mark.parametrize("url", ["usb:1209:0001", "usb:1209:0001:", "usbip://127.0.0.1:3240/1209:0001"])
-def test_an_address_without_a_serial_number_says_why_one_is_needed(url: str) -> None:
+def test_an_address_without_a_serial_number_is_refused_with_the_reason(url: str) -> None:
     with pytest.raises(BadPort, match="serial number"):
         parse_usb(url)
 
@@ -51,7 +51,7 @@ def test_an_address_without_a_serial_number_says_why_one_is_needed(url: str) -> 
 @pytest.mark.parametrize(
     "where", ["", "127.0.0.1", ":3240", "host:", "host:x", "host:99999", "host:0", "[::1:1", "a@b:1"]
 )
-def test_servers_that_are_none(where: str) -> None:
+def test_invalid_server_addresses(where: str) -> None:
     with pytest.raises(BadPort, match="HOST:PORT"):
         parse_server(where)
     with pytest.raises(BadPort):

@@ -23,19 +23,19 @@ from firmware_bridge.transport.usb import find_ports
 from firmware_bridge.transport.usbip.descriptors import pack_string, read_configuration
 from simulators.usbip import device as simulated
 from simulators.usbip.device import BULK_IN, BULK_OUT
-from tests.support.beliefs import comes_true
-from tests.support.usb import Echoes, Listener, usb_server
+from tests.support.beliefs import until_true
+from tests.support.usb import BareUsbDevice, TransportListener, usb_server
 from tests.support.usbip_golden import CONFIGURATION_DESCRIPTOR
 
 pytestmark = pytest.mark.realtime
 
 
-async def test_bytes_arrive_whole_and_in_order_whatever_the_packets(seed: int) -> None:
+async def test_bytes_arrive_whole_and_in_order_in_any_packets(seed: int) -> None:
     """Writes shorter and longer than a packet, and of exactly one, two and sixty-four: those end with an empty one."""
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         random = Random(seed)
         sizes = [1, 63, 64, 65, 127, 128, 129, 4095, 4096, 4097, *(random.randint(1, 700) for _ in range(40))]
         down = [random.randbytes(size) for size in sizes]
@@ -43,21 +43,21 @@ async def test_bytes_arrive_whole_and_in_order_whatever_the_packets(seed: int) -
         for to_device, to_host in zip(down, up, strict=True):
             transport.write(to_device)
             end.device.write(to_host)
-        await comes_true(lambda: len(listener.heard) + len(end.heard) == 2 * sum(sizes))
-        assert end.heard == b"".join(down)
-        assert listener.heard == b"".join(up)
+        await until_true(lambda: len(listener.received) + len(end.received) == 2 * sum(sizes))
+        assert end.received == b"".join(down)
+        assert listener.received == b"".join(up)
         assert all(listener.chunks), "an empty packet is no chunk of bytes"
         assert max(map(len, listener.chunks)) == 64
-        await comes_true(lambda: transport.backlog == 0)
+        await until_true(lambda: transport.backlog == 0)
         transport.close()
-        await end.given_back()
+        await end.until_released()
 
 
 async def test_an_unplugged_device_is_lost_once_and_takes_no_more() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         end.device.close()
         cause = await asyncio.wait_for(listener.lost, 5)
         assert isinstance(cause, PortFailed)
@@ -69,21 +69,21 @@ async def test_an_unplugged_device_is_lost_once_and_takes_no_more() -> None:
 
 async def test_a_device_that_is_silent_is_not_lost() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
-        await asyncio.sleep(3.5 * transport_module.LOOK_UP / 1000)  # several reads time out
+        listener = TransportListener(transport)
+        await asyncio.sleep(3.5 * transport_module.TRANSFER_TIMEOUT_MS / 1000)  # several reads time out
         end.device.write(b"still there")
-        await comes_true(lambda: listener.heard == b"still there")
+        await until_true(lambda: listener.received == b"still there")
         assert not listener.lost.done()
         transport.close()
 
 
 async def test_a_device_that_takes_nothing_is_given_up_with_bounded_memory() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         end.device.keep_busy(60)
         most = 0
         for _ in range(200):
@@ -93,35 +93,35 @@ async def test_a_device_that_takes_nothing_is_given_up_with_bounded_memory() -> 
         assert isinstance(cause, PortFailed)
         assert "takes no more" in str(cause)
         assert 0 < most <= MAX_BACKLOG
-        await end.given_back()
+        await end.until_released()
         end.device.close()
 
 
 async def test_bytes_wait_while_a_device_is_busy_and_none_is_lost() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
-        end.device.keep_busy(3.5 * transport_module.LOOK_UP / 1000)
+        listener = TransportListener(transport)
+        end.device.keep_busy(3.5 * transport_module.TRANSFER_TIMEOUT_MS / 1000)
         transport.write(b"a" * 500)
         end.device.write(b"b" * 500)
-        await comes_true(lambda: end.heard == b"a" * 500 and listener.heard == b"b" * 500)
+        await until_true(lambda: end.received == b"a" * 500 and listener.received == b"b" * 500)
         transport.close()
 
 
 async def test_closing_does_not_wait_and_the_device_is_given_back_soon() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
         transport.close()
         transport.close()
         assert end.device.attached, "the loop was not held up until the server knew"
-        await end.given_back()
+        await end.until_released()
 
 
-async def test_who_opens_at_once_again_waits_for_his_own_giving_back() -> None:
+async def test_reopening_at_once_waits_for_the_release_of_the_port() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         for _ in range(5):
             (await open_port(end.port)).close()
         transport = await open_port(end.port)
@@ -132,7 +132,7 @@ async def test_who_opens_at_once_again_waits_for_his_own_giving_back() -> None:
 
 async def test_what_was_meant_for_an_earlier_host_is_dropped() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         real = end.device.attach
 
         def attach() -> None:
@@ -141,28 +141,28 @@ async def test_what_was_meant_for_an_earlier_host_is_dropped() -> None:
 
         end.device.attach = attach  # type: ignore[method-assign]
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         assert end.device.backlog == 0
         end.device.write(b"new")
-        await comes_true(lambda: listener.heard)
-        assert listener.heard == b"new"
+        await until_true(lambda: listener.received)
+        assert listener.received == b"new"
         transport.close()
 
 
 async def test_a_device_that_never_falls_silent_is_opened_nevertheless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport_module, "DRAIN", 0.1)
+    monkeypatch.setattr(transport_module, "DRAIN_LIMIT_S", 0.1)
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         talking = asyncio.create_task(_talk(end))
         transport = await open_port(end.port)
-        listener = Listener(transport)
-        await comes_true(lambda: len(listener.chunks) > 10)
+        listener = TransportListener(transport)
+        await until_true(lambda: len(listener.chunks) > 10)
         talking.cancel()
         transport.close()
-        await end.given_back()
+        await end.until_released()
 
 
-async def _talk(end: Echoes) -> None:
+async def _talk(end: BareUsbDevice) -> None:
     while True:
         end.device.write(b"blah")
         await asyncio.sleep(0.001)
@@ -170,7 +170,7 @@ async def _talk(end: Echoes) -> None:
 
 async def test_a_cancelled_open_gives_the_device_back() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         real = end.device.attach
 
         def attach() -> None:
@@ -184,7 +184,7 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
         assert end.device.attached
         end.device.attach = real  # type: ignore[method-assign]
         (await open_port(end.port)).close()  # waits until the cancelled one has given the device back
-        await end.given_back()
+        await end.until_released()
 
 
 async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,9 +198,9 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
 
     monkeypatch.setattr(transport_module, "_drain", drain)
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         first = asyncio.create_task(open_port(end.port))
-        await comes_true(reached.is_set)  # it is attached for a moment before, too, when its descriptors are read
+        await until_true(reached.is_set)  # it is attached for a moment before, too, when its descriptors are read
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
             await first
@@ -214,12 +214,12 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
         ends.set()
         (await third).close()
         assert second.cancelled()
-        await end.given_back()
+        await end.until_released()
 
 
 async def test_an_open_that_was_cancelled_before_it_began_touches_no_device() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         attached: list[bool] = []
         end.device.attach = lambda: attached.append(True)  # type: ignore[method-assign]
         hold = transport_module._Claim(transport_module.parse_usb(end.port))
@@ -249,54 +249,54 @@ print("left")
 @pytest.mark.parametrize("how", ["closed", "not closed"])
 async def test_a_program_that_ends_gives_its_port_back_before_pyusb_does(how: str) -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         command = [sys.executable, "-W", "always", "-c", LEAVES, end.port, how]
         done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=30)
         assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
-        await end.given_back()
+        await end.until_released()
 
 
 @pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
 async def test_a_stall_is_cleared_once_and_then_is_a_failure(endpoint: int) -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         end.device.stall(endpoint)
         transport.write(b"perhaps lost")
-        await comes_true(lambda: endpoint not in end.device.halted)
+        await until_true(lambda: endpoint not in end.device.halted)
         end.device.write(b"up")
         transport.write(b"down")
-        await comes_true(lambda: listener.heard == b"up" and end.heard.endswith(b"down"))
+        await until_true(lambda: listener.received == b"up" and end.received.endswith(b"down"))
         end.device.stall(endpoint, 2)
         transport.write(b"lost")
         transport.write(b"lost")
         cause = await asyncio.wait_for(listener.lost, 5)
         assert isinstance(cause, PortFailed)
         assert "stalls again at once" in str(cause)
-        await end.given_back()
+        await end.until_released()
 
 
 @pytest.mark.parametrize("endpoint", [BULK_IN, BULK_OUT])
 async def test_a_stall_that_an_earlier_host_left_behind_is_cleared(endpoint: int) -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         end.device.stall(endpoint)
         transport = await open_port(end.port)
-        listener = Listener(transport)
+        listener = TransportListener(transport)
         transport.write(b"perhaps lost")
-        await comes_true(lambda: not end.device.halted)
+        await until_true(lambda: not end.device.halted)
         end.device.write(b"up")
         transport.write(b"down")
-        await comes_true(lambda: listener.heard == b"up" and end.heard.endswith(b"down"))
+        await until_true(lambda: listener.received == b"up" and end.received.endswith(b"down"))
         assert not listener.lost.done()
         transport.close()
 
 
-async def test_ports_that_cannot_be_opened_say_why() -> None:
+async def test_ports_that_cannot_be_opened_give_the_reason() -> None:
     async with usb_server() as server:
-        Echoes(server, "SN-1")
-        Echoes(server, "SN-2")
+        BareUsbDevice(server, "SN-1")
+        BareUsbDevice(server, "SN-2")
         at = f"usbip://127.0.0.1:{server.number}"
         with pytest.raises(PortMissing, match="serial numbers SN-1, SN-2"):
             await open_port(f"{at}/1209:0001:SN-3")
@@ -315,16 +315,16 @@ async def test_a_device_without_a_bulk_pair_is_none_of_ours(monkeypatch: pytest.
         with monkeypatch.context() as patch:
             patch.setattr(simulated, name, value)
             async with usb_server() as server:
-                end = Echoes(server)
+                end = BareUsbDevice(server)
                 with pytest.raises(BadPort, match="not a pitbox device"):
                     await open_port(end.port)
-                await end.given_back()
+                await end.until_released()
 
 
 async def test_the_list_of_ports_disturbs_nobody() -> None:
     async with usb_server() as server:
         assert await asyncio.to_thread(find_ports, ("127.0.0.1", server.number)) == []
-        ends = [Echoes(server, serial) for serial in ("SN-2", "SN-1")]
+        ends = [BareUsbDevice(server, serial) for serial in ("SN-2", "SN-1")]
         held = await open_port(ends[0].port)
         result = await asyncio.to_thread(find_ports, ("127.0.0.1", server.number))
         assert result == sorted(end.port for end in ends)
@@ -338,7 +338,7 @@ async def test_the_list_of_ports_disturbs_nobody() -> None:
 # --- libusb ------------------------------------------------------------------------------------------------
 
 
-async def test_a_computer_where_libusb_does_not_start_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_libusb_that_does_not_start_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     import libusb_package
 
     monkeypatch.setattr(libusb_package, "get_libusb1_backend", lambda: None)
@@ -407,7 +407,7 @@ def _configuration() -> Any:
         (0, errno.EIO, PortFailed, "claimed"),
     ],
 )
-async def test_what_libusb_says_becomes_a_sentence(
+async def test_libusb_errors_become_clear_sentences(
     monkeypatch: pytest.MonkeyPatch, opening: int, claiming: int, kind: type[Exception], words: str
 ) -> None:
     monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(opening, claiming))
@@ -417,7 +417,7 @@ async def test_what_libusb_says_becomes_a_sentence(
 
 
 @pytest.mark.parametrize("serial", ["SN-1\x1b[2J", "", "\N{SNOWMAN}", "a\nb"])
-async def test_a_serial_number_that_a_terminal_would_obey_is_none(monkeypatch: pytest.MonkeyPatch, serial: str) -> None:
+async def test_a_serial_number_with_terminal_control_characters_is_refused(monkeypatch: pytest.MonkeyPatch, serial: str) -> None:
     monkeypatch.setattr(transport_module, "_backend", lambda _: Denied(0, 0, serial))
     with pytest.raises(PortMissing, match="one that cannot be read") as missing:
         await open_port("usb:1209:0001:SN-1")

@@ -16,11 +16,11 @@ from firmware_bridge.transport.ports import open_port
 from firmware_bridge.transport.usb import find_ports
 from firmware_bridge.transport.usbip import connection
 from firmware_bridge.transport.usbip.backend import UsbIpBackend
-from firmware_bridge.transport.usbip.connection import Connection, list_devices
-from firmware_bridge.transport.usbip.packets import Exported, read_device
+from firmware_bridge.transport.usbip.connection import UsbIpConnection, list_devices
+from firmware_bridge.transport.usbip.packets import ExportedDevice, read_device
 from tests.support import usbip_golden as golden
-from tests.support.beliefs import comes_true
-from tests.support.usb import Echoes, usb_server
+from tests.support.beliefs import until_true
+from tests.support.usb import BareUsbDevice, usb_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -34,7 +34,7 @@ HANG = b"hang"
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that does not answer is waited for, but not for seconds."""
-    monkeypatch.setattr(connection, "PATIENCE", 0.3)
+    monkeypatch.setattr(connection, "SERVER_TIMEOUT_S", 0.3)
 
 
 @asynccontextmanager
@@ -110,7 +110,7 @@ WRONG_LISTS = {
 
 
 @pytest.mark.parametrize("reply", list(WRONG_LISTS))
-async def test_a_list_that_is_none_is_a_coded_error(reply: str) -> None:
+async def test_an_invalid_list_is_a_coded_error(reply: str) -> None:
     async with scripted(golden.REQ_DEVLIST, WRONG_LISTS[reply]) as port:
         error = await raises(errno.EPROTO, list_devices, "127.0.0.1", port)
         assert f"127.0.0.1:{port}" in str(error)
@@ -150,7 +150,7 @@ async def test_a_server_that_drips_is_given_up_too() -> None:
     await asyncio.sleep(0.1)  # the dripping ends by itself
 
 
-async def test_nobody_there() -> None:
+async def test_an_unreachable_server() -> None:
     async with usb_server() as server:
         port = server.number
     error = await raises(errno.ENODEV, list_devices, "127.0.0.1", port)
@@ -177,23 +177,23 @@ async def test_nobody_there() -> None:
 )
 async def test_an_import_that_is_refused(reply: bytes, number: int) -> None:
     async with scripted(golden.REQ_IMPORT, reply) as port:
-        await raises(number, Connection, "127.0.0.1", port, DEVICE)
+        await raises(number, UsbIpConnection, "127.0.0.1", port, DEVICE)
 
 
 # --- transfers -----------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
-async def imported(*steps: bytes) -> AsyncIterator[Connection]:
+async def imported(*steps: bytes) -> AsyncIterator[UsbIpConnection]:
     async with scripted(golden.REQ_IMPORT, golden.REP_IMPORT, *steps) as port:
-        device = await asyncio.to_thread(Connection, "127.0.0.1", port, DEVICE)
+        device = await asyncio.to_thread(UsbIpConnection, "127.0.0.1", port, DEVICE)
         try:
             yield device
         finally:
             await asyncio.to_thread(device.close)
 
 
-def _after(number: int, device: Connection) -> Connection:
+def _after(number: int, device: UsbIpConnection) -> UsbIpConnection:
     """Let the next transfer have the number that its golden packet has."""
     device._seqnum = number - 1
     return device
@@ -221,7 +221,7 @@ async def test_an_end_that_crosses_the_taking_back_is_not_lost() -> None:
         assert await asyncio.to_thread(_after(3, device).read, 0x81, 64, 20) == b"ok"
 
 
-async def test_a_stall_and_an_unplugged_device_are_told_apart_from_a_timeout() -> None:
+async def test_a_stall_and_an_unplugged_device_are_distinguished_from_a_timeout() -> None:
     async with imported(golden.SUBMIT_IN, golden.RET_STALL) as device:
         await raises(errno.EPIPE, _after(3, device).read, 0x81, 64, 1000)
     async with imported(golden.SUBMIT_IN, golden.RET_UNPLUGGED) as device:
@@ -285,7 +285,7 @@ async def test_a_server_that_takes_nothing_is_not_waited_for_without_end() -> No
 
     ended = asyncio.Event()
     server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=1024)
-    device = await asyncio.to_thread(Connection, "127.0.0.1", server.sockets[0].getsockname()[1], DEVICE)
+    device = await asyncio.to_thread(UsbIpConnection, "127.0.0.1", server.sockets[0].getsockname()[1], DEVICE)
     error = await raises(errno.ENODEV, device.write, 0x01, bytes(64 * 1024 * 1024), 0)
     assert "accepts no more data" in str(error)
     await asyncio.to_thread(device.close)
@@ -294,10 +294,10 @@ async def test_a_server_that_takes_nothing_is_not_waited_for_without_end() -> No
     await asyncio.sleep(0.05)
 
 
-async def test_closing_releases_whoever_waits() -> None:
+async def test_closing_releases_every_waiting_caller() -> None:
     async with imported(golden.SUBMIT_IN, HANG) as device:
         waiting = asyncio.create_task(asyncio.to_thread(_after(3, device).read, 0x81, 64, 0))
-        await comes_true(lambda: device._waiting)
+        await until_true(lambda: device._waiting)
         await asyncio.to_thread(device.close)
         with pytest.raises(usb.core.USBError, match="was closed"):
             await waiting
@@ -308,7 +308,7 @@ async def test_closing_releases_whoever_waits() -> None:
 
 async def test_finding_a_device_needs_no_import_and_sees_held_ones() -> None:
     async with usb_server() as server:
-        ends = [Echoes(server, serial) for serial in ("SN-1", "SN-2")]
+        ends = [BareUsbDevice(server, serial) for serial in ("SN-1", "SN-2")]
         held = await open_port(ends[0].port)
         backend = UsbIpBackend("127.0.0.1", server.number)
 
@@ -319,12 +319,12 @@ async def test_finding_a_device_needs_no_import_and_sees_held_ones() -> None:
         assert await asyncio.to_thread(look) == [("SN-1", 1, 2), ("SN-2", 1, 3)]
         assert not ends[1].device.attached
         held.close()
-        await ends[0].given_back()
+        await ends[0].until_released()
 
 
 async def test_pyusb_reads_all_descriptors_and_gives_the_device_back() -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         backend = UsbIpBackend("127.0.0.1", server.number)
 
         def look() -> tuple[str, bool, int]:
@@ -343,14 +343,14 @@ async def test_pyusb_reads_all_descriptors_and_gives_the_device_back() -> None:
         assert "ENDPOINT 0x1: Bulk OUT" in text
         assert "SN-1" in text
         assert (driver, number) == (False, 2)
-        await end.given_back()
+        await end.until_released()
 
 
-async def test_a_server_that_tells_no_serial_numbers_is_asked_device_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_lists_no_serial_numbers_is_queried_device_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stock server's paths hold none. Of a device that somebody has imported, nothing more can be learned."""
-    monkeypatch.setattr(Exported, "serial", property(lambda _: None))
+    monkeypatch.setattr(ExportedDevice, "serial", property(lambda _: None))
     async with usb_server() as server:
-        ends = [Echoes(server, serial) for serial in ("SN-1", "SN-2")]
+        ends = [BareUsbDevice(server, serial) for serial in ("SN-1", "SN-2")]
         first = await open_port(ends[0].port)
         assert ends[0].device.attached
         second = await open_port(ends[1].port)
@@ -360,15 +360,15 @@ async def test_a_server_that_tells_no_serial_numbers_is_asked_device_by_device(m
         first.close()
         second.close()
         for end in ends:
-            await end.given_back()
+            await end.until_released()
 
 
 @pytest.mark.parametrize("broken", [b"", b"\x09\x02\x20\x00", bytes(32)])
 async def test_a_device_that_describes_itself_wrongly_is_a_failed_port(broken: bytes) -> None:
     async with usb_server() as server:
-        end = Echoes(server)
+        end = BareUsbDevice(server)
         real = end.device._descriptor
         end.device._descriptor = lambda kind, index: broken if kind == 2 else real(kind, index)  # type: ignore[method-assign]
         with pytest.raises(PortFailed, match="describes itself wrongly"):
             await open_port(end.port)
-        await end.given_back()
+        await end.until_released()

@@ -14,8 +14,8 @@ import pytest
 from simulators.usbip.device import BULK_IN, BULK_OUT
 from simulators.usbip.server import MAX_TRANSFER, MAX_WAITING
 from tests.support import usbip_golden as golden
-from tests.support.beliefs import comes_true
-from tests.support.usb import Echoes, usb_server
+from tests.support.beliefs import until_true
+from tests.support.usb import BareUsbDevice, usb_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -75,9 +75,9 @@ async def client(server: UsbIpServer, *, imported: bool = False) -> AsyncIterato
 
 
 @asynccontextmanager
-async def imported() -> AsyncIterator[tuple[Echoes, Client]]:
+async def imported() -> AsyncIterator[tuple[BareUsbDevice, Client]]:
     async with usb_server() as server:
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         async with client(server, imported=True) as c:
             yield end, c
 
@@ -107,7 +107,7 @@ async def test_the_list() -> None:
         async with client(server) as c:
             c.send(golden.REQ_DEVLIST)
             assert await c.ended() == golden.REP_NO_DEVICES
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         async with client(server) as c:
             c.send(golden.REQ_DEVLIST)
             assert await c.ended() == golden.REP_DEVLIST
@@ -119,7 +119,7 @@ async def test_the_list() -> None:
 
 async def test_a_request_in_single_bytes_is_the_same_request() -> None:
     async with usb_server() as server:
-        Echoes(server, golden.SERIAL)
+        BareUsbDevice(server, golden.SERIAL)
         async with client(server) as c:
             for at in range(len(golden.REQ_IMPORT)):
                 c.send(golden.REQ_IMPORT[at : at + 1])
@@ -129,7 +129,7 @@ async def test_a_request_in_single_bytes_is_the_same_request() -> None:
 
 async def test_a_device_is_imported_by_one_client_at_a_time_and_stays_in_the_list() -> None:
     async with usb_server() as server:
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         async with client(server, imported=True):
             async with client(server) as other:
                 other.send(golden.REQ_IMPORT)
@@ -137,7 +137,7 @@ async def test_a_device_is_imported_by_one_client_at_a_time_and_stays_in_the_lis
             async with client(server) as other:
                 other.send(golden.REQ_DEVLIST)
                 assert await other.ended() == golden.REP_DEVLIST
-        await end.given_back()
+        await end.until_released()
         async with client(server, imported=True):
             assert end.device.attached
         end.device.close()
@@ -152,9 +152,9 @@ async def test_transfers() -> None:
         await c.expect(golden.RET_DEVICE_DESCRIPTOR)
         c.send(golden.SUBMIT_OUT)
         await c.expect(golden.RET_OUT)
-        assert end.heard == b"abc"
+        assert end.received == b"abc"
         c.send(golden.SUBMIT_IN)
-        await comes_true(lambda: end.device._reads)
+        await until_true(lambda: end.device._reads)
         end.device.write(b"ok")
         await c.expect(golden.RET_IN)
 
@@ -173,7 +173,7 @@ async def test_a_transfer_that_waits_can_be_taken_back_and_one_that_ended_cannot
 async def test_unplugging_ends_what_waits_and_then_the_connection() -> None:
     async with imported() as (end, c):
         c.send(golden.SUBMIT_IN)
-        await comes_true(lambda: end.device._reads)
+        await until_true(lambda: end.device._reads)
         end.device.close()
         assert await c.ended() == golden.RET_UNPLUGGED
 
@@ -181,7 +181,7 @@ async def test_unplugging_ends_what_waits_and_then_the_connection() -> None:
 async def test_a_stalled_endpoint_stays_so_until_it_is_cleared() -> None:
     async with imported() as (end, c):
         c.send(golden.SUBMIT_IN)
-        await comes_true(lambda: end.device._reads)
+        await until_true(lambda: end.device._reads)
         end.device.stall(BULK_IN)
         await c.expect(golden.RET_STALL)
         c.send(golden.SUBMIT_IN)
@@ -290,11 +290,11 @@ def changed(wire: bytes, at: int, value: str) -> bytes:
         changed(golden.REQ_IMPORT, 8, "ff" * 32),
     ],
 )
-async def test_whoever_does_not_speak_the_protocol_is_cut_off(
+async def test_a_client_that_breaks_the_protocol_is_disconnected(
     request_: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with usb_server() as server:
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         async with client(server) as c:
             c.send(request_)
             assert await c.ended() == b""
@@ -307,7 +307,7 @@ async def test_whoever_does_not_speak_the_protocol_is_cut_off(
 @pytest.mark.parametrize("cut_at", [1, 7, 8, 39])
 async def test_a_request_that_breaks_off_leaves_nothing_behind(cut_at: int) -> None:
     async with usb_server() as server:
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         async with client(server) as c:
             c.send(golden.REQ_IMPORT[:cut_at])
             c.end()
@@ -343,8 +343,8 @@ async def test_a_client_that_vanishes_in_the_middle_of_a_transfer_frees_the_devi
     async with imported() as (end, c):
         c.send(golden.SUBMIT_IN + golden.SUBMIT_OUT[:-1])
         await c.close()
-        await end.given_back()
-        assert end.heard == b""
+        await end.until_released()
+        assert end.received == b""
         end.device.write(b"nobody hears this")
         assert end.device.backlog == 0
 
@@ -354,10 +354,10 @@ async def test_transfers_without_end_are_bounded() -> None:
         for at in range(MAX_WAITING + 1):
             c.send(submit(at + 1, 1, 1, 64))
         assert await c.ended() == b""
-        await end.given_back()
+        await end.until_released()
 
 
-async def test_a_client_that_takes_no_answers_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_client_that_reads_no_replies_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
     async with imported() as (end, c):
         reading = c._reader._transport  # type: ignore[attr-defined]
         reading.pause_reading()
@@ -367,14 +367,14 @@ async def test_a_client_that_takes_no_answers_is_cut_off(caplog: pytest.LogCaptu
             await asyncio.sleep(0)
             if not end.device.attached:
                 break
-        await end.given_back()
+        await end.until_released()
         assert "does not read its answers" in caplog.text
 
 
 async def test_random_bytes_never_hurt(seed: int) -> None:
     random = Random(seed)
     async with usb_server() as server:
-        end = Echoes(server, golden.SERIAL)
+        end = BareUsbDevice(server, golden.SERIAL)
         for turn in range(60):
             async with client(server, imported=turn % 2 == 0) as c:
                 good = bytearray(random.choice([golden.SUBMIT_IN, golden.SUBMIT_OUT, golden.UNLINK, golden.REQ_IMPORT]))
@@ -383,7 +383,7 @@ async def test_random_bytes_never_hurt(seed: int) -> None:
                 c.send(bytes(good) + random.randbytes(random.randint(0, 100)))
                 c.end()
                 await c.ended()
-            await end.given_back()
+            await end.until_released()
         async with client(server) as c:
             c.send(golden.REQ_DEVLIST)
             assert await c.ended() == golden.REP_DEVLIST

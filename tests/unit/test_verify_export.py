@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simulators.house.disk import Disk
-from table_controller.journal.export import Manifest, export, write
-from tests.support.audited import GAMES, PROGRESSIVE, Recorded
+from table_controller.journal.export import ExportManifest, export, write_export
+from tests.support.audited import GAMES, PROGRESSIVE, RecordedTable
 from tests.support.core import WILD_PROGRESSIVE
-from tests.support.counts import many
-from tests.support.forgeries import FORGERIES, Export, Forgery
+from tests.support.counts import count_cases
+from tests.support.forgeries import FORGERIES, ForgedExport, Forgery
 from tests.support.journals import quick_folder
-from tests.support.power_cuts import CutHouse, aim, choices_of, new_decks
-from tests.support.prefixes import Run
+from tests.support.power_cuts import PowerCutTable, cut_at_random_point, choices_of, new_decks
+from tests.support.prefixes import RecordedRun
 from tools import verify_export
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def played() -> Iterator[dict[str, Path]]:
     """An export for every game: rounds, a short deck, a void round, hits, a correction, a kill, a restart."""
     with quick_folder() as folder:
         for game in GAMES:
-            export(Recorded(folder / game, game).day().folder, folder / f"{game}.export")
+            export(RecordedTable(folder / game, game).play_everything().folder, folder / f"{game}.export")
         yield {game: folder / f"{game}.export" for game in GAMES}
 
 
@@ -60,7 +60,7 @@ def verdict(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tu
 
 
 @pytest.mark.parametrize("game", list(GAMES))
-def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
+def test_an_export_of_played_rounds_verifies(played: dict[str, Path], game: str) -> None:
     done = alone(str(played[game]))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert done.stdout.endswith("everything holds\n")
@@ -77,7 +77,7 @@ def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
     if game == "face_up_pai_gow":  # the documented example, but for its head
         page = (VERIFIER.parent.parent / "docs" / "journal.md").read_text("utf-8")
         assert re.sub(r"head [0-9a-f]{64}", "head …", done.stdout) in page
-    head = Export(played[game]).manifest["head_after"]
+    head = ForgedExport(played[game]).manifest["head_after"]
     assert alone(str(played[game]), "--against", head).returncode == 0
     other = alone(str(played[game]), "--against", "ab" * 32)
     assert (other.returncode, "cut short or rewritten" in other.stdout) == (1, True)
@@ -87,12 +87,12 @@ def test_what_was_played_holds(played: dict[str, Path], game: str) -> None:
 def test_every_forgery_is_found_at_its_record(
     played: dict[str, Path], forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    export_ = Export(played["face_up_pai_gow"])
+    export_ = ForgedExport(played["face_up_pai_gow"])
     place = forgery.change(export_)
-    folder = export_.write(tmp_path / "forged", anew=forgery.anew)
+    folder = export_.write(tmp_path / "forged", rechain=forgery.rechain)
     code, output = verdict(folder, capsys)
     assert code == 1, output
-    assert forgery.says in output, output
+    assert forgery.finding in output, output
     if place is not None:
         assert f"record {place + 1}: " in output, (place + 1, output)
 
@@ -100,30 +100,30 @@ def test_every_forgery_is_found_at_its_record(
 def test_only_a_head_that_left_the_box_sees_a_chain_made_anew(
     played: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forged = Export(played["face_up_pai_gow"])
+    forged = ForgedExport(played["face_up_pai_gow"])
     published = forged.manifest["head_after"]
-    forged.told(forged.event("NoMoreBets"))["who"]["credential"] = "D2"
-    folder = forged.write(tmp_path / "forged", anew=True)
+    forged.step_event(forged.event("NoMoreBets"))["who"]["credential"] = "D2"
+    folder = forged.write(tmp_path / "forged", rechain=True)
     assert verdict(folder, capsys)[0] == 0
     code, output = verdict(folder, capsys, "--against", published)
     assert (code, "rewritten" in output) == (1, True)
 
 
-def test_a_part_is_checked_as_far_as_it_can_be_and_says_so(
+def test_a_partial_export_is_checked_as_far_as_possible_and_marked_as_partial(
     played: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    part = Export(played["dj_wild"])
+    part = ForgedExport(played["dj_wild"])
     part.manifest |= {"first": 101, "head_before": part.records[99]["head"]}
     part.records = part.records[100:]
-    folder = part.write(tmp_path / "part", anew=True)
+    folder = part.write(tmp_path / "part", rechain=True)
     code, output = verdict(folder, capsys)
     assert code == 0
     assert "not judged: commands, permits, cards and money" in output
     part.records[7]["content"] = {}
-    assert verdict(part.write(tmp_path / "part", anew=False), capsys)[0] == 1
+    assert verdict(part.write(tmp_path / "part", rechain=False), capsys)[0] == 1
 
 
-def test_what_is_no_export_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_export_is_reported(tmp_path: Path) -> None:
     done = alone(str(tmp_path))
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     (tmp_path / "manifest.json").write_text("[]")
@@ -131,10 +131,10 @@ def test_what_is_no_export_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("game", [*GAMES, "dj_wild progressive"])
-def test_runs_with_mishaps_hold(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exports_of_runs_with_mishaps_verify(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of chosen seeds: in some others the ideal shoe of these runs tells of its stub twice, which no order covers."""
     name, more = game.partition(" ")[::2]
-    run = Run(name, 3, 5, **(WILD_PROGRESSIVE if more else {}))
+    run = RecordedRun(name, 3, 5, **(WILD_PROGRESSIVE if more else {}))
     code, output = verdict(_exported(run.disk.records, tmp_path / "e"), capsys)
     assert code == 0, (run.name, output)
 
@@ -142,21 +142,21 @@ def test_runs_with_mishaps_hold(game: str, tmp_path: Path, capsys: pytest.Captur
 async def _played_dark(game: str, seed: int, cuts: int, points: int | None = None) -> list[Record]:
     """Play a simulated table over its wires while its box loses power so often; return what is on the disk."""
     rng = Random(seed)
-    house = CutHouse(game, seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices_of(game, seed))
+    house = PowerCutTable(game, seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices_of(game, seed))
     bets = (1, 2, 4) if game == "face_up_pai_gow" else ()
     try:
         await house.open("blue", "red")
         await house.round(bets)
         for _ in range(cuts):
-            while not house.dark:
-                aim(house, rng)
+            while not house.is_box_down:
+                cut_at_random_point(house, rng)
                 if points is not None:
                     house.mains.cut_at, house.disk.cut_at = None, house.disk.points + points
                 await house.round(bets)
                 await new_decks(house)
             house.disk.cut_at = house.mains.cut_at = None
             await house.power_up()
-            await house.rest()
+            await house.until_quiescent()
             await new_decks(house)
         await house.round(bets)
         return list(house.disk.records)
@@ -165,7 +165,7 @@ async def _played_dark(game: str, seed: int, cuts: int, points: int | None = Non
 
 
 @pytest.mark.parametrize("game", list(GAMES))
-async def test_a_table_on_its_wires_that_loses_power_holds(
+async def test_the_export_of_a_simulated_table_that_loses_power_verifies(
     game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Simulated machines, real drivers, the real controller; the power goes in the middle of a round."""
@@ -177,10 +177,10 @@ async def test_a_table_on_its_wires_that_loses_power_holds(
 
 @pytest.mark.proof
 @pytest.mark.parametrize("game", list(GAMES))
-async def test_many_tables_that_lose_power_hold(
+async def test_exports_of_many_tables_that_lose_power_verify(
     seed: int, game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for table in range(seed, seed + many(4)):
+    for table in range(seed, seed + count_cases(4)):
         records = await _played_dark(game, table, 8)
         code, output = verdict(_exported(records, tmp_path / f"{table}"), capsys)
         assert code == 0, (table, output)
@@ -188,7 +188,7 @@ async def test_many_tables_that_lose_power_hold(
 
 def _exported(records: list[Record], folder: Path) -> Path:
     journal = json.loads(records[0].body)["journal"]
-    write(Manifest(first=1, head_before="00" * 32, journal=journal), records, folder)
+    write_export(ExportManifest(first=1, head_before="00" * 32, journal=journal), records, folder)
     return folder
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulators.device_clock import DeviceClock, Timer
+from simulators.device_clock import DeviceClock, DeviceTimer
 from simulators.virtual_time import VirtualLoop
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_what_comes_before_or_at_the_same_instant_is_called_in_its_turn() -> Non
     assert passed == 1, "only the last card had nobody before it"
 
 
-def test_who_is_told_inside_a_callback_is_called_before_time_passes() -> None:
+def test_a_callback_scheduled_inside_a_callback_runs_before_time_passes() -> None:
     async def main(log: Log) -> None:
         loop = asyncio.get_running_loop()
         clock = DeviceClock()
@@ -120,7 +120,7 @@ def test_cancelled_timers_of_the_loop_and_of_the_machine_hold_nobody_up() -> Non
     async def main(log: Log) -> None:
         loop = asyncio.get_running_loop()
         clock = DeviceClock()
-        timer, own = loop.call_at(0.375, log.append, ("never", 0.0)), list[Timer]()
+        timer, own = loop.call_at(0.375, log.append, ("never", 0.0)), list[DeviceTimer]()
 
         def cancel() -> None:
             timer.cancel()
@@ -152,7 +152,7 @@ def test_power_that_goes_inside_a_callback_ends_what_was_to_come() -> None:
     assert _both(main) == ([("power", 0.75)], 1)
 
 
-def test_a_callback_that_fails_is_told_of_and_the_machine_goes_on() -> None:
+def test_a_callback_that_fails_is_reported_and_the_machine_goes_on() -> None:
     async def main(log: Log) -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, reported: log.append((repr(reported["exception"]), loop.time())))
@@ -202,13 +202,13 @@ async def test_while_somebody_waits_for_a_file_the_loop_looks_at_it_before_time_
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_machines_people_and_timers_do_the_order_is_the_same(seed: int) -> None:
+def test_any_mix_of_machines_people_and_timers_keeps_the_order(seed: int) -> None:
     """Instants lie on a coarse grid, so that many are equal, and some are closer together than the loop can tell."""
 
     async def main(log: Log) -> None:
         rng, loop = Random(seed), asyncio.get_running_loop()
         clocks = [DeviceClock(), DeviceClock(speed=2.0), DeviceClock()]
-        timers: list[Timer] = []
+        timers: list[DeviceTimer] = []
 
         def later() -> float:
             return rng.randrange(12) / 16 + rng.choice([0.0, 0.0, 4e-10, 3e-9])
@@ -226,7 +226,7 @@ def test_whatever_machines_people_and_timers_do_the_order_is_the_same(seed: int)
                 case 1:
                     loop.call_later(later(), act, "later")
                 case 2:
-                    rng.choice(timers or [Timer(0.0, 0, None, ())]).cancel()
+                    rng.choice(timers or [DeviceTimer(0.0, 0, None, ())]).cancel()
                 case 3:
                     clocks[2].stop()
 

@@ -9,7 +9,7 @@ import pytest
 
 from devices.button import messages as button
 from devices.button import state as button_state
-from devices.report import LinkDown, LinkUp, Misread, Reported
+from devices.report import LinkDown, LinkUp, OutcomeLost, Reported
 from devices.rng import messages as rng
 from devices.rng import state as rng_state
 from devices.service import Service
@@ -24,7 +24,7 @@ HELLO: Final = DeviceHello("shaker", "SN1", "PB-D3", "1", bytes(32), [], 1, byte
 FLAT: Final = [True] * 3
 
 
-def told(inventory: Any) -> Reported:
+def reported(inventory: Any) -> Reported:
     return Reported(HELLO, Report(1, 0, 0, []), inventory)
 
 
@@ -59,32 +59,32 @@ def follow(view: shaker_state.ShakerView, words: list[Any]) -> shaker_state.Shak
     """Fold words as the driver does; fail if an honest one is held against the device."""
     for word in words:
         event = word.inventory if isinstance(word, Reported) else word
-        assert shaker_state.contradiction(view, event) is None, word
+        assert shaker_state.find_contradiction(view, event) is None, word
         view = shaker_state.fold(view, word)
     return view
 
 
-def test_honest_words_are_never_held_against_a_shaker_whenever_its_report_is_read() -> None:
+def test_consistent_events_never_fault_a_shaker_whenever_its_report_is_read() -> None:
     """A report is told first, although events that were sent before it wait behind it; each way there is."""
     for reported_at in range(len(LIFE)):
         for received_from in range(reported_at + 1):
             connected = shaker_state.fold(shaker_state.ShakerView(), LinkUp(HELLO))
             held = [event for event, _ in LIFE[received_from:]]
-            view = follow(connected, [told(LIFE[reported_at][1]), *held])
+            view = follow(connected, [reported(LIFE[reported_at][1]), *held])
             assert (view.roll, view.values, view.no_roll) == (6, None, shaker.Reason.TOO_FEW_SHAKES)
             assert (view.state, view.lid_on) == (shaker.State.RESTING, False)
 
 
-def test_a_report_that_is_told_late_unlearns_no_end_and_is_not_held_against_a_shaker() -> None:
+def test_a_late_report_erases_no_result_and_does_not_fault_a_shaker() -> None:
     """Its answer may be older than events that were already told."""
     for read_at in range(len(LIFE)):
         for reported_at_ in range(read_at, len(LIFE)):
             words = [event for event, _ in LIFE[: reported_at_ + 1]]
             view = follow(shaker_state.ShakerView(connected=True), words)
-            after = follow(view, [told(LIFE[read_at][1]), *(event for event, _ in LIFE[reported_at_ + 1 :])])
+            after = follow(view, [reported(LIFE[read_at][1]), *(event for event, _ in LIFE[reported_at_ + 1 :])])
             assert (after.roll, after.no_roll) == (6, shaker.Reason.TOO_FEW_SHAKES) or reported_at_ == len(LIFE) - 1
             if LIFE[read_at][1].roll == view.roll and view.values is not None:
-                assert shaker_state.fold(view, told(LIFE[read_at][1])).values == view.values
+                assert shaker_state.fold(view, reported(LIFE[read_at][1])).values == view.values
 
 
 READ: Final = shaker_state.ShakerView(connected=True, roll=5, values=(1, 2, 3))
@@ -110,8 +110,8 @@ OPEN: Final = shaker_state.ShakerView(connected=True, roll=5, state=shaker.State
                               [shaker.DieSeen(6, 0, 220)])),
     ],
 )  # fmt: skip
-def test_what_a_shaker_cannot_say(view: shaker_state.ShakerView, event: Any) -> None:
-    assert shaker_state.contradiction(view, event)
+def test_events_that_contradict_a_shakers_state(view: shaker_state.ShakerView, event: Any) -> None:
+    assert shaker_state.find_contradiction(view, event)
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_what_a_shaker_cannot_say(view: shaker_state.ShakerView, event: Any) -> 
         (OPEN, shaker.Reading(5, 3, [1, 2, 3], FLAT)),
     ],
 )
-def test_what_a_shaker_may_say(view: shaker_state.ShakerView, event: Any) -> None:
-    assert shaker_state.contradiction(view, event) is None
+def test_events_that_agree_with_a_shakers_state(view: shaker_state.ShakerView, event: Any) -> None:
+    assert shaker_state.find_contradiction(view, event) is None
 
 
 # --- the generator ---------------------------------------------------------------------------------------------------
@@ -144,14 +144,14 @@ DRAWN: Final = rng_state.RngView(connected=True, draw=7, number=3)
         rng.Drawn(8, 3, 0x66),
         rng.Drawn(8, 7, 0x06),
         rng.PastDraw(7, 4),
-        msgspec.structs.replace(SHOWING, number=4, segments=0x66),
+        msgspec.structs.replace(SHOWING, require_count=4, segments=0x66),
         msgspec.structs.replace(SHOWING, segments=0x4B),
-        msgspec.structs.replace(SHOWING, number=None),
+        msgspec.structs.replace(SHOWING, require_count=None),
         msgspec.structs.replace(IDLE, segments=0x06),
     ],
 )
-def test_what_a_generator_cannot_say(event: Any) -> None:
-    assert rng_state.contradiction(DRAWN, event)
+def test_events_that_contradict_a_generators_state(event: Any) -> None:
+    assert rng_state.find_contradiction(DRAWN, event)
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,8 @@ def test_what_a_generator_cannot_say(event: Any) -> None:
         rng.HealthFailed(rng.Reason.NOISE_DEAD, 0),
     ],
 )
-def test_what_a_generator_may_say(event: Any) -> None:
-    assert rng_state.contradiction(DRAWN, event) is None
+def test_events_that_agree_with_a_generators_state(event: Any) -> None:
+    assert rng_state.find_contradiction(DRAWN, event) is None
 
 
 def test_every_number_lights_its_own_segments() -> None:
@@ -181,14 +181,14 @@ def test_every_number_lights_its_own_segments() -> None:
         assert 0 < segments <= rng.ALL_SEGMENTS
 
 
-def test_a_cleared_display_does_not_unlearn_the_number() -> None:
-    view = rng_state.fold(DRAWN, told(SHOWING))
+def test_a_cleared_display_does_not_erase_the_number() -> None:
+    view = rng_state.fold(DRAWN, reported(SHOWING))
     assert view.shown
     view = rng_state.fold(view, rng.Cleared(9))
     assert (view.draw, view.number, view.shown) == (7, 3, False)
-    view = rng_state.fold(view, told(IDLE))
+    view = rng_state.fold(view, reported(IDLE))
     assert (view.draw, view.number, view.shown) == (7, 3, False)
-    view = rng_state.fold(rng_state.RngView(), told(IDLE))
+    view = rng_state.fold(rng_state.RngView(), reported(IDLE))
     assert (view.draw, view.number) == (7, None), "a fresh host must ask"
 
 
@@ -204,39 +204,39 @@ def test_a_cleared_display_does_not_unlearn_the_number() -> None:
         (None, button.Reason.NONE, False),
     ],
 )
-def test_a_place_is_told_exactly_without_a_reason(place: int | None, reason: button.Reason, possible: bool) -> None:
+def test_a_position_is_reported_exactly_when_there_is_no_reason(place: int | None, reason: button.Reason, possible: bool) -> None:
     for event in (button.Moved(1, place, reason), button.Status(button.State.WATCHING, place, reason, 0)):
-        assert (button_state.contradiction(button_state.ButtonView(), event) is None) is possible
+        assert (button_state.find_contradiction(button_state.ButtonView(), event) is None) is possible
 
 
 # --- service ---------------------------------------------------------------------------------------------------------
 
 TRIGGERS: Final[dict[str, list[Any]]] = {
     "fault": [
-        (shaker_state, told(status(state=shaker.State.FAULTY))),
+        (shaker_state, reported(status(state=shaker.State.FAULTY))),
         (shaker_state, shaker.SelfTested(1, 2)),
-        (rng_state, told(rng.Status(rng.State.FAILED, None, None, 0, 0, rng.Reason.NOISE_DEAD))),
+        (rng_state, reported(rng.Status(rng.State.FAILED, None, None, 0, 0, rng.Reason.NOISE_DEAD))),
         (rng_state, rng.HealthFailed(rng.Reason.NOISE_STUCK, 11)),
         (rng_state, rng.SelfTested(1, rng.Reason.DISPLAY_FAULT)),
-        (button_state, told(button.Status(button.State.FAULTY, None, button.Reason.SENSOR_DEAD, 0))),
+        (button_state, reported(button.Status(button.State.FAULTY, None, button.Reason.SENSOR_DEAD, 0))),
         (button_state, button.Moved(1, None, button.Reason.SENSOR_DEAD)),
         (button_state, button.SelfTested(1, 1)),
     ],
     "verify": [
-        (shaker_state, told(status())),
-        (rng_state, told(IDLE)),
-        (rng_state, told(SHOWING)),
-        (button_state, told(button.Status(button.State.WATCHING, None, button.Reason.NO_BUTTON, 0))),
+        (shaker_state, reported(status())),
+        (rng_state, reported(IDLE)),
+        (rng_state, reported(SHOWING)),
+        (button_state, reported(button.Status(button.State.WATCHING, None, button.Reason.NO_BUTTON, 0))),
     ],
     "nothing": [
-        (shaker_state, told(status(state=shaker.State.ARMED))),
-        (shaker_state, told(status(state=shaker.State.SETTLING))),
-        (shaker_state, told(status(state=shaker.State.TESTING))),
+        (shaker_state, reported(status(state=shaker.State.ARMED))),
+        (shaker_state, reported(status(state=shaker.State.SETTLING))),
+        (shaker_state, reported(status(state=shaker.State.TESTING))),
         (shaker_state, shaker.NoRoll(1, shaker.Reason.DIE_OUTSIDE, 3, 2, 2)),
         (shaker_state, shaker.SelfTested(1, 0)),
-        (rng_state, told(rng.Status(rng.State.DRAWING, None, None, 0, 0, rng.Reason.NONE))),
+        (rng_state, reported(rng.Status(rng.State.DRAWING, None, None, 0, 0, rng.Reason.NONE))),
         (rng_state, rng.SelfTested(1, rng.Reason.NONE)),
-        (button_state, told(button.Status(button.State.TESTING, 1, button.Reason.NONE, 0))),
+        (button_state, reported(button.Status(button.State.TESTING, 1, button.Reason.NONE, 0))),
         (button_state, button.Moved(1, None, button.Reason.MORE_THAN_ONE)),
         (button_state, Settled(1, Outcome.DONE, 0)),
     ],
@@ -250,19 +250,19 @@ def test_what_an_event_means_for_service(trigger: str, state: Any, event: Any) -
     assert (state.service_trigger(event) or "nothing") == trigger
 
 
-def test_a_broken_word_is_a_fault_and_a_broken_cable_is_not() -> None:
+def test_a_contradicting_event_is_a_fault_and_a_broken_cable_is_not() -> None:
     assert link_trigger(LinkUp(HELLO)) == "appear"
     assert link_trigger(LinkDown(BadMessage("x"))) == link_trigger(LinkDown(ProtocolError("x"))) == "fault"
     assert link_trigger(LinkDown(LinkSilent("x"))) == link_trigger(LinkDown(PortMissing("x"))) == "vanish"
-    assert link_trigger(Misread(1)) == "doubt"
+    assert link_trigger(OutcomeLost(1)) == "doubt"
     assert link_trigger(Settled(1, Outcome.DONE, 0)) is None
 
 
 def test_where_no_device_is_there_is_none_to_fault() -> None:
     service = Service()
-    service.take("fault", unsettled=False)
+    service.apply_trigger("fault", unsettled=False)
     assert service.state == "absent"
     for state in ("unverified", "in_service", "faulted", "cleared"):
         service = Service(state)
-        service.take("fault", unsettled=False)
+        service.apply_trigger("fault", unsettled=False)
         assert service.state == "faulted"

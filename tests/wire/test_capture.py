@@ -16,9 +16,9 @@ from devices.registry import all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge import seal
-from firmware_bridge.capture import Blanker, CaptureFile, Packet, read_capture, read_tag
+from firmware_bridge.capture import Blanker, CaptureFile, CapturedFrame, read_capture, read_tag
 from firmware_bridge.messages import DeviceHello, HostHello, HostProof, Message, encode, tag_of
-from tests.support.bench import bench
+from tests.support.bench import shuffler_bench
 from tests.support.capture import START_NS, captured_so_far, keep_in_memory, rows, signed_with, tshark, virtual_ns
 from tests.wire import second_opinion
 from tools import dissector
@@ -32,14 +32,14 @@ class Recorded(msgspec.Struct, frozen=True):
     findings: m.Findings
 
     @property
-    def packets(self) -> list[Packet]:
+    def packets(self) -> list[CapturedFrame]:
         return list(read_capture(self.path))
 
 
 async def record(path: Path, seed: int, rung: str = "clean") -> Recorded:
     with path.open("wb") as file:
         capture = CaptureFile(file, all_messages(), virtual_ns)
-        async with bench(seed, rung, capture=capture.port("shuffler.1"), identifies=True) as b:
+        async with shuffler_bench(seed, rung, capture=capture.port("shuffler.1"), identifies=True) as b:
             for _ in range(3):
                 b.inject("swapped_card")
             await b.driver.shuffle(b.next_id())
@@ -52,7 +52,7 @@ async def record(path: Path, seed: int, rung: str = "clean") -> Recorded:
     return Recorded(path, key, findings)
 
 
-def message_name(packet: Packet) -> str:
+def message_name(packet: CapturedFrame) -> str:
     tag, _ = read_tag(packet.frame.payload)
     return {tag_of(message): message.__name__ for message in all_messages()}.get(tag or 0, "")
 
@@ -138,7 +138,7 @@ def test_the_dissector_survives_any_payload(seed: int, tmp_path: Path) -> None:
                 port(bool(random.getrandbits(1)), signed_with(payload, random.randint(0, 9)), bytes(8))
         port(False, signed_with(b"\x92\x11" + b"\xdd\xff\xff\xff\xff" * 20), bytes(8))
         port(False, signed_with(b"\x92\x11" + b"\x91" * 300), bytes(8))
-        port(False, fr.head(fr.SEALED, fr.ACK, 0, 0, fr.NO_RE, 0), b"")  # sealed, and no MAC
+        port(False, fr.pack_header(fr.SEALED, fr.ACK, 0, 0, fr.NO_RE, 0), b"")  # sealed, and no MAC
     assert capture.error is None
     assert len(rows(path, "_ws.col.Info")) == capture.packets
     assert rows(path, "frame.number", only="pitbox.malformed")
@@ -191,7 +191,7 @@ def session_keys_of(session: Recorded) -> list[bytes]:
     devices = {p.frame.payload for p in session.packets if message_name(p) == DeviceHello.__name__}
     assert hosts
     assert devices
-    pairs = [seal.session_keys(session.key, seal.transcript(h, d)) for h in hosts for d in devices]
+    pairs = [seal.derive_session_keys(session.key, seal.transcript(h, d)) for h in hosts for d in devices]
     return [key for pair in pairs for key in (pair.to_device, pair.to_host)]
 
 
@@ -210,7 +210,7 @@ async def test_no_key_is_in_the_file(seed: int, tmp_path: Path, rung: str) -> No
 
 
 @pytest.mark.parametrize("rung", ["clean", "lossy"])
-async def test_what_cards_were_found_is_not_in_the_file(seed: int, tmp_path: Path, rung: str) -> None:
+async def test_identified_cards_are_not_in_the_file(seed: int, tmp_path: Path, rung: str) -> None:
     session = await record(tmp_path / "cards.pcapng", seed, rung)
     content = session.path.read_bytes()
     for finding in (session.findings.missing, session.findings.extra):
@@ -251,7 +251,7 @@ class Impostor(Message, frozen=True, tag=64):
         (b"\x90\x56" + b"secret", b"", "no readable tag"),
     ],
 )
-def test_what_is_not_known_is_blanked(payload: bytes, kept: bytes, why: str) -> None:
+def test_unknown_messages_are_blanked(payload: bytes, kept: bytes, why: str) -> None:
     file, capture = keep_in_memory()
     capture.port("shuffler.1")(False, signed_with(payload), b"\xaa" * 8)
     assert b"secret" not in file.getvalue()
@@ -274,14 +274,14 @@ def test_without_known_messages_everything_is_blanked() -> None:
 def test_a_tag_that_one_of_two_messages_uses_for_cards_is_blanked() -> None:
     known: list[type[Message]] = [Impostor, m.GetStatus]
     for order in (known, known[::-1]):
-        assert "Impostor" in Blanker(order).objection(encode(Impostor(b"secret")))
+        assert "Impostor" in Blanker(order).blank_reason(encode(Impostor(b"secret")))
 
 
 @given(st.binary(max_size=fr.MAX_PAYLOAD))
 def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
     blanker = Blanker(all_messages())
     harmless = {tag_of(message) for message in all_messages() if not message.carries_cards}
-    if not blanker.objection(payload):
+    if not blanker.blank_reason(payload):
         assert not payload or read_tag(payload)[0] in harmless
     blanked = blanker.blank(payload)
     assert len(blanked) == len(payload)
@@ -291,4 +291,4 @@ def test_a_payload_is_kept_only_if_its_tag_is_harmless(payload: bytes) -> None:
 @pytest.mark.parametrize("message", all_messages(), ids=lambda message: message.__name__)
 def test_every_message_is_judged_by_its_class(message: type[Message]) -> None:
     payload = second_opinion.pack([tag_of(message)])
-    assert bool(Blanker(all_messages()).objection(payload)) is message.carries_cards
+    assert bool(Blanker(all_messages()).blank_reason(payload)) is message.carries_cards

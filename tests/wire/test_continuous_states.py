@@ -8,9 +8,9 @@ import pytest
 
 from devices.shuffler import messages as m
 from firmware_bridge.errors import CommandFailed, OutcomeUnknown
-from tests.support.bench import Bench, bench
-from tests.support.states import answer, begin
-from tests.support.store import counted, leave
+from tests.support.bench import ShufflerTestBench, shuffler_bench
+from tests.support.states import refusal_reason, begin_in_state
+from tests.support.store import count_set, keep_cards
 
 if TYPE_CHECKING:
     import asyncio
@@ -57,24 +57,24 @@ BY: Final = {
 }
 
 
-async def _prepare(b: Bench) -> None:
+async def _prepare(b: ShufflerTestBench) -> None:
     """Count a small set, and bring one of its cards back into the intake."""
-    leave(b, CARDS)
-    await counted(b)
+    keep_cards(b, CARDS)
+    await count_set(b)
     await b.driver.deliver(b.next_id(), 1)
     b.inject("draw")
     b.inject("discard")
 
 
-async def _bring_to(b: Bench, state: m.State) -> asyncio.Task[object] | None:
+async def _bring_to(b: ShufflerTestBench, state: m.State) -> asyncio.Task[object] | None:
     """Bring the machine into a state; return the command that keeps it there, if one runs."""
     await _prepare(b)
     if state in BY:
-        return await begin(b, COMMANDS[BY[state]], state)
+        return await begin_in_state(b, COMMANDS[BY[state]], state)
     if state is m.State.READY:
         await COMMANDS["ClearJam"](b)
     elif state is m.State.DOUBTFUL:
-        counting = await begin(b, COMMANDS["CountAll"], m.State.UNLOADING)
+        counting = await begin_in_state(b, COMMANDS["CountAll"], m.State.UNLOADING)
         b.inject("power_cut:seconds=1")
         await b.until_reported()
         with pytest.raises(OutcomeUnknown):
@@ -90,38 +90,38 @@ async def _bring_to(b: Bench, state: m.State) -> asyncio.Task[object] | None:
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("state", list(m.State))
-async def test_every_state_refuses_what_the_page_says(seed: int, state: m.State, name: str) -> None:
-    async with bench(seed, continuous=True) as b:
+async def test_every_state_refuses_what_the_page_lists(seed: int, state: m.State, name: str) -> None:
+    async with shuffler_bench(seed, continuous=True) as b:
         running = await _bring_to(b, state)
         assert (await b.driver.status()).state is state
-        assert await answer(b, COMMANDS[name], running) is EXPECTED[state][COLUMNS.index(name)]
+        assert await refusal_reason(b, COMMANDS[name], running) is EXPECTED[state][COLUMNS.index(name)]
 
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset")])
 async def test_an_open_door_refuses_every_motion(seed: int, name: str) -> None:
-    async with bench(seed, continuous=True) as b:
+    async with shuffler_bench(seed, continuous=True) as b:
         b.inject("door:to=open")
-        assert await answer(b, COMMANDS[name]) is R.DOOR_OPEN
+        assert await refusal_reason(b, COMMANDS[name]) is R.DOOR_OPEN
 
 
 async def test_nothing_in_the_intake_cannot_be_taken_in_but_can_be_counted(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        leave(b, 0)
-        assert await answer(b, COMMANDS["TakeIn"]) is R.NOTHING_LOADED
-        assert (await counted(b)).count == 0
+    async with shuffler_bench(seed, continuous=True) as b:
+        keep_cards(b, 0)
+        assert await refusal_reason(b, COMMANDS["TakeIn"]) is R.NOTHING_LOADED
+        assert (await count_set(b)).count == 0
 
 
 async def test_a_count_is_refused_while_a_card_lies_in_the_chute_and_a_delivery_before_a_count(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        leave(b, CARDS)
+    async with shuffler_bench(seed, continuous=True) as b:
+        keep_cards(b, CARDS)
         asked = ("Deliver", "CountAll", "Deliver", "CountAll")
-        reasons = [await answer(b, COMMANDS[name]) for name in asked]
+        reasons = [await refusal_reason(b, COMMANDS[name]) for name in asked]
         assert reasons == [R.NOT_COUNTED, OK, OK, R.CHUTE_OCCUPIED]
 
 
 async def test_the_motor_that_pushes_cards_out_is_not_jogged_while_cards_are_in_the_store(seed: int) -> None:
-    async with bench(seed, continuous=True) as b:
-        leave(b, CARDS)
-        await counted(b)
-        assert await answer(b, lambda b: b.driver.jog(b.next_id(), m.Motor.EJECT)) is R.CARDS_IN_REACH
-        assert await answer(b, COMMANDS["Jog"]) is OK
+    async with shuffler_bench(seed, continuous=True) as b:
+        keep_cards(b, CARDS)
+        await count_set(b)
+        assert await refusal_reason(b, lambda b: b.driver.jog(b.next_id(), m.Motor.EJECT)) is R.CARDS_IN_REACH
+        assert await refusal_reason(b, COMMANDS["Jog"]) is OK

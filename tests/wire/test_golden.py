@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from devices.kinds import KINDS
-from devices.registry import MACHINES, all_messages
+from devices.registry import KIND_MESSAGES, all_messages
 from devices.shuffler import messages as m
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
@@ -18,7 +18,7 @@ from firmware_bridge.framer import Framer
 from firmware_bridge.messages import HandshakeToDevice, HandshakeToHost, Message, decoder, encode, tag_of
 from firmware_bridge.seal import Sealer
 from tests.support.golden import CLASSES, GOLDEN, MESSAGES, class_of, message, values
-from tests.support.golden_session import SESSION, SHAKE, TWIN_DECODER
+from tests.support.golden_session import SESSION, SHAKE, FIRMWARE_DECODER
 from tests.wire import second_opinion
 
 FRAMES: Final[list[dict[str, Any]]] = SESSION + GOLDEN["frame"]
@@ -51,17 +51,17 @@ def test_every_message_has_golden_bytes_and_every_entry_a_message() -> None:
 
 
 def test_every_kind_of_machine_is_listed_everywhere() -> None:
-    assert list(KINDS) == [machine.KIND for machine in MACHINES] == list(CLASSES)[1:]
+    assert list(KINDS) == [machine.KIND for machine in KIND_MESSAGES] == list(CLASSES)[1:]
 
 
 @pytest.mark.parametrize("entry", MESSAGES, ids=_name)
-def test_the_golden_payload_follows_from_the_words_of_the_protocol(entry: dict[str, Any]) -> None:
+def test_the_golden_payload_follows_from_the_protocol_page(entry: dict[str, Any]) -> None:
     tag = tag_of(class_of(entry))
     assert second_opinion.pack([tag, *values(entry)]).hex() == entry["payload"]
 
 
 @pytest.mark.parametrize("entry", MESSAGES, ids=_name)
-def test_encoding_gives_the_goldenpayload(entry: dict[str, Any]) -> None:
+def test_encoding_gives_the_golden_payload(entry: dict[str, Any]) -> None:
     built = message(entry)
     assert list(entry.get("fields", {})) == list(built.__struct_fields__)
     assert encode(built).hex() == entry["payload"]
@@ -149,7 +149,7 @@ def _out_of_range(value: Any) -> list[Any]:
         (b"", "nothing"),
     ],
 )
-def test_what_the_protocol_does_not_allow_is_refused_by_everybody(payload: bytes, why: str) -> None:
+def test_values_outside_the_protocol_are_refused_by_every_receiver(payload: bytes, why: str) -> None:
     for _, reader in _DECODERS:
         with pytest.raises(msgspec.DecodeError):
             reader.decode(payload)
@@ -157,7 +157,7 @@ def test_what_the_protocol_does_not_allow_is_refused_by_everybody(payload: bytes
 
 def test_longer_forms_of_a_number_are_read_too() -> None:
     for form in ("07", "cc07", "cd0007", "ce00000007", "cf0000000000000007", "d30000000000000007"):
-        assert TWIN_DECODER.decode(bytes.fromhex("9244" + form)) == m.StartCycle(7)
+        assert FIRMWARE_DECODER.decode(bytes.fromhex("9244" + form)) == m.StartCycle(7)
 
 
 # --- frames ----------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def _key_of(entry: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("entry", FRAMES, ids=_name)
-def test_the_golden_frame_follows_from_the_words_of_the_protocol(entry: dict[str, Any]) -> None:
+def test_the_golden_frame_follows_from_the_protocol_page(entry: dict[str, Any]) -> None:
     header = second_opinion.header(*(entry[name] for name in ("flags", "type", "seq", "ack", "re", "counter")))
     signed = header + bytes.fromhex(entry["payload"])
     mac = second_opinion.mac(_key_of(entry), signed) if entry["flags"] & 1 else b""
@@ -196,7 +196,7 @@ def test_our_framer_and_seal_read_and_write_the_golden_frame(entry: dict[str, An
         assert seal.Opener(_key_of(entry)).accepts(frame)
 
 
-def test_the_golden_handshake_follows_from_the_words_of_the_protocol() -> None:
+def test_the_golden_handshake_follows_from_the_protocol_page() -> None:
     bound = second_opinion.transcript(SHAKE["host_hello"], SHAKE["device_hello"])
     assert bound == SHAKE["transcript"]
     for name, person, size in (
@@ -213,10 +213,10 @@ def test_our_handshake_derives_the_golden_proofs_and_keys() -> None:
     assert bound == SHAKE["transcript"]
     assert seal.device_proof(SHAKE["key"], bound) == SHAKE["device_proof"]
     assert seal.host_proof(SHAKE["key"], bound) == SHAKE["host_proof"]
-    assert seal.session_keys(SHAKE["key"], bound) == seal.Session(SHAKE["key_to_device"], SHAKE["key_to_host"])
+    assert seal.derive_session_keys(SHAKE["key"], bound) == seal.SessionKeys(SHAKE["key_to_device"], SHAKE["key_to_host"])
 
 
-def test_the_second_opinion_knows_published_values() -> None:
+def test_the_reference_codec_matches_published_values() -> None:
     assert second_opinion.crc16(b"123456789").hex() == "29b1"  # the check value of CRC-16/CCITT-FALSE
     assert second_opinion.blake2s(b"abc").hex() == "508c5e8c327c14e2e1a72ba34eeb452f37458b209ed63a294d999b4c86675982"
     rng = Random(1)

@@ -10,13 +10,13 @@ import pytest
 from devices.report import LinkDown, Reported
 from devices.shuffler import messages as m
 from devices.shuffler.driver import ShufflerDriver
-from devices.trail import Trail
+from devices.trail import EdgeLog
 from firmware_bridge import frame as fr
 from firmware_bridge import handshake, seal
 from firmware_bridge.commands import Accepted, Outcome, Report, Settled
 from firmware_bridge.errors import BadMessage, HostRefused
 from firmware_bridge.framer import Framer
-from firmware_bridge.handshake import Trust, greet
+from firmware_bridge.handshake import Trust, open_session
 from firmware_bridge.keys import ApprovedFirmware, DeviceKey
 from firmware_bridge.messages import DeviceHello, Message, Refuse
 from firmware_bridge.seal import Sealer
@@ -28,9 +28,9 @@ from tests.support.golden_session import (
     DECODER_OF_HELLO,
     SESSION,
     SHAKE,
-    TWIN_DECODER,
-    FarEnd,
-    GoldenTwin,
+    FIRMWARE_DECODER,
+    ScriptedEnd,
+    GoldenMachine,
     sealed,
     wire,
 )
@@ -40,22 +40,22 @@ if TYPE_CHECKING:
     from devices.shuffler.state import DriverEvent
 
 
-async def test_a_real_twin_plays_its_part_of_the_golden_session_byte_for_byte() -> None:
-    device = GoldenTwin()
+async def test_simulated_firmware_plays_its_part_of_the_golden_session_byte_for_byte() -> None:
+    device = GoldenMachine()
     for number, entry in enumerate(SESSION):
         if entry["sender"] == "host":
             if not entry.get("lost"):
-                device.host.say(wire(number))
+                device.host.send(wire(number))
             continue
         if entry["message"] == "Intake":
             device.load()
-        assert (await device.host.hear()).hex() == entry["wire"], entry["about"]
+        assert (await device.host.receive()).hex() == entry["wire"], entry["about"]
     device.close()
 
 
 async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byte() -> None:
     near, far = memory_pair()
-    device = FarEnd(far)
+    device = ScriptedEnd(far)
     received: list[DriverEvent] = []
     driver = ShufflerDriver(received.append)
     hello: DeviceHello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
@@ -67,18 +67,18 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
     cycle: asyncio.Task[Settled] | None = None
 
     async def host() -> None:
-        link, proved = await greet(Wire(near), trust, DECODER, lambda _: SHAKE["host_challenge"])
+        link, proved = await open_session(Wire(near), trust, DECODER, lambda _: SHAKE["host_challenge"])
         link.on_down = driver.link_down
         driver.link_up(link, proved)
 
     task = asyncio.create_task(host())
     for number, entry in enumerate(SESSION):
         if entry["sender"] == "device":
-            device.say(wire(number))
+            device.send(wire(number))
             continue
         if entry.get("lost"):
             cycle = asyncio.create_task(driver.shuffle(7))
-        assert (await device.hear()).hex() == entry["wire"], entry["about"]
+        assert (await device.receive()).hex() == entry["wire"], entry["about"]
     await task
     (reported,) = [event for event in received if isinstance(event, Reported)]
     assert (reported.report.boot_id, reported.inventory.state) == (hello.boot_id, m.State.IDLE)
@@ -87,7 +87,7 @@ async def test_the_real_driver_plays_its_part_of_the_golden_session_byte_for_byt
     assert cycle is not None
     assert not cycle.done()
     ended = second_opinion.pack([17, 7, 2, 0])
-    device.say(sealed(SHAKE["key_to_host"], ended, seq=0x0105, counter=0x01010107, kind=fr.EVENT))
+    device.send(sealed(SHAKE["key_to_host"], ended, seq=0x0105, counter=0x01010107, kind=fr.EVENT))
     assert (await cycle).outcome is Outcome.DONE
     device.close()
     await asyncio.sleep(0.1)
@@ -100,7 +100,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
-    "GetTrail": Trail,
+    "GetTrail": EdgeLog,
     "GetFindings": m.NoFindings,
     "StartCycle": Accepted,
     "Eject": Settled,  # refused: nothing is behind the gate
@@ -123,17 +123,17 @@ _REQUESTS: Final = [(name, False) for name in REPLIES] + [(name, True) for name 
 
 
 def test_every_request_has_an_expected_reply() -> None:
-    assert set(REPLIES) == {cls.__name__ for cls in get_args(m.ToCycling)}
-    assert set(REPLIES_WITHOUT_CYCLES) == {cls.__name__ for cls in get_args(m.ToContinuing)}
+    assert set(REPLIES) == {cls.__name__ for cls in get_args(m.ToCycleShuffler)}
+    assert set(REPLIES_WITHOUT_CYCLES) == {cls.__name__ for cls in get_args(m.ToContinuousShuffler)}
     assert {*REPLIES, *REPLIES_WITHOUT_CYCLES} == {cls.__name__ for cls in get_args(m.ToDevice)}
 
 
 @pytest.mark.parametrize(("name", "continuous"), _REQUESTS)
-async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(name: str, continuous: bool) -> None:
-    device = GoldenTwin(continuous=continuous)
+async def test_a_golden_request_gets_a_reply_of_the_expected_type(name: str, continuous: bool) -> None:
+    device = GoldenMachine(continuous=continuous)
     await device.open_session()
     device.load()
-    reply = await device.ask(TWIN_DECODER.decode(payload(name)))
+    reply = await device.ask(FIRMWARE_DECODER.decode(payload(name)))
     assert type(reply) is (REPLIES_WITHOUT_CYCLES if continuous else REPLIES)[name]
     device.close()
 
@@ -145,7 +145,7 @@ async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(na
 async def test_a_request_that_is_not_for_the_model_ends_the_session_and_moves_nothing(
     name: str, continuous: bool
 ) -> None:
-    device = GoldenTwin(continuous=continuous)
+    device = GoldenMachine(continuous=continuous)
     await device.open_session()
     device.load()
     truth = device.world.census()
@@ -154,8 +154,8 @@ async def test_a_request_that_is_not_for_the_model_ends_the_session_and_moves_no
     device.close()
 
 
-async def test_a_real_twins_events_are_read_by_the_driver() -> None:
-    device = GoldenTwin()
+async def test_events_of_simulated_firmware_are_read_by_the_driver() -> None:
+    device = GoldenMachine()
     await device.open_session()
     device.load()
     accepted = await device.ask(m.StartCycle(7))
@@ -164,12 +164,12 @@ async def test_a_real_twins_events_are_read_by_the_driver() -> None:
     opener = seal.Opener(SHAKE["key_to_host"])
     sealer = Sealer(SHAKE["key_to_device"], 0x01010102)
     while Settled not in map(type, received):
-        (frame,) = Framer().feed(await device.host.hear())
+        (frame,) = Framer().feed(await device.host.receive())
         assert opener.accepts(frame)
         if frame.type == fr.EVENT:
             received.append(DECODER.decode(frame.payload))
             ack = (frame.seq + 1) & 0xFFFF
-            device.host.say(fr.to_wire(*sealer.seal(0, fr.ACK, 0, ack, fr.NO_RE, b"")))
+            device.host.send(fr.to_wire(*sealer.seal(0, fr.ACK, 0, ack, fr.NO_RE, b"")))
     assert {type(event) for event in received} == {m.Intake, m.Progress, m.Completed, Settled}
     assert received[-1] == Settled(7, Outcome.DONE, 0)
     device.close()
@@ -177,77 +177,77 @@ async def test_a_real_twins_events_are_read_by_the_driver() -> None:
 
 @pytest.mark.parametrize("name", ["Status", "Completed", "Settled", "Welcome", "HostHello"])
 async def test_a_message_in_the_wrong_direction_ends_the_session(name: str) -> None:
-    device = GoldenTwin()
+    device = GoldenMachine()
     await device.open_session()
     await _ends_the_session(device, payload(name))
     device.close()
 
 
-async def _ends_the_session(device: GoldenTwin, wrong: bytes) -> None:
+async def _ends_the_session(device: GoldenMachine, wrong: bytes) -> None:
     """Send the message, then a query: the reply must be that there is no session."""
     key = SHAKE["key_to_device"]
-    device.host.say(sealed(key, wrong, seq=0x0101, counter=0x01010101))
-    device.host.say(sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
-    while (frame := Framer().feed(await device.host.hear())[0]).flags & fr.SEALED:
+    device.host.send(sealed(key, wrong, seq=0x0101, counter=0x01010101))
+    device.host.send(sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
+    while (frame := Framer().feed(await device.host.receive())[0]).flags & fr.SEALED:
         assert frame.type == fr.EVENT, "what the machine said of itself before"
     assert frame.payload == payload("NoSession")
 
 
 @pytest.mark.parametrize("name", ["GetStatus", "StartCycle", "DeviceHello"])
-async def test_the_host_ends_a_session_in_which_the_device_says_what_only_others_may(name: str) -> None:
+async def test_the_host_ends_a_session_in_which_a_device_sends_a_message_of_another_kind(name: str) -> None:
     near, far = memory_pair()
-    device = FarEnd(far)
+    device = ScriptedEnd(far)
     hello: DeviceHello = DECODER_OF_HELLO.decode(SHAKE["device_hello"])
     key = DeviceKey(hello.serial, hello.kind, SHAKE["key"])
     approved = frozenset([ApprovedFirmware(hello.kind, hello.firmware, hello.digest)])
     task = asyncio.create_task(
-        greet(Wire(near), Trust(hello.kind, {key.serial: key}, approved), DECODER, lambda _: SHAKE["host_challenge"])
+        open_session(Wire(near), Trust(hello.kind, {key.serial: key}, approved), DECODER, lambda _: SHAKE["host_challenge"])
     )
     for number in (1, 2, 4):
-        device.say(wire(number))
+        device.send(wire(number))
     link, _ = await task
-    device.say(sealed(SHAKE["key_to_host"], payload(name), seq=0x0101, counter=0x01010102, kind=fr.EVENT))
+    device.send(sealed(SHAKE["key_to_host"], payload(name), seq=0x0101, counter=0x01010102, kind=fr.EVENT))
     await asyncio.sleep(0.1)
     assert isinstance(link.down, BadMessage)
     device.close()
 
 
 async def test_a_device_without_a_session_answers_the_golden_hint() -> None:
-    device = GoldenTwin()
-    device.host.say(wire(5))
-    assert (await device.host.hear()).hex() == GOLDEN["frame"][2]["wire"]
+    device = GoldenMachine()
+    device.host.send(wire(5))
+    assert (await device.host.receive()).hex() == GOLDEN["frame"][2]["wire"]
     device.close()
 
 
 async def test_a_wrong_proof_gets_the_golden_refusal() -> None:
-    device = GoldenTwin()
-    device.host.say(wire(0))
-    assert [await device.host.hear(), await device.host.hear()] == [wire(1), wire(2)]
-    wrong = fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
-    device.host.say(fr.to_wire(wrong))
-    assert (await device.host.hear()).hex() == GOLDEN["frame"][1]["wire"]
+    device = GoldenMachine()
+    device.host.send(wire(0))
+    assert [await device.host.receive(), await device.host.receive()] == [wire(1), wire(2)]
+    wrong = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
+    device.host.send(fr.to_wire(wrong))
+    assert (await device.host.receive()).hex() == GOLDEN["frame"][1]["wire"]
     assert Refuse(HostRefused.number) == handshake._TO_HOST.decode(payload("Refuse"))
     device.close()
 
 
 async def test_a_recorded_handshake_opens_nothing() -> None:
-    device = GoldenTwin(challenge=bytes(range(16)))  # fresh, as every handshake has it
+    device = GoldenMachine(challenge=bytes(range(16)))  # fresh, as every handshake has it
     for number in (0, 3, 5):
-        device.host.say(wire(number))
-    received = [await device.host.hear() for _ in range(4)]
+        device.host.send(wire(number))
+    received = [await device.host.receive() for _ in range(4)]
     entries = [handshake._TO_HOST.decode(Framer().feed(frame)[0].payload) for frame in received]
     assert [type(message).__name__ for message in entries] == ["DeviceHello", "DeviceProof", "Refuse", "NoSession"]
     device.close()
 
 
 async def test_a_stranger_neither_ends_a_session_nor_moves_anything_in_it() -> None:
-    device = GoldenTwin()
+    device = GoldenMachine()
     await device.open_session()
-    hello = fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([1, "table", bytes(16)])
-    proof = fr.head(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
-    order = fr.head(0, fr.REQUEST, 0x0101, 0x0101, fr.NO_RE, 0x01010101) + payload("StartCycle")
+    hello = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([1, "table", bytes(16)])
+    proof = fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + second_opinion.pack([4, bytes(16)])
+    order = fr.pack_header(0, fr.REQUEST, 0x0101, 0x0101, fr.NO_RE, 0x01010101) + payload("StartCycle")
     for unsealed in (hello, proof, order):
-        device.host.say(fr.to_wire(unsealed))
+        device.host.send(fr.to_wire(unsealed))
     device.load()
     status = await device.ask(m.GetStatus())
     assert isinstance(status, m.Status)

@@ -15,7 +15,7 @@ from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandRefused, ConfigurationError, LinkError
 from firmware_bridge.messages import decoder
 from tests.support.golden import payload
-from tests.support.kinds import CASES, PAD, SENSOR, SIGN, AnyStand
+from tests.support.kinds import CASES, PAD, SENSOR, SIGN, AnyBench
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -73,7 +73,7 @@ def test_every_request_has_an_expected_reply(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), REQUESTS)
-async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(seed: int, kind: str, name: str) -> None:
+async def test_a_golden_request_gets_a_reply_of_the_expected_type(seed: int, kind: str, name: str) -> None:
     case = CASES[kind]
     async with case.bench(seed) as s:
         message = decoder(case.kind.messages.ToDevice).decode(payload(name, kind))
@@ -87,7 +87,7 @@ async def test_a_message_of_another_kind_ends_the_session(seed: int, kind: str) 
     async with CASES[kind].bench(seed) as s:
         with pytest.raises(LinkError):
             await s.driver.need_link().request(other, 1.0)
-        assert s.told(LinkDown)
+        assert s.events_of(LinkDown)
         assert not s.machine.board.memory.last()
         await s.until_reported()
 
@@ -138,7 +138,7 @@ STATES: Final = {
 }
 
 
-async def bring_sensor_to(s: AnyStand, row: str) -> asyncio.Task[Any] | None:
+async def bring_sensor_to(s: AnyBench, row: str) -> asyncio.Task[Any] | None:
     if row == "none, chip":
         s.inject("place_bet")
     elif row == "unread":
@@ -161,7 +161,7 @@ async def bring_sensor_to(s: AnyStand, row: str) -> asyncio.Task[Any] | None:
 
 @pytest.mark.parametrize("name", SENSOR_COMMANDS)
 @pytest.mark.parametrize("row", SENSOR_TABLE)
-async def test_every_state_of_a_bet_sensor_refuses_what_its_page_says(seed: int, row: str, name: str) -> None:
+async def test_every_state_of_a_bet_sensor_refuses_what_its_page_lists(seed: int, row: str, name: str) -> None:
     async with SENSOR.bench(seed) as s:
         running = await bring_sensor_to(s, row)
         assert (await s.driver.status()).state is STATES[row]
@@ -216,8 +216,8 @@ async def test_a_lock_in_every_state_is_confirmed_or_refused_and_never_leaves_be
 # --- the keypad ------------------------------------------------------------------------------------------------
 
 PAD_COMMANDS: Final[dict[str, Any]] = {
-    "ask": lambda s: s.driver.show(s.next_id(), kp.Prompt.STUB_COUNT, ["Stub count?"]),
-    "show": lambda s: s.driver.show(s.next_id(), kp.Prompt.NOTHING, ["Good evening"]),
+    "ask": lambda s: s.driver.show(s.next_id(), kp.KeypadPrompt.STUB_COUNT, ["Stub count?"]),
+    "show": lambda s: s.driver.show(s.next_id(), kp.KeypadPrompt.NOTHING, ["Good evening"]),
     "SetLamps": lambda s: s.driver.set_lamps(s.next_id(), kp.Lamp.ATTENTION),
     "SelfTest": lambda s: s.driver.self_test(s.next_id()),
     "Reset": lambda s: s.driver.reset(s.next_id()),
@@ -236,7 +236,7 @@ PAD_TABLE: Final[dict[str, tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("name", PAD_COMMANDS)
 @pytest.mark.parametrize("row", PAD_TABLE)
-async def test_every_state_of_a_keypad_refuses_what_its_page_says(seed: int, row: str, name: str) -> None:
+async def test_every_state_of_a_keypad_refuses_what_its_page_lists(seed: int, row: str, name: str) -> None:
     async with PAD.bench(seed) as s:
         running = None
         if row.startswith("idle, ") and "key" not in row:
@@ -259,7 +259,7 @@ async def test_every_state_of_a_keypad_refuses_what_its_page_says(seed: int, row
 async def test_text_that_no_keypad_can_show_is_refused_before_it_is_sent(seed: int, lines: list[str]) -> None:
     async with PAD.bench(seed) as s:
         with pytest.raises(ConfigurationError):
-            await s.driver.show(s.next_id(), kp.Prompt.NOTHING, lines)
+            await s.driver.show(s.next_id(), kp.KeypadPrompt.NOTHING, lines)
         assert s.machine.mechanics.glass == ()
 
 
@@ -286,7 +286,7 @@ SIGN_TABLE: Final[dict[str, tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("name", SIGN_COMMANDS)
 @pytest.mark.parametrize("row", SIGN_TABLE)
-async def test_every_state_of_a_sign_refuses_what_its_page_says(seed: int, row: str, name: str) -> None:
+async def test_every_state_of_a_sign_refuses_what_its_page_lists(seed: int, row: str, name: str) -> None:
     async with SIGN.bench(seed) as s:
         running = None
         if row in ("showing", "stale"):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 import pytest
 
 from devices.shoe import messages as m
-from devices.trail import Trail
+from devices.trail import EdgeLog
 from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 from firmware_bridge.messages import Message, decoder
 from tests.support.golden import payload
-from tests.support.shoes import ManualShoe, Shoe, dispensed, manual_shoe, shoe
+from tests.support.shoes import ManualShoe, Shoe, dispensed, manual_shoe_bench, shoe_bench
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,10 +143,10 @@ async def bring_by_hand(b: ManualShoe, state: m.State) -> asyncio.Task[Any] | No
 
 async def check(b: Shoe | ManualShoe, running: asyncio.Task[Any] | None, state: m.State, row: Any, name: str) -> None:
     assert (await b.driver.status()).state is state
-    truth = b.machine.truth()
+    truth = b.machine.true_counts()
     reason = await give(b, name)
     assert reason is row[COLUMNS.index(name)]
-    assert not reason or running is not None or b.machine.truth() == truth, "what is refused moves nothing"
+    assert not reason or running is not None or b.machine.true_counts() == truth, "what is refused moves nothing"
     if running is not None:
         with contextlib.suppress(CommandFailed, OutcomeUnknown):
             await running
@@ -154,17 +154,17 @@ async def check(b: Shoe | ManualShoe, running: asyncio.Task[Any] | None, state: 
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("state", AUTOMATED)
-async def test_every_state_of_an_automated_shoe_refuses_what_the_page_says(
+async def test_every_state_of_an_automated_shoe_refuses_what_the_page_lists(
     seed: int, state: m.State, name: str
 ) -> None:
-    async with shoe(seed, loaded=False) as b:
+    async with shoe_bench(seed, loaded=False) as b:
         await check(b, await bring(b, state), state, AUTOMATED[state], name)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("state", MANUAL)
-async def test_every_state_of_a_manual_shoe_refuses_what_the_page_says(seed: int, state: m.State, name: str) -> None:
-    async with manual_shoe(seed, loaded=False) as b:
+async def test_every_state_of_a_manual_shoe_refuses_what_the_page_lists(seed: int, state: m.State, name: str) -> None:
+    async with manual_shoe_bench(seed, loaded=False) as b:
         await check(b, await bring_by_hand(b, state), state, MANUAL[state], name)
 
 
@@ -187,20 +187,20 @@ def test_every_state_and_every_command_is_in_a_table() -> None:
 
 @pytest.mark.parametrize("name", [name for name in COLUMNS if name not in ("Stop", "Reset", "StartRound")])
 async def test_an_open_door_refuses_every_motion(seed: int, name: str) -> None:
-    async with shoe(seed) as b:
+    async with shoe_bench(seed) as b:
         b.inject("door:to=open")
         assert await give(b, name) is R.DOOR_OPEN
 
 
 @pytest.mark.parametrize("name", ["Load", "Dispense", "CountStub", "ClearJam"])
 async def test_a_dark_path_refuses_every_motion(seed: int, name: str) -> None:
-    async with shoe(seed, loaded=name != "Load") as b:
+    async with shoe_bench(seed, loaded=name != "Load") as b:
         b.inject("dust:sensor=draw,percent=90")
         assert await give(b, name) is R.PATH_BLOCKED
 
 
 async def test_without_cards_there_is_nothing_to_load(seed: int) -> None:
-    async with shoe(seed) as b, manual_shoe(seed) as by_hand:
+    async with shoe_bench(seed) as b, manual_shoe_bench(seed) as by_hand:
         await give(b, "CountStub")
         by_hand.inject("lift")
         for bench in (b, by_hand):
@@ -209,7 +209,7 @@ async def test_without_cards_there_is_nothing_to_load(seed: int) -> None:
 
 async def test_the_first_reason_of_the_page_is_given(seed: int) -> None:
     """Slot occupied, too few cards, door open, a stack too large: each hides the later ones on the page."""
-    async with shoe(seed) as b:
+    async with shoe_bench(seed) as b:
         for _ in range(5):
             await dispensed(b, 10)
             b.inject("take")
@@ -228,7 +228,7 @@ async def test_the_first_reason_of_the_page_is_given(seed: int) -> None:
 
 
 async def test_a_motor_is_not_jogged_where_cards_are_in_its_reach(seed: int) -> None:
-    async with shoe(seed, loaded=False) as b:
+    async with shoe_bench(seed, loaded=False) as b:
         for motor, reason in ((m.Motor.FEED, R.CARDS_IN_REACH), (m.Motor.DRAW, OK), (m.Motor.TRANSPORT, OK)):
             assert await _jog(b, motor) is reason, "the deck lies in the intake"
         await give(b, "Load")
@@ -254,7 +254,7 @@ REPLIES: Final[dict[str, type[Message]]] = {
     "GetStatus": m.Status,
     "GetSensors": m.Sensors,
     "GetTransits": m.Transits,
-    "GetTrail": Trail,
+    "GetTrail": EdgeLog,
     "Load": Accepted,
     "Dispense": Settled,  # refused: nothing is loaded
     "CountStub": Settled,  # likewise
@@ -272,7 +272,7 @@ def test_every_request_has_an_expected_reply() -> None:
 
 
 @pytest.mark.parametrize("name", list(REPLIES))
-async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(seed: int, name: str) -> None:
-    async with shoe(seed, loaded=False) as b:
-        reply = await b.driver.need_link().request(decoder(m.ToDevice).decode(payload(name, m.KIND)), 0.5)
+async def test_a_golden_request_gets_a_reply_of_the_expected_type(seed: int, name: str) -> None:
+    async with shoe_bench(seed, loaded=False) as b:
+        reply = await b.driver.require_link().request(decoder(m.ToDevice).decode(payload(name, m.KIND)), 0.5)
         assert type(reply) is REPLIES[name]

@@ -17,14 +17,14 @@ from firmware_bridge.commands import Accepted, Report, Settled
 from firmware_bridge.errors import CommandFailed, CommandRefused, OutcomeUnknown
 from firmware_bridge.messages import decoder
 from tests.support.golden import payload
-from tests.support.starts import STANDS, AnyStand, uncover
+from tests.support.starts import BENCHES, AnyBench, roll_and_uncover
 from tests.wire import second_opinion
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from enum import IntEnum
 
-    Call = Callable[[AnyStand], Awaitable[object]]
+    Call = Callable[[AnyBench], Awaitable[object]]
 
 # Each kind's commands by their messages.
 COMMANDS: Final[dict[str, dict[str, Call]]] = {
@@ -78,13 +78,13 @@ def test_the_tables_have_every_state_and_every_command() -> None:
         assert set(COMMANDS[kind]) == {message.__name__ for message in get_args(messages.Actuation)}
 
 
-async def _state(b: AnyStand) -> IntEnum:
+async def _state(b: AnyBench) -> IntEnum:
     question = b.driver.where if b.machine.kind == "button" else b.driver.status
     result: IntEnum = (await question()).state
     return result
 
 
-async def _begin(b: AnyStand, name: str, state: IntEnum) -> asyncio.Task[object]:
+async def _begin(b: AnyBench, name: str, state: IntEnum) -> asyncio.Task[object]:
     async def run() -> object:
         return await COMMANDS[b.machine.kind][name](b)
 
@@ -96,7 +96,7 @@ async def _begin(b: AnyStand, name: str, state: IntEnum) -> asyncio.Task[object]
     raise AssertionError(f"never {state.name}")
 
 
-async def _bring_to(b: AnyStand, state: IntEnum) -> asyncio.Task[object] | None:
+async def _bring_to(b: AnyBench, state: IntEnum) -> asyncio.Task[object] | None:
     """Bring a machine into a state; return the command that keeps it there, if one runs."""
     match b.machine.kind, state.name:
         case _, "TESTING":
@@ -107,7 +107,7 @@ async def _bring_to(b: AnyStand, state: IntEnum) -> asyncio.Task[object] | None:
             await b.driver.arm(b.next_id())
         case "shaker", "SETTLING":
             b.inject("tremble:seconds=6")
-            await uncover(b)
+            await roll_and_uncover(b)
             await asyncio.sleep(0.2)
         case "rng", "SHOWING":
             await b.driver.draw(b.next_id())
@@ -118,9 +118,9 @@ async def _bring_to(b: AnyStand, state: IntEnum) -> asyncio.Task[object] | None:
     return None
 
 
-@pytest.mark.parametrize(("kind", "state", "name"), PAIRS, ids=lambda part: getattr(part, "name", part))
-async def test_every_state_refuses_what_the_page_says(seed: int, kind: str, state: IntEnum, name: str) -> None:
-    async with STANDS[kind](seed) as b:
+@pytest.mark.parametrize(("kind", "state", "name"), PAIRS, ids=lambda part: getattr(part, "add_later_finding", part))
+async def test_every_state_refuses_what_the_page_lists(seed: int, kind: str, state: IntEnum, name: str) -> None:
+    async with BENCHES[kind](seed) as b:
         running = await _bring_to(b, state)
         assert await _state(b) is state
         reason = 0
@@ -149,7 +149,7 @@ async def test_every_state_refuses_what_the_page_says(seed: int, kind: str, stat
 async def test_a_roll_begins_only_under_the_lid_with_three_dice_and_a_closed_door(
     seed: int, hands: list[str], reason: IntEnum
 ) -> None:
-    async with STANDS["shaker"](seed) as b:
+    async with BENCHES["shaker"](seed) as b:
         for each in hands:
             b.inject(each)
         with pytest.raises(CommandRefused) as refused:
@@ -195,8 +195,8 @@ def test_every_request_has_an_expected_reply(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in REPLIES for name in REPLIES[kind] | _EVERY])
-async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(seed: int, kind: str, name: str) -> None:
-    async with STANDS[kind](seed) as b:
+async def test_a_golden_request_gets_a_reply_of_the_expected_type(seed: int, kind: str, name: str) -> None:
+    async with BENCHES[kind](seed) as b:
         request = decoder(KINDS[kind].messages.ToDevice).decode(payload(name, kind))
         link = b.supervisor.link
         assert link is not None
@@ -231,6 +231,6 @@ async def test_a_golden_request_gives_a_real_twins_reply_of_the_expected_type(se
         ("button", [167, 8, 256], "seven places fit in a byte"),
     ],
 )
-def test_what_cannot_be_is_refused_by_the_decoder(kind: str, payload: list[Any], why: str) -> None:
+def test_impossible_values_are_refused_by_the_decoder(kind: str, payload: list[Any], why: str) -> None:
     with pytest.raises(msgspec.ValidationError):
         KINDS[kind].decoder.decode(second_opinion.pack(payload))

@@ -7,10 +7,10 @@ from random import Random
 import pytest
 
 from firmware_bridge.transport.usbip import descriptors, packets
-from firmware_bridge.transport.usbip.packets import IN, OUT, BadPacket, Exported, Submit, Submitted, Unlink, Unlinked
+from firmware_bridge.transport.usbip.packets import IN, OUT, BadUsbIpPacket, ExportedDevice, Submit, Submitted, Unlink, Unlinked
 from tests.support import usbip_golden as golden
 
-DEVICE = Exported("/pitbox/SN-1", "1-1", 1, 2, 2, 0x1209, 0x0001, 0x0100, (0, 0, 0), 1, 1, ((0xFF, 0, 0),))
+DEVICE = ExportedDevice("/pitbox/SN-1", "1-1", 1, 2, 2, 0x1209, 0x0001, 0x0100, (0, 0, 0), 1, 1, ((0xFF, 0, 0),))
 
 
 def test_the_sizes_are_those_of_the_description() -> None:
@@ -89,24 +89,24 @@ def changed(wire: bytes, at: int, value: str) -> bytes:
         changed(golden.SUBMIT_IN, 32, "00000001"),  # isochronous
     ],
 )
-def test_commands_that_are_none(wire: bytes) -> None:
-    with pytest.raises(BadPacket):
+def test_invalid_commands(wire: bytes) -> None:
+    with pytest.raises(BadUsbIpPacket):
         packets.read_command(wire)
 
 
-def test_answers_and_names_that_are_none() -> None:
-    with pytest.raises(BadPacket, match="command 0x1"):
+def test_invalid_replies_and_names() -> None:
+    with pytest.raises(BadUsbIpPacket, match="command 0x1"):
         packets.read_answer(golden.SUBMIT_IN)
-    with pytest.raises(BadPacket, match="version 0x0106"):
+    with pytest.raises(BadUsbIpPacket, match="version 0x0106"):
         packets.read_op(changed(golden.REQ_DEVLIST, 0, "0106"))
     for name in (b"x" * 32, b"\xc3\xa9" + bytes(30), b"\x1b[2J" + bytes(28)):  # not closed, not ASCII, not printable
-        with pytest.raises(BadPacket, match="printable"):
+        with pytest.raises(BadUsbIpPacket, match="printable"):
             packets.read_busid(name)
-    with pytest.raises(BadPacket, match="bus 65536"):
+    with pytest.raises(BadUsbIpPacket, match="bus 65536"):
         packets.read_device(changed(golden.DEVICE, 288, "00010000"))
 
 
-def test_a_path_that_no_server_of_ours_wrote_tells_no_serial_number() -> None:
+def test_a_path_of_a_foreign_server_gives_no_serial_number() -> None:
     other = changed(golden.DEVICE, 0, b"/sys/dev/usb".hex())
     assert packets.read_device(other).serial is None
 
@@ -151,14 +151,14 @@ def test_strings() -> None:
         golden.CONFIGURATION_DESCRIPTOR[9:],
     ],
 )
-def test_configurations_that_are_none(wire: bytes) -> None:
-    with pytest.raises(BadPacket):
+def test_invalid_configurations(wire: bytes) -> None:
+    with pytest.raises(BadUsbIpPacket):
         descriptors.read_configuration(wire)
 
 
 @pytest.mark.parametrize("wire", [b"", b"\x02", b"\x08\x03ab", b"\x04\x02ab", b"\x01\x03"])
-def test_strings_that_are_none(wire: bytes) -> None:
-    with pytest.raises(BadPacket):
+def test_invalid_strings(wire: bytes) -> None:
+    with pytest.raises(BadUsbIpPacket):
         descriptors.read_string(wire)
 
 
@@ -171,6 +171,6 @@ def test_any_bytes_are_a_configuration_or_a_bad_packet(seed: int) -> None:
             data[random.randrange(len(data))] = random.randrange(256)
         try:
             result = descriptors.read_configuration(bytes(data[: random.randint(0, len(data))]))
-        except BadPacket:
+        except BadUsbIpPacket:
             continue
         assert result.descriptor.bNumInterfaces == len(result.interfaces)

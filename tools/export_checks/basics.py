@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 Json = dict[str, Any]
-Ways = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
+Transfers = dict[tuple[str, str], int]  # (from, to) -> micro-dollars
 
 CENT = 10_000  # micro-dollars
 WHOLE = 10_000  # hundredths of a percent
@@ -18,14 +18,14 @@ ACCOUNTS = (
 NEVER_BELOW_ZERO = ("meter", "reserve", "overflow", "pending", "fixed_awards", "hand_pays", "envy", "stakes_returned")
 
 
-class Bad(Exception):
+class CheckFailed(Exception):
     """A check failed; the text names it."""
 
 
 def need(holds: Any, why: str) -> None:
     """Raise Bad unless the condition holds."""
     if not holds:
-        raise Bad(why)
+        raise CheckFailed(why)
 
 
 def person(who: Json) -> str:
@@ -33,6 +33,6 @@ def person(who: Json) -> str:
     return str(who.get("person") or who["credential"]).casefold()
 
 
-def inverse(ways: Ways) -> Ways:
+def inverse(transfers: Transfers) -> Transfers:
     """Return the transfers that undo these exactly."""
-    return {(to, source): amount for (source, to), amount in ways.items()}
+    return {(to, source): amount for (source, to), amount in transfers.items()}

@@ -18,17 +18,17 @@ def head_after(before: bytes, record: Json, body: bytes) -> bytes:
     return blake2b(fixed + kind + body, digest_size=32, person=b"pitbox journal 1").digest()
 
 
-class Chain:
+class ChainCheck:
     """Checks the records one by one."""
 
-    def __init__(self, manifest: Json, against: str | None) -> None:
-        self.manifest, self.against = manifest, against
+    def __init__(self, manifest: Json, expected_head: str | None) -> None:
+        self.manifest, self.expected_head = manifest, expected_head
         self.seq = manifest["first"] - 1
         self.head = bytes.fromhex(manifest["head_before"])
         self.boot: int | None = None
-        self.seen = against is None or self.head.hex() == against
+        self.seen = expected_head is None or self.head.hex() == expected_head
 
-    def take(self, record: Json) -> Any:
+    def check_record(self, record: Json) -> Any:
         """Check one record and return its content."""
         need(record["seq"] == self.seq + 1, f"record {self.seq + 1} is missing or out of its place")
         self.seq = record["seq"]
@@ -38,7 +38,7 @@ class Chain:
         content = json.loads(body)
         need(content == record["content"], "the readable content is not what was chained")
         self._boot(record, content)
-        self.seen = self.seen or record["head"] == self.against
+        self.seen = self.seen or record["head"] == self.expected_head
         return content
 
     def _boot(self, record: Json, content: Json) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tools.export_checks.basics import Json, Ways, need
+from tools.export_checks.basics import Json, Transfers, need
 
 if TYPE_CHECKING:
-    from tools.export_checks.hits import Asked
+    from tools.export_checks.hits import AnsweredPrompt
 
 # The dealer's choices for a hand without envy.
 NONE = ("none", "no")
 
 
-class Paid(NamedTuple):
+class EnvyPayment(NamedTuple):
     """The envy that one seat was paid for another seat's hand."""
 
     of: int
@@ -21,32 +21,32 @@ class Paid(NamedTuple):
     amount: int
 
 
-class Falls(NamedTuple):
+class EnvyReversal(NamedTuple):
     """The envy that a step takes back: of the whole round, of void hands, or of hands whose claim was withdrawn."""
 
     everything: bool
     void: set[int]
     claims: set[int]
 
-    def concern(self, paid: Paid) -> bool:
+    def concern(self, paid: EnvyPayment) -> bool:
         """Return whether a payment must come back."""
         return self.everything or paid.of in self.void or paid.seat in self.void or paid.of in self.claims
 
 
-class Envy:
+class EnvyCheck:
     """The envy of one round."""
 
     def __init__(self) -> None:
         self.lines: dict[int, str] = {}  # seats whose hand the dealer has named
         self.given: set[int] = set()  # seats whose hand was paid to the others
-        self.paid: list[Paid] = []
+        self.paid: list[EnvyPayment] = []
 
-    def answered(self, asked: Asked) -> None:
+    def answered(self, asked: AnsweredPrompt) -> None:
         """Remember the line that the dealer named for a hand."""
         if asked.kind in ("envy_line", "envy_hand") and asked.seat is not None:
             self.lines[asked.seat] = "" if asked.choice in NONE else asked.choice
 
-    def pay(self, entry: Json, asked: Asked | None, hand: str | None, awards: list[Json], bettors: set[int]) -> Ways:
+    def pay(self, entry: Json, asked: AnsweredPrompt | None, hand: str | None, awards: list[Json], bettors: set[int]) -> Transfers:
         """Return the payment for one hand: its line's envy, once, to the seats that the dealer named."""
         of = entry.get("seat")
         ours = asked is not None and (asked.kind, asked.choice, asked.seat) == ("progressive_envy", "paid", of)
@@ -65,10 +65,10 @@ class Envy:
         amounts = [one["amount"] for one in entry["transfers"]]
         need(amounts == [each] * len(asked.seats), "envy of an amount that its line does not pay")
         self.given.add(of)
-        self.paid += [Paid(of, seat, each) for seat in asked.seats]
+        self.paid += [EnvyPayment(of, seat, each) for seat in asked.seats]
         return {("house", "envy"): each * len(asked.seats)}
 
-    def give_back(self, entry: Json, falls: Falls) -> Ways:
+    def give_back(self, entry: Json, falls: EnvyReversal) -> Transfers:
         """Return what one seat pays back: an earlier payment, because a hand or a claim was withdrawn."""
         amount, seat = sum(one["amount"] for one in entry["transfers"]), entry.get("seat", 0)
         due = [paid for paid in self.paid if (paid.seat, paid.amount) == (seat, amount) and falls.concern(paid)]
@@ -78,7 +78,7 @@ class Envy:
             self.given.discard(due[0].of)  # what the dealer names next may be paid
         return {("envy", "house"): amount}
 
-    def check_fallen(self, falls: Falls) -> None:
+    def check_fallen(self, falls: EnvyReversal) -> None:
         """Check after a step that no seat keeps envy that the step takes back."""
         kept = [paid for paid in self.paid if falls.concern(paid)]
         need(not kept, f"a hand or its claim is void, and envy stays: {', '.join(map(str, kept))}")

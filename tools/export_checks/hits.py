@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tools.export_checks.basics import CENT, SECOND, Bad, Json, Ways, inverse, need, person
+from tools.export_checks.basics import CENT, SECOND, CheckFailed, Json, Transfers, inverse, need, person
 
 if TYPE_CHECKING:
-    from tools.export_checks.book import Book
+    from tools.export_checks.book import MeterBook
 
 UNSURE = ("claimed", "hand_confirmed", "light_seen")
 OPEN = (*UNSURE, "validated", "hand_pay")
@@ -32,7 +32,7 @@ STEPS: dict[str, tuple[tuple[str, ...], tuple[tuple[str, str], ...]]] = {
 FALLS = (("hit_hand", "not_winning"), ("hit_dark", "refuse"), ("hit_validate", "refuse"))
 
 
-class Asked(NamedTuple):
+class AnsweredPrompt(NamedTuple):
     """The prompt that this step answers, and the answer."""
 
     kind: str
@@ -43,7 +43,7 @@ class Asked(NamedTuple):
     seats: list[int]
 
 
-class Hit:
+class ClaimedHit:
     """One claim."""
 
     def __init__(self, d: Json, award: Json, dealer: str) -> None:
@@ -51,7 +51,7 @@ class Hit:
         self.hand: str = d["hand"]
         self.fixed, self.percent, self.stake = award["fixed"], award["percent"], award["stake"]
         self.share = 0
-        self.booked: Ways | None = None  # what its claim moved, possibly nothing; None: undone
+        self.booked: Transfers | None = None  # what its claim moved, possibly nothing; None: undone
         self.state = "claimed"
         self.dealers = {dealer}
         self.looked_up_by = self.validated_by = ""
@@ -59,7 +59,7 @@ class Hit:
         self.paid = False  # its entry is booked
         self.reversed = False  # and to be booked again in this step
         self.by_table = False
-        self.way = ""  # validated for payment from the table, or as a hand pay
+        self.paid_as = ""  # validated for payment from the table, or as a hand pay
 
     @property
     def amount(self) -> int:
@@ -67,36 +67,36 @@ class Hit:
         return int(self.fixed + self.share)
 
 
-class Hits:
+class HitCheck:
     """Every hit of the journal, and what is owed for the hits of the round."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: MeterBook) -> None:
         self.book = book
         self.terms: Json = {}
-        self.all: dict[int, Hit] = {}
+        self.all: dict[int, ClaimedHit] = {}
         self.slips: set[int] = set()
         self.last_paid = self.last_paid_round = 0
         self.before: tuple[int, int] | None = None  # meter and reserve of the round without any claim
         self.uneven = False  # a claim was withdrawn after a later share was paid: then the order of booking counts
 
-    def standing(self, round_: int) -> list[Hit]:
+    def standing(self, round_: int) -> list[ClaimedHit]:
         """Return the hits of a round that were not withdrawn, in their order."""
         hits = [hit for hit in self.all.values() if hit.key[0] == round_ and hit.state != "withdrawn"]
         return sorted(hits, key=lambda hit: hit.id)
 
-    def of_seat(self, round_: int, seat: int | None) -> Hit | None:
+    def of_seat(self, round_: int, seat: int | None) -> ClaimedHit | None:
         """Return the valid hit of a seat."""
         return next((hit for hit in self.standing(round_) if hit.key[1] == seat), None)
 
     # --- claims ---------------------------------------------------------------------------------------------------
 
-    def claim(self, d: Json, award: Json, asked: Asked | None) -> None:
+    def claim(self, d: Json, award: Json, asked: AnsweredPrompt | None) -> None:
         """Check a claim: the dealer named the hand for this seat."""
         need(asked is not None and (asked.kind, asked.seat, asked.choice) == ("progressive", d["seat"], d["hand"]),
              f"{d['hand']} is claimed for seat {d['seat']}, and the dealer did not say so")  # fmt: skip
         assert asked is not None
         need(self.of_seat(d["round"], d["seat"]) is None, f"seat {d['seat']} has two claims at once")
-        hit = Hit(d, award, person(asked.who))
+        hit = ClaimedHit(d, award, person(asked.who))
         if self.before is None:
             self.before = (self.book.held["meter"], self.book.held["reserve"])
         self._book_claim(hit, d, "hit")
@@ -113,7 +113,7 @@ class Hits:
         if hit.share != before and hit.state in ("validated", "hand_pay"):
             hit.state = "to be validated again"
 
-    def _book_claim(self, hit: Hit, d: Json, kind: str) -> None:
+    def _book_claim(self, hit: ClaimedHit, d: Json, kind: str) -> None:
         held = self.book.held
         share = held["meter"] * hit.percent // 100 // CENT * CENT
         again = self.terms["reseed"] if hit.percent == 100 else 0
@@ -124,11 +124,11 @@ class Hits:
         }  # fmt: skip
         need((d["share"], d["fixed"]) == (share, hit.fixed), "the hit is worth another amount by the terms")
         need(d["entry"]["kind"] == kind and d["entry"].get("hit") == hit.id, f"a claim is booked as a {kind}")
-        hit.share, hit.booked = share, self.book.take(d["entry"], expected, *hit.key)
+        hit.share, hit.booked = share, self.book.check_entry(d["entry"], expected, *hit.key)
 
     # --- states -----------------------------------------------------------------------------------------------------
 
-    def moved(self, id_: int, state: str, asked: Asked | None, *, void: bool) -> None:
+    def moved(self, id_: int, state: str, asked: AnsweredPrompt | None, *, void: bool) -> None:
         """Check a change of a hit's state: by the right answer, about this seat, in the right order."""
         hit = self.all.get(id_)
         need(hit is not None, f"hit {id_} was never claimed")
@@ -141,13 +141,13 @@ class Hits:
             self._stepped(hit, state, asked)
         hit.state = state
 
-    def _fell(self, hit: Hit, asked: Asked | None, *, void: bool) -> None:
+    def _fell(self, hit: ClaimedHit, asked: AnsweredPrompt | None, *, void: bool) -> None:
         by_word = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in FALLS
         need(hit.state in OPEN or (hit.state == "paid" and void), f"hit {hit.id} is withdrawn, and it is {hit.state}")
         need(by_word or void, f"hit {hit.id} is withdrawn, and no answer refused it")
         self.uneven = self.uneven or hit.id < self.last_paid
 
-    def _stepped(self, hit: Hit, state: str, asked: Asked | None) -> None:
+    def _stepped(self, hit: ClaimedHit, state: str, asked: AnsweredPrompt | None) -> None:
         need(state in STEPS and hit.state in STEPS[state][0], f"hit {hit.id} goes from {hit.state} to {state}")
         ours = asked is not None and asked.seat == hit.key[1] and (asked.kind, asked.choice) in STEPS[state][1]
         need(ours, f"hit {hit.id} is {state}, and no answer of the right role leads there")
@@ -161,10 +161,10 @@ class Hits:
             final = state not in ("validated", "documented") or self.is_final(hit)
             need(final, f"hit {hit.id} is {state} while an earlier claim may fall")
         if state == "validated":
-            hit.way = asked.choice
-        need(state != "paid" or (hit.way == "table" and not hit.share), f"hit {hit.id} was not validated for the table")
+            hit.paid_as = asked.choice
+        need(state != "paid" or (hit.paid_as == "table" and not hit.share), f"hit {hit.id} was not validated for the table")
 
-    def _other_person(self, hit: Hit, asked: Asked) -> None:
+    def _other_person(self, hit: ClaimedHit, asked: AnsweredPrompt) -> None:
         who = person(asked.who)
         if asked.kind in ("hit_dark", "hit_validate", "hand_pay"):
             need(who not in hit.dealers, f"hit {hit.id}: {who} confirmed it as dealer and approves it as floorperson")
@@ -175,7 +175,7 @@ class Hits:
         if asked.kind == "hit_validate":
             hit.validated_by = who
 
-    def answered(self, round_: int, asked: Asked) -> None:
+    def answered(self, round_: int, asked: AnsweredPrompt) -> None:
         """Remember who confirmed a hit, and a light that was dark."""
         hit = self.of_seat(round_, asked.seat)
         if asked.kind not in ROLES or hit is None or asked.kind == "progressive":
@@ -186,14 +186,14 @@ class Hits:
             hit.looked_up_by = person(asked.who)
         hit.dark = hit.dark or (asked.kind, asked.choice) == ("hit_light", "dark")
 
-    def is_final(self, hit: Hit) -> bool:
+    def is_final(self, hit: ClaimedHit) -> bool:
         """Return whether every earlier claim on the meter is final."""
         earlier = [other for other in self.standing(hit.key[0]) if other.id < hit.id and other.percent]
         return not hit.percent or not any(other.state in UNSURE for other in earlier)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def take(self, entry: Json, asked: Asked | None) -> None:
+    def check_entry(self, entry: Json, asked: AnsweredPrompt | None) -> None:
         """Check an entry about a hit (paid, withdrawn, reversed, returned) against the hit's state."""
         kind, hit = entry["kind"], self.all.get(entry.get("hit", 0))
         need(hit is not None, f"a {kind} of a hit that was never claimed")
@@ -203,10 +203,10 @@ class Hits:
             "hit_reversed": self._undone, "award_returned": self._returned,
         }.get(kind)  # fmt: skip
         if handler is None:
-            raise Bad(f"there is no entry {kind}")
-        self.book.take(entry, handler(hit, entry, asked), *hit.key)
+            raise CheckFailed(f"there is no entry {kind}")
+        self.book.check_entry(entry, handler(hit, entry, asked), *hit.key)
 
-    def _paid(self, hit: Hit, entry: Json, asked: Asked | None) -> Ways:
+    def _paid(self, hit: ClaimedHit, entry: Json, asked: AnsweredPrompt | None) -> Transfers:
         by_table = entry["kind"] == "award_paid"
         expected = "paid" if by_table else "documented"
         need(hit.state == expected and not hit.paid, f"a {entry['kind']} of a hit that is {hit.state}")
@@ -217,7 +217,7 @@ class Hits:
         to = "fixed_awards" if by_table else "hand_pays"
         return {("pending", to): hit.amount, ("house", "stakes_returned"): hit.stake}
 
-    def _slip(self, hit: Hit, entry: Json, asked: Asked | None) -> None:
+    def _slip(self, hit: ClaimedHit, entry: Json, asked: AnsweredPrompt | None) -> None:
         need(entry.get("document"), "a hand pay without its slip")
         number = None if asked is None else asked.number
         need(entry["document"] == f"slip {number}",
@@ -228,7 +228,7 @@ class Hits:
         if hit.share:
             self.last_paid, self.last_paid_round = max(self.last_paid, hit.id), hit.key[0]
 
-    def _undone(self, hit: Hit, entry: Json, _asked: Asked | None) -> Ways:
+    def _undone(self, hit: ClaimedHit, entry: Json, _asked: AnsweredPrompt | None) -> Transfers:
         falls = entry["kind"] == "hit_withdrawn"
         need(hit.booked is not None and not hit.paid, "a claim is undone that is not booked")
         assert hit.booked is not None
@@ -246,7 +246,7 @@ class Hits:
                 room -= exact[transfer]
         return exact
 
-    def _as_the_first_edition(self, hit: Hit, booked: Ways) -> Ways:
+    def _as_the_first_edition(self, hit: ClaimedHit, booked: Transfers) -> Transfers:
         """Return the transfers of the first edition, in which a withdrawal did not lower the meter."""
         to_reserve = min(booked.get(("reserve", "meter"), 0), hit.share)
         to_seed = min(booked.get(("seed", "meter"), 0), hit.share - to_reserve)
@@ -255,7 +255,7 @@ class Hits:
             ("meter", "reserve"): to_reserve,
         }  # fmt: skip
 
-    def _returned(self, hit: Hit, _entry: Json, _asked: Asked | None) -> Ways:
+    def _returned(self, hit: ClaimedHit, _entry: Json, _asked: AnsweredPrompt | None) -> Transfers:
         need(hit.by_table and hit.paid and hit.state == "withdrawn", "an award is returned that the table did not pay")
         hit.paid = False
         return {("fixed_awards", "house"): hit.fixed, ("stakes_returned", "house"): hit.stake}
@@ -266,7 +266,7 @@ class Hits:
         """Return whether an attendant has paid a share of the meter in this round."""
         return self.last_paid_round == round_
 
-    def gave_back(self, round_: int, moved: Ways) -> None:
+    def gave_back(self, round_: int, moved: Transfers) -> None:
         """Lower the meter and reserve from which claims are computed, because a bet of the round was returned."""
         self.uneven = self.uneven or (self.before is not None and bool(moved) and self.paid_in(round_))
         if self.before is not None:

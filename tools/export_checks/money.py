@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from tools.export_checks.basics import SECOND, WHOLE, Json, Ways, inverse, need
-from tools.export_checks.book import Book
-from tools.export_checks.envy import Envy, Falls
-from tools.export_checks.hits import Asked, Hits
+from tools.export_checks.basics import SECOND, WHOLE, Json, Transfers, inverse, need
+from tools.export_checks.book import MeterBook
+from tools.export_checks.envy import EnvyCheck, EnvyReversal
+from tools.export_checks.hits import AnsweredPrompt, HitCheck
 from tools.export_checks.people import by_hand, check_people, parameters
 
 # Choices after which a bet is lost without a prompt.
 LEAVES = ("fold", "abandoned")
 
 
-class Bet:
+class AcceptedBet:
     """One accepted bet: what it moved, and its state."""
 
-    def __init__(self, moved: Ways) -> None:
+    def __init__(self, moved: Transfers) -> None:
         self.moved = moved
         self.state = "open"
 
 
-class Cause:
+class MoneyCause:
     """Why money moves in a step: the answered prompt, and what the step declares void."""
 
-    def __init__(self, event: Json, decisions: list[Json], asked: Asked | None, state: str) -> None:
+    def __init__(self, event: Json, decisions: list[Json], asked: AnsweredPrompt | None, state: str) -> None:
         self.event, self.asked, self.state = event, asked, state
         void = state == "void"
         self.all_void = void or any(
@@ -49,15 +49,15 @@ class Cause:
         return self.all_void or seat in self.void_seats
 
 
-class Money:
+class MoneyCheck:
     """Recomputes the book of one meter."""
 
     def __init__(self) -> None:
-        self.book = Book()
-        self.hits = Hits(self.book)
-        self.envy = Envy()
+        self.book = MeterBook()
+        self.hits = HitCheck(self.book)
+        self.envy = EnvyCheck()
         self.terms: Json = {}
-        self.bets: dict[tuple[int, int], Bet] = {}  # by round and seat
+        self.bets: dict[tuple[int, int], AcceptedBet] = {}  # by round and seat
         self.gone: set[int] = set()  # seats that folded or left
         self.left: set[int] = set()  # seats that left: they are paid no envy
         self.settles = False  # the round is void, but its bets are settled
@@ -73,10 +73,10 @@ class Money:
 
     def new_round(self) -> None:
         """Begin a round."""
-        self.envy, self.gone, self.left, self.settles = Envy(), set(), set(), False
+        self.envy, self.gone, self.left, self.settles = EnvyCheck(), set(), set(), False
         self.hits.round_over()
 
-    def answered(self, round_: int, asked: Asked) -> None:
+    def answered(self, round_: int, asked: AnsweredPrompt) -> None:
         """Remember the parts of an answer that later payments depend on."""
         self.hits.answered(round_, asked)
         self.envy.answered(asked)
@@ -110,9 +110,9 @@ class Money:
             ("bets", "house"): to_house,
         }  # fmt: skip
         need(d["amount"] == t["unit"] and d["entry"]["kind"] == "bet", "a bet is one unit, booked as a bet")
-        self.bets[key] = Bet(self.book.take(d["entry"], expected, *key))
+        self.bets[key] = AcceptedBet(self.book.check_entry(d["entry"], expected, *key))
 
-    def returned(self, d: Json, cause: Cause) -> None:
+    def returned(self, d: Json, cause: MoneyCause) -> None:
         """Check a returned bet: its round or its hand is void, and it takes back what it added."""
         key = (d["round"], d["seat"])
         bet = self.bets.get(key)
@@ -124,11 +124,11 @@ class Money:
         need(cause.voids(d["seat"]), f"the bet of seat {d['seat']} is returned, and neither round nor hand is void")
         need(d["amount"] == self.terms["unit"], "a bet is returned with another amount")
         exact = self.book.edition >= SECOND and not self.hits.paid_in(d["round"])
-        moved = self.book.take(d["entry"], inverse(bet.moved) if exact else self._from_above_seed(bet), *key)
+        moved = self.book.check_entry(d["entry"], inverse(bet.moved) if exact else self._from_above_seed(bet), *key)
         self.hits.gave_back(d["round"], moved)
         bet.state = "returned"
 
-    def _from_above_seed(self, bet: Bet) -> Ways:
+    def _from_above_seed(self, bet: AcceptedBet) -> Transfers:
         """Return the transfers of a returned bet that leave the meter its seed (after a paid share; first edition)."""
         held, to_meter = self.book.held, bet.moved.get(("bets", "meter"), 0)
         from_meter = min(to_meter, max(0, held["meter"] - self.terms["seed"]))
@@ -140,7 +140,7 @@ class Money:
             ("house", "bets"): from_house,
         }  # fmt: skip
 
-    def settled(self, d: Json, cause: Cause, decisions: list[Json]) -> None:
+    def settled(self, d: Json, cause: MoneyCause, decisions: list[Json]) -> None:
         """Check a settled bet: won by a claimed hand, or lost by an answer of the dealer or the player."""
         seat, asked = d["seat"], cause.asked
         bet = self.bets.get((d["round"], seat))
@@ -157,14 +157,14 @@ class Money:
 
     # --- hits and other entries -------------------------------------------------------------------------------------
 
-    def claimed(self, d: Json, cause: Cause) -> None:
+    def claimed(self, d: Json, cause: MoneyCause) -> None:
         """Check a claim for a bet that was won."""
         awards: list[Json] = [award for award in self.terms["awards"] if award["hand"] == d["hand"]]
         need(awards, f"no line pays {d['hand']}")
         need(self.state_of(d["round"], d["seat"]) == "won", "a hit is claimed for a bet that was not won")
         self.hits.claim(d, awards[0], cause.asked)
 
-    def moved(self, d: Json, cause: Cause) -> None:
+    def moved(self, d: Json, cause: MoneyCause) -> None:
         """Check a hit's new state; a withdrawn claim leaves its bet open."""
         id_ = int(d["what"].rpartition(" ")[2])
         hit = self.hits.all.get(id_)
@@ -172,7 +172,7 @@ class Money:
         if d["state"] == "withdrawn" and hit is not None and not cause.voids(hit.key[1]):
             self.bets[hit.key].state = "open"
 
-    def booked(self, entry: Json, cause: Cause) -> None:
+    def booked(self, entry: Json, cause: MoneyCause) -> None:
         """Check every other entry: seed, payments, withdrawals, changes by people."""
         kind, round_, seat = entry["kind"], entry.get("round", 0), entry.get("seat")
         if kind == "seed":
@@ -185,29 +185,29 @@ class Money:
         elif kind == "envy_returned":
             expected = self.envy.give_back(entry, self._falls(cause))
         else:
-            self.hits.take(entry, cause.asked)
+            self.hits.check_entry(entry, cause.asked)
             return
-        self.book.take(entry, expected, round_, seat)
+        self.book.check_entry(entry, expected, round_, seat)
 
-    def _envy(self, entry: Json, cause: Cause) -> Ways:
+    def _envy(self, entry: Json, cause: MoneyCause) -> Transfers:
         of = entry.get("seat")
         hit = self.hits.of_seat(entry.get("round", 0), of)
         settled = self.seats(entry.get("round", 0), "lost", "won")
         hand = hit.hand if hit is not None else ("" if of in settled else None)
         return self.envy.pay(entry, cause.asked, hand, self.terms["awards"], settled - self.left)
 
-    def _falls(self, cause: Cause) -> Falls:
+    def _falls(self, cause: MoneyCause) -> EnvyReversal:
         seats = {self.hits.all[id_].key[1] for id_ in cause.fallen if id_ in self.hits.all}
-        return Falls(cause.returns_all, {seat for seat in cause.void_seats if seat is not None}, seats)
+        return EnvyReversal(cause.returns_all, {seat for seat in cause.void_seats if seat is not None}, seats)
 
-    def stepped(self, round_: int, cause: Cause) -> None:
+    def stepped(self, round_: int, cause: MoneyCause) -> None:
         """Check after a step: amounts owed are booked, and envy that the step takes back is returned."""
         self.hits.check_owed(round_)
         self.envy.check_fallen(self._falls(cause))
 
     # --- by hand ------------------------------------------------------------------------------------------------------
 
-    def set(self, d: Json, cause: Cause, configuration: str) -> Json:
+    def set(self, d: Json, cause: MoneyCause, configuration: str) -> Json:
         """Check that two people set the rate of the configuration, or the limit."""
         second = self.book.edition >= SECOND
         need(not second or self.closed == "people", "parameters change while the meter is open to play")
@@ -219,7 +219,7 @@ class Money:
         self._accounts(d.get("accounts"))
         return self.terms
 
-    def played(self, d: Json, cause: Cause) -> None:
+    def played(self, d: Json, cause: MoneyCause) -> None:
         """Check that the meter is closed to play, or opened again."""
         if d["open"]:
             need(self.closed, "the meter is opened, and it is open already")

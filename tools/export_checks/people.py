@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tools.export_checks.basics import CENT, SECOND, THIRD, Json, Ways, need, person
+from tools.export_checks.basics import CENT, SECOND, THIRD, Json, Transfers, need, person
 
 if TYPE_CHECKING:
-    from tools.export_checks.book import Book
+    from tools.export_checks.book import MeterBook
 
 # The event of each change, and the roles of the two people.
 DEEDS = {
@@ -40,7 +40,7 @@ def check_people(deed: str, event: Json, state: str, *, second_role: str | None 
     need(event["document"].strip(), f"a {deed} without its document")
 
 
-def by_hand(book: Book, terms: Json, entry: Json, event: Json, state: str) -> Ways:
+def by_hand(book: MeterBook, terms: Json, entry: Json, event: Json, state: str) -> Transfers:
     """Check a correction, a reset or a transfer of overflow; return what it moves."""
     kind = entry["kind"]
     check_people(kind, event, state)
@@ -75,7 +75,7 @@ def _check_ground(event: Json, by: int) -> None:
         need((by < 0) is (reason == "to_other_meter"), f"{reason} moves the meter the other way")
 
 
-def parameters(book: Book, terms: Json, d: Json, event: Json, state: str) -> Json:
+def parameters(book: MeterBook, terms: Json, d: Json, event: Json, state: str) -> Json:
     """Return the terms after two people set rate or limit."""
     need(event["type"] == "MeterParameters" and state == "idle", "parameters of the meter change out of turn")
     need(len(set(d["credentials"])) == 2 and d["document"], "parameters change without two people and a document")

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Any
 
 from tools.export_checks.basics import FIRST, SECOND, Json, need, person
-from tools.export_checks.hits import ROLES, Asked
-from tools.export_checks.money import Cause, Money
+from tools.export_checks.hits import ROLES, AnsweredPrompt
+from tools.export_checks.money import MoneyCause, MoneyCheck
 
 # The states of a round that may follow each state.
 NEXT = {
@@ -27,7 +27,7 @@ OF_THE_ROUND = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
 WHOLE_DECK = ("cards_together", "deck_counted", "count_deck")
 
 
-class Table:
+class TableCheck:
     """Checks events and decisions record by record."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Table:
         self.digests: Json = {}
         self.was: Json = {}  # the digests for which the terms were recorded
         self.migrated: Json = {}  # the digests that the last migration led to
-        self.money = Money()
+        self.money = MoneyCheck()
         self.commands: dict[int, Json] = {}
         self.prompts: dict[int, Json] = {}
         self.holds: dict[int, Json] = {}
@@ -43,8 +43,8 @@ class Table:
         self.ids: set[int] = set()
         self.round = 0
         self.state, self.bets = "idle", "closed"
-        self.told: Counter[str] = Counter()
-        self.asked: Asked | None = None  # the prompt that this step answers
+        self.counts: Counter[str] = Counter()
+        self.asked: AnsweredPrompt | None = None  # the prompt that this step answers
         self.away = 0  # cards outside a continuous shuffler
         self._new_round()
 
@@ -76,7 +76,7 @@ class Table:
         if self.money.book.entries and edition >= SECOND:
             same_rate = all(self.money.terms[name] == terms["meter"][name] for name in ("rate_bp", "limit"))
             need(same_rate, "rate or limit of the meter changed, and no person set them")
-        led = not self.told or self.digests in (self.was, self.migrated)
+        led = not self.counts or self.digests in (self.was, self.migrated)
         need(led, "software, edition or configuration changed, and no migration led there")
         self.terms, self.was = terms, self.digests
         self.money.use(terms["meter"] or {}, edition, str(self.digests.get("configuration")))
@@ -93,7 +93,7 @@ class Table:
             need((who["role"], second["role"]) == ("technician", "floorperson"),
                  f"changed devices accepted by {who['role']} and {second['role']}")  # fmt: skip
             need(person(who) != person(second), "one person alone accepted changed devices")
-            self.told["devices accepted"] += 1
+            self.counts["devices accepted"] += 1
 
     def step(self, content: Json) -> None:
         """Check one event and all its decisions."""
@@ -102,10 +102,10 @@ class Table:
         slot = event.get("slot")
         held = slot and any(hold["slot"] == slot for hold in self.holds.values())
         excused = kinds["Found"] or kinds["Finding"] or held
-        self.told[event["type"]] += 1
+        self.counts[event["type"]] += 1
         self.asked = None
         self._event(event, decisions, kinds, excused)
-        cause = Cause(event, decisions, self.asked, self.state)
+        cause = MoneyCause(event, decisions, self.asked, self.state)
         moved = any("entry" in d or d["type"] in ("MeterSet", "MeterPlay") for d in decisions)
         need(not (kinds["Refused"] and moved), f"{event['type']} was refused, and money moved")
         for decision in decisions:
@@ -118,7 +118,7 @@ class Table:
             if ("round", "dealing") in [(d["what"], d["state"]) for d in decisions if d["type"] == "Moved"]:
                 self._all_booked()
 
-    def _money(self, d: Json, cause: Cause, decisions: list[Json]) -> bool:
+    def _money(self, d: Json, cause: MoneyCause, decisions: list[Json]) -> bool:
         """Check a decision about money; return False if it is not about money."""
         money, kind = self.money, d["type"]
         need("entry" not in d or self.terms.get("meter"), "money moves at a table without a meter")
@@ -187,7 +187,7 @@ class Table:
             self._counted(count, whole - self.out, excused)
 
     def _counted(self, count: int, expected: int, excused: Any) -> None:
-        self.told["counts"] += 1
+        self.counts["counts"] += 1
         need(count == expected or excused,
              f"{count} cards were counted where {expected} must be, and no irregularity follows")  # fmt: skip
 
@@ -212,7 +212,7 @@ class Table:
         need(event["choice"] in prompt["choices"], f"{event['choice']} is not one of the choices")
         kind: str = prompt["kind"]
         number: Any = event.get("number")
-        self.asked = Asked(
+        self.asked = AnsweredPrompt(
             kind, prompt["seat"], event["choice"], event["who"], event.get("number"), list(event.get("seats") or ())
         )
         self.money.answered(self.round, self.asked)
@@ -244,7 +244,7 @@ class Table:
         self.ids.add(id_)
 
     def _Command(self, d: Json, _event: Json) -> None:  # noqa: N802 - named as the decision
-        self.told["commands"] += 1
+        self.counts["commands"] += 1
         old = self.commands.get(d["id"])
         if old is not None and d["act"] == "lock" and (old["slot"], old["number"]) == (d["slot"], d["number"]):
             old["ended"] = False  # an unconfirmed lock is sent again unchanged
@@ -296,7 +296,7 @@ class Table:
                 self.money.check_over(self.round, void=self.state == "void")
                 self.money.hits.round_over()
             self.state = state
-            self.told[f"rounds {state}"] += 1
+            self.counts[f"rounds {state}"] += 1
         elif what == "progressive":
             self.bets = state
         elif what.startswith("deck "):
@@ -315,7 +315,7 @@ class Table:
         need(self.prompts.pop(d["id"], None), f"prompt {d['id']} is closed and was not open")
         answered = event["type"] == "Answer" and (event["prompt"], event["choice"]) == (d["id"], d["choice"])
         need(d["choice"] is None or answered, f"prompt {d['id']} was closed without an answer")
-        self.told["answers"] += answered
+        self.counts["answers"] += answered
 
     def _Found(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["hold"])
@@ -324,7 +324,7 @@ class Table:
         self.holds[d["hold"]] = {**d, "stops": stops}
         if d["trigger"] == "unreasonable_contribution":
             self.unreasonable.add(d["seat"])
-        self.told["irregularities"] += 1
+        self.counts["irregularities"] += 1
 
     def _Cleared(self, d: Json, event: Json) -> None:  # noqa: N802
         need(self.holds.pop(d["hold"], None), f"irregularity {d['hold']} is cleared and was not open")

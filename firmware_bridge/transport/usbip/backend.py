@@ -16,21 +16,21 @@ from usb.backend import IBackend
 from usb.core import USBError
 
 from firmware_bridge.transport.usbip import descriptors
-from firmware_bridge.transport.usbip.connection import PATIENCE, Connection, list_devices, usb_error
-from firmware_bridge.transport.usbip.packets import BadPacket
+from firmware_bridge.transport.usbip.connection import SERVER_TIMEOUT_S, UsbIpConnection, list_devices, usb_error
+from firmware_bridge.transport.usbip.packets import BadUsbIpPacket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import SimpleNamespace
 
-    from firmware_bridge.transport.usbip.packets import Exported
+    from firmware_bridge.transport.usbip.packets import ExportedDevice
 
 __all__ = ["UsbIpBackend", "list_devices"]
 
 # Index of the serial number string that this backend answers from the list; higher than any real string index.
 _SERIAL_INDEX: Final = 0xFF
 _CONTROL: Final = 0  # the endpoint
-_CONTROL_MS: Final = int(PATIENCE * 1000)
+_CONTROL_MS: Final = int(SERVER_TIMEOUT_S * 1000)
 _FROM_DEVICE: Final = 0x80
 _TO_ENDPOINT: Final = 0x02
 _GET_DESCRIPTOR: Final = 6
@@ -44,21 +44,21 @@ _HALT: Final = 0
 class _Device:
     """One device of the server, and its own handle: it is imported at the first request that needs it."""
 
-    def __init__(self, host: str, port: int, exported: Exported) -> None:
+    def __init__(self, host: str, port: int, exported: ExportedDevice) -> None:
         self.exported = exported
         self.descriptor: SimpleNamespace
         self._host = host
         self._port = port
-        self._connection: Connection | None = None
-        self._configurations: dict[int, descriptors.Configuration] = {}
+        self._connection: UsbIpConnection | None = None
+        self._configurations: dict[int, descriptors.UsbConfiguration] = {}
         self._strings: dict[int, bytes] = {}  # known without a request
         self._describe()
 
     @property
-    def connection(self) -> Connection:
+    def connection(self) -> UsbIpConnection:
         """The connection that imports the device, opened when first used."""
         if self._connection is None:
-            self._connection = Connection(self._host, self._port, self.exported)
+            self._connection = UsbIpConnection(self._host, self._port, self.exported)
         return self._connection
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class _Device:
         if connection is not None:
             connection.close()
 
-    def configuration(self, index: int) -> descriptors.Configuration:
+    def configuration(self, index: int) -> descriptors.UsbConfiguration:
         """Return a configuration; read once."""
         if index not in self._configurations:
             if index >= self.exported.configurations:
@@ -106,7 +106,7 @@ class _Device:
         self._strings[index] = descriptors.pack_string(serial)
 
     @contextmanager
-    def _borrowed(self) -> Iterator[Connection]:
+    def _borrowed(self) -> Iterator[UsbIpConnection]:
         """Yield the connection; close it afterwards unless it was open before."""
         lasting = self._connection is not None
         try:
@@ -214,11 +214,11 @@ def _fill(buffer: array[int], data: bytes) -> int:
     return len(data)
 
 
-def _order(connection: Connection, request_type: int, request: int, value: int, index: int) -> None:
+def _order(connection: UsbIpConnection, request_type: int, request: int, value: int, index: int) -> None:
     connection.write(_CONTROL, b"", _CONTROL_MS, pack("<BBHHH", request_type, request, value, index, 0))
 
 
-def _descriptor(connection: Connection, kind: int, index: int, size: int, language: int = 0) -> bytes:
+def _descriptor(connection: UsbIpConnection, kind: int, index: int, size: int, language: int = 0) -> bytes:
     setup = pack("<BBHHH", _FROM_DEVICE, _GET_DESCRIPTOR, kind << 8 | index, language, size)
     return connection.read(_CONTROL, size, _CONTROL_MS, setup)
 
@@ -228,5 +228,5 @@ def _strict() -> Iterator[None]:
     """Turn malformed descriptors into a USB error."""
     try:
         yield
-    except BadPacket as error:
+    except BadUsbIpPacket as error:
         raise usb_error(errno.EPROTO, f"the device describes itself wrongly: {error}") from error

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Final
 from usb.core import USBError, USBTimeoutError
 
 from firmware_bridge.transport.usbip import packets
-from firmware_bridge.transport.usbip.packets import BadPacket
+from firmware_bridge.transport.usbip.packets import BadUsbIpPacket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from firmware_bridge.transport.usbip.packets import Exported
+    from firmware_bridge.transport.usbip.packets import ExportedDevice
 
 # How long (s) a server may take to connect, to receive data, and to answer an immediate request.
-PATIENCE: Final = 3.0
+SERVER_TIMEOUT_S: Final = 3.0
 # More devices than any table has; a longer list is malformed.
 MAX_DEVICES: Final = 1024
 
@@ -48,20 +48,20 @@ def usb_error(number: int, text: str = "") -> USBError:
     return kind(text or os.strerror(number), None, number)
 
 
-def list_devices(host: str, port: int) -> list[Exported]:
+def list_devices(host: str, port: int) -> list[ExportedDevice]:
     """Return the devices that a server exports."""
     with _connect(host, port) as server, _as_usb_errors(host, port):
-        until = monotonic() + PATIENCE
+        until = monotonic() + SERVER_TIMEOUT_S
         server.sendall(packets.pack_op(packets.REQ_DEVLIST))
         if _reply(server, packets.REP_DEVLIST, until) != packets.OK:
-            raise BadPacket("it refuses to list its devices")
+            raise BadUsbIpPacket("it refuses to list its devices")
         (count,) = packets.COUNT.unpack(_exactly(server, packets.COUNT.size, until))
         if count > MAX_DEVICES:
-            raise BadPacket(f"a list of {count} devices")
+            raise BadUsbIpPacket(f"a list of {count} devices")
         return [_listed(server, until) for _ in range(count)]
 
 
-def _listed(server: socket.socket, until: float) -> Exported:
+def _listed(server: socket.socket, until: float) -> ExportedDevice:
     device = _exactly(server, packets.DEVICE.size, until)
     interfaces = _exactly(server, packets.INTERFACE.size * packets.interface_count(device), until)
     return packets.read_device(device, interfaces)
@@ -82,10 +82,10 @@ class _Transfer:
         self.end: queue.SimpleQueue[_End] = queue.SimpleQueue()
 
 
-class Connection:
+class UsbIpConnection:
     """An imported device, in exclusive use."""
 
-    def __init__(self, host: str, port: int, exported: Exported) -> None:
+    def __init__(self, host: str, port: int, exported: ExportedDevice) -> None:
         self._where = f"{host}:{port}"
         self._socket = _connect(host, port)
         try:
@@ -96,7 +96,7 @@ class Connection:
             raise
         self._socket.settimeout(None)
         # A blocking socket with a send timeout.
-        limit = struct.pack("@ll", int(PATIENCE), int(PATIENCE % 1 * 1e6))
+        limit = struct.pack("@ll", int(SERVER_TIMEOUT_S), int(SERVER_TIMEOUT_S % 1 * 1e6))
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
         self._lock = threading.Lock()  # guards sending and `_waiting`
         self._seqnum = 0
@@ -120,15 +120,15 @@ class Connection:
         self._receiver.join()
         self._socket.close()
 
-    def _import(self, exported: Exported) -> int:
-        until = monotonic() + PATIENCE
+    def _import(self, exported: ExportedDevice) -> int:
+        until = monotonic() + SERVER_TIMEOUT_S
         self._socket.sendall(packets.pack_op(packets.REQ_IMPORT) + packets.pack_busid(exported.busid))
         status = _reply(self._socket, packets.REP_IMPORT, until)
         if status != packets.OK:
             raise usb_error(_REFUSALS.get(status, errno.EIO))
         imported = packets.read_device(_exactly(self._socket, packets.DEVICE.size, until))
         if (imported.busid, imported.vendor, imported.product) != (exported.busid, exported.vendor, exported.product):
-            raise BadPacket(f"asked for {exported.busid}, it gave {imported.busid}")
+            raise BadUsbIpPacket(f"asked for {exported.busid}, it gave {imported.busid}")
         return imported.devid
 
     def _transfer(
@@ -170,7 +170,7 @@ class Connection:
                 self._unlinks[unlink] = number
                 self._send(packets.pack_unlink(packets.Unlink(unlink, self._devid, number)))
         try:
-            return transfer.end.get(timeout=PATIENCE)
+            return transfer.end.get(timeout=SERVER_TIMEOUT_S)
         except queue.Empty:
             self._die(errno.EIO, f"the USB/IP server at {self._where} does not answer")
             return transfer.end.get()
@@ -183,7 +183,7 @@ class Connection:
                     self._unlinked(answer)
                 else:
                     self._submitted(answer)
-        except BadPacket as error:
+        except BadUsbIpPacket as error:
             self._die(errno.EPROTO, f"not USB/IP at {self._where}: {error}")
         except OSError:
             self._die(errno.ENODEV, f"the USB/IP server at {self._where} closed the connection")
@@ -192,9 +192,9 @@ class Connection:
         with self._lock:
             transfer = self._waiting.get(answer.seqnum)
         if transfer is None:
-            raise BadPacket(f"the end of transfer {answer.seqnum}, which was not requested")
+            raise BadUsbIpPacket(f"the end of transfer {answer.seqnum}, which was not requested")
         if answer.length > transfer.length or answer.status > 0:
-            raise BadPacket(f"{answer.length} bytes in a transfer of {transfer.length}, status {answer.status}")
+            raise BadUsbIpPacket(f"{answer.length} bytes in a transfer of {transfer.length}, status {answer.status}")
         came = _exactly(self._socket, answer.length) if transfer.direction == packets.IN else b""
         with self._lock:
             self._waiting.pop(answer.seqnum, None)
@@ -225,7 +225,7 @@ class Connection:
 
 def _connect(host: str, port: int) -> socket.socket:
     try:
-        server = socket.create_connection((host, port), PATIENCE)
+        server = socket.create_connection((host, port), SERVER_TIMEOUT_S)
     except OSError as error:
         raise usb_error(errno.ENODEV, f"nothing answers at {host}:{port}") from error
     server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -236,7 +236,7 @@ def _connect(host: str, port: int) -> socket.socket:
 def _as_usb_errors(host: str, port: int) -> Iterator[None]:
     try:
         yield
-    except BadPacket as error:
+    except BadUsbIpPacket as error:
         raise usb_error(errno.EPROTO, f"not USB/IP at {host}:{port}: {error}") from error
     except TimeoutError as error:
         raise usb_error(errno.ETIMEDOUT, f"the server at {host}:{port} does not answer") from error
@@ -249,7 +249,7 @@ def _as_usb_errors(host: str, port: int) -> Iterator[None]:
 def _reply(server: socket.socket, expected: int, until: float) -> int:
     code, status = packets.read_op(_exactly(server, packets.OP.size, until))
     if code != expected:
-        raise BadPacket(f"reply {code:#06x}, not {expected:#06x}")
+        raise BadUsbIpPacket(f"reply {code:#06x}, not {expected:#06x}")
     return status
 
 

@@ -6,12 +6,12 @@ from struct import Struct
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final
 
-from firmware_bridge.transport.usbip.packets import BadPacket
+from firmware_bridge.transport.usbip.packets import BadUsbIpPacket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from firmware_bridge.transport.usbip.packets import Exported
+    from firmware_bridge.transport.usbip.packets import ExportedDevice
 
 DEVICE: Final = 1
 CONFIGURATION: Final = 2
@@ -45,7 +45,7 @@ _ENDPOINT_FIELDS: Final = (
 _LIBUSB_SPEED: Final = {1: 1, 2: 2, 3: 3, 5: 4, 6: 5}
 
 
-class Interface:
+class UsbInterface:
     """One alternate setting of an interface: its descriptor and those of its endpoints."""
 
     def __init__(self, descriptor: SimpleNamespace) -> None:
@@ -53,12 +53,12 @@ class Interface:
         self.endpoints: list[SimpleNamespace] = []
 
 
-class Configuration:
+class UsbConfiguration:
     """A configuration: its descriptor, and by interface number the alternate settings."""
 
     def __init__(self, descriptor: SimpleNamespace) -> None:
         self.descriptor = descriptor
-        self.interfaces: list[list[Interface]] = []
+        self.interfaces: list[list[UsbInterface]] = []
 
 
 def pack_string(text: str) -> bytes:
@@ -70,18 +70,18 @@ def pack_string(text: str) -> bytes:
 def read_string(data: bytes) -> str:
     """Return the text of a string descriptor."""
     if len(data) < 2 or data[1] != STRING or not 2 <= data[0] <= len(data):
-        raise BadPacket("not a string descriptor")
+        raise BadUsbIpPacket("not a string descriptor")
     return data[2 : data[0] & 0xFE].decode("utf-16-le", "replace")
 
 
-def read_device(data: bytes, exported: Exported) -> SimpleNamespace:
+def read_device(data: bytes, exported: ExportedDevice) -> SimpleNamespace:
     """Return a device descriptor from its 18 bytes."""
     if len(data) != DEVICE_LAYOUT.size or data[1] != DEVICE:
-        raise BadPacket("not a device descriptor")
+        raise BadUsbIpPacket("not a device descriptor")
     return _placed(_named(_DEVICE_FIELDS, DEVICE_LAYOUT.unpack(data)), exported)
 
 
-def listed_device(exported: Exported, serial_index: int) -> SimpleNamespace:
+def listed_device(exported: ExportedDevice, serial_index: int) -> SimpleNamespace:
     """Return a device descriptor from a server's list; missing fields get the smallest value that USB allows."""
     values = (
         DEVICE_LAYOUT.size, DEVICE, 0x0200, *exported.device_class, 8, exported.vendor, exported.product,
@@ -90,33 +90,33 @@ def listed_device(exported: Exported, serial_index: int) -> SimpleNamespace:
     return _placed(_named(_DEVICE_FIELDS, values), exported)
 
 
-def _placed(descriptor: SimpleNamespace, exported: Exported) -> SimpleNamespace:
+def _placed(descriptor: SimpleNamespace, exported: ExportedDevice) -> SimpleNamespace:
     descriptor.bus, descriptor.address = exported.busnum, exported.devnum
     descriptor.port_number = descriptor.port_numbers = None
     descriptor.speed = _LIBUSB_SPEED.get(exported.speed)
     return descriptor
 
 
-def read_configuration(data: bytes) -> Configuration:
+def read_configuration(data: bytes) -> UsbConfiguration:
     """Return a configuration from all of its bytes; descriptors of other types are skipped."""
-    configuration: Configuration | None = None
-    interface: Interface | None = None
+    configuration: UsbConfiguration | None = None
+    interface: UsbInterface | None = None
     for kind, part in _parts(data):
         if kind == CONFIGURATION and configuration is None:
-            configuration = Configuration(_read(_CONFIGURATION_FIELDS, CONFIGURATION_LAYOUT, part))
+            configuration = UsbConfiguration(_read(_CONFIGURATION_FIELDS, CONFIGURATION_LAYOUT, part))
         elif kind == INTERFACE and configuration is not None:
-            interface = Interface(_read(_INTERFACE_FIELDS, INTERFACE_LAYOUT, part))
+            interface = UsbInterface(_read(_INTERFACE_FIELDS, INTERFACE_LAYOUT, part))
             if interface.descriptor.bAlternateSetting == 0:
                 configuration.interfaces.append([])
             if not configuration.interfaces:
-                raise BadPacket("an alternate setting of no interface")
+                raise BadUsbIpPacket("an alternate setting of no interface")
             configuration.interfaces[-1].append(interface)
         elif kind == ENDPOINT and interface is not None:
             endpoint = _read(_ENDPOINT_FIELDS, ENDPOINT_LAYOUT, part)
             endpoint.bRefresh = endpoint.bSynchAddress = 0
             interface.endpoints.append(endpoint)
     if configuration is None:
-        raise BadPacket("not a configuration descriptor")
+        raise BadUsbIpPacket("not a configuration descriptor")
     configuration.descriptor.bNumInterfaces = len(configuration.interfaces)
     for interface in (setting for settings in configuration.interfaces for setting in settings):
         interface.descriptor.bNumEndpoints = len(interface.endpoints)
@@ -126,14 +126,14 @@ def read_configuration(data: bytes) -> Configuration:
 def _parts(data: bytes) -> Iterator[tuple[int, bytes]]:
     while data:
         if len(data) < 2 or not 2 <= data[0] <= len(data):
-            raise BadPacket("a descriptor with a wrong length")
+            raise BadUsbIpPacket("a descriptor with a wrong length")
         yield data[1], data[: data[0]]
         data = data[data[0] :]
 
 
 def _read(names: tuple[str, ...], layout: Struct, part: bytes) -> SimpleNamespace:
     if len(part) < layout.size:
-        raise BadPacket("a descriptor that is too short for its type")
+        raise BadUsbIpPacket("a descriptor that is too short for its type")
     return _named(names, layout.unpack_from(part))
 
 

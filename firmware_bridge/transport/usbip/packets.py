@@ -52,11 +52,11 @@ _UNLINKED: Final = Struct(">5Ii24x")
 SERIAL_PATH: Final = "/pitbox/"
 
 
-class BadPacket(ValueError):
+class BadUsbIpPacket(ValueError):
     """Received bytes are not a packet of this protocol, or not one that is valid now."""
 
 
-class Exported(msgspec.Struct, frozen=True):
+class ExportedDevice(msgspec.Struct, frozen=True):
     """One exported device of a list, with the class, subclass and protocol of each interface."""
 
     path: str
@@ -129,7 +129,7 @@ def read_op(data: bytes) -> tuple[int, int]:
     """Return code and status."""
     version, code, status = OP.unpack(data)
     if version != VERSION:
-        raise BadPacket(f"USB/IP version {version:#06x}, not {VERSION:#06x}")
+        raise BadUsbIpPacket(f"USB/IP version {version:#06x}, not {VERSION:#06x}")
     return code, status
 
 
@@ -143,7 +143,7 @@ def read_busid(data: bytes) -> str:
     return _text(BUSID.unpack(data)[0])
 
 
-def pack_device(device: Exported) -> bytes:
+def pack_device(device: ExportedDevice) -> bytes:
     """Return a device without its interfaces, as an import reply carries it."""
     return DEVICE.pack(
         device.path.encode("ascii"), device.busid.encode("ascii"), device.busnum, device.devnum, device.speed,
@@ -152,7 +152,7 @@ def pack_device(device: Exported) -> bytes:
     )  # fmt: skip
 
 
-def pack_interfaces(device: Exported) -> bytes:
+def pack_interfaces(device: ExportedDevice) -> bytes:
     """Return what follows a device in a list."""
     return b"".join(INTERFACE.pack(*interface) for interface in device.interfaces)
 
@@ -162,12 +162,12 @@ def interface_count(data: bytes) -> int:
     return data[DEVICE.size - 1]
 
 
-def read_device(data: bytes, interfaces: bytes = b"") -> Exported:
+def read_device(data: bytes, interfaces: bytes = b"") -> ExportedDevice:
     """Return a device from its bytes and, in a list, those of its interfaces."""
     path, busid, busnum, devnum, speed, vendor, product, release, *numbers = DEVICE.unpack(data)
     if busnum > 0xFFFF or devnum > 0xFFFF:
-        raise BadPacket(f"a device at bus {busnum}, number {devnum}")
-    return Exported(
+        raise BadUsbIpPacket(f"a device at bus {busnum}, number {devnum}")
+    return ExportedDevice(
         _text(path), _text(busid), busnum, devnum, speed, vendor, product, release,
         (numbers[0], numbers[1], numbers[2]), numbers[3], numbers[4], tuple(INTERFACE.iter_unpack(interfaces)),
     )  # fmt: skip
@@ -176,7 +176,7 @@ def read_device(data: bytes, interfaces: bytes = b"") -> Exported:
 def _text(field: bytes) -> str:
     text, zero, _ = field.partition(b"\0")
     if not zero or not text.isascii() or not text.decode("ascii").isprintable():
-        raise BadPacket("a name that is not zero-terminated printable ASCII")
+        raise BadUsbIpPacket("a name that is not zero-terminated printable ASCII")
     return text.decode("ascii")
 
 
@@ -204,12 +204,12 @@ def read_command(header: bytes) -> Submit | Unlink:
         _, seqnum, devid, _, _, victim = _UNLINK.unpack(header)
         return Unlink(seqnum, devid, victim)
     if command != CMD_SUBMIT:
-        raise BadPacket(f"command {command:#x}")
+        raise BadUsbIpPacket(f"command {command:#x}")
     _, seqnum, devid, direction, endpoint, _, length, _, packets, _, setup = _SUBMIT.unpack(header)
     if direction not in (OUT, IN) or endpoint > 15:
-        raise BadPacket(f"a transfer to endpoint {endpoint} in direction {direction}")
+        raise BadUsbIpPacket(f"a transfer to endpoint {endpoint} in direction {direction}")
     if packets not in (0, _NO_PACKETS):  # Linux sends 0, the documentation asks for the other
-        raise BadPacket("an isochronous transfer")
+        raise BadUsbIpPacket("an isochronous transfer")
     return Submit(seqnum, devid, direction, endpoint, length, setup)
 
 
@@ -230,6 +230,6 @@ def read_answer(header: bytes) -> Submitted | Unlinked:
         _, seqnum, _, _, _, status = _UNLINKED.unpack(header)
         return Unlinked(seqnum, status)
     if command != RET_SUBMIT:
-        raise BadPacket(f"command {command:#x}")
+        raise BadUsbIpPacket(f"command {command:#x}")
     _, seqnum, _, _, _, status, length, *_ = _SUBMITTED.unpack(header)
     return Submitted(seqnum, status, length)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from devices.bench_link import bench_command_id
 from devices.bet_sensor import messages as m
 from devices.bet_sensor.state import BetSensorView, DriverEvent, findings, fold
-from devices.report import Misread
-from firmware_bridge.errors import CommandRefused, UsageMistake, code_of
-from table_controller.cli.watching import Watch, add_watch_arguments, check_watch
+from devices.report import OutcomeLost
+from firmware_bridge.errors import CommandRefused, UsageError, code_of
+from table_controller.cli.watching import LinkWatch, add_watch_arguments, check_watch
 
 if TYPE_CHECKING:
     import argparse
@@ -31,12 +31,12 @@ ACTIONS: Final = {
 # A bet sensor has no moving parts.
 MOVING: Final = ()
 _MARKS: Final = {
-    m.Lies.EMPTY: "○",
-    m.Lies.CHIP: "●",
-    m.Lies.EDGE: "◐",
-    m.Lies.SEVERAL: "◉",
-    m.Lies.FOREIGN: "✖",
-    m.Lies.UNREAD: "?",
+    m.SpotContent.EMPTY: "○",
+    m.SpotContent.CHIP: "●",
+    m.SpotContent.EDGE: "◐",
+    m.SpotContent.SEVERAL: "◉",
+    m.SpotContent.FOREIGN: "✖",
+    m.SpotContent.UNREAD: "?",
 }
 _STYLES: Final = {
     m.Change.PLACED: "bold green",
@@ -57,27 +57,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action in ("open", "lock")) != (args.round is not None):
-        raise UsageMistake("--round N belongs to the actions open and lock, and is required there")
+        raise UsageError("--round N belongs to the actions open and lock, and is required there")
     if args.round is not None and not 1 <= args.round <= 0xFFFF_FFFF:
-        raise UsageMistake("--round takes a number from 1 to 4294967295")
+        raise UsageError("--round takes a number from 1 to 4294967295")
     if (args.action == "light") != (args.to is not None):
-        raise UsageMistake("--to off, acknowledged or accepted belongs to the action light, and is required there")
+        raise UsageError("--to off, acknowledged or accepted belongs to the action light, and is required there")
     check_watch(args)
 
 
-class Session:
+class BenchSession:
     """One bench session with a bet sensor: shows every change on its spot."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = BetSensorView()
         self._args = args
         self._screen = screen
-        self._watch = Watch()
+        self._watch = LinkWatch()
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
-        self._watch.take(event)
+        self._watch.on_event(event)
         if isinstance(event, m.Changed):
             self._screen.line(_change(event), _STYLES[event.change])
             for reason, what in findings(self.view):
@@ -87,13 +87,13 @@ class Session:
         elif isinstance(event, m.SelfTested):
             bad = [part.name.lower().replace("_", " ") for part in m.Part if event.bad_parts >> part & 1]
             self._screen.line("not passed: " + ", ".join(bad) if bad else "coil and lamps passed")
-        elif isinstance(event, Misread):
+        elif isinstance(event, OutcomeLost):
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: BetSensorDriver) -> None:
         """Do nothing: there are no moving parts."""
 
-    async def act(self, driver: BetSensorDriver) -> int:
+    async def run_action(self, driver: BetSensorDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -105,7 +105,7 @@ class Session:
                 return 0
             case "watch":
                 screen.table(_status(await driver.status(), self.view))
-                await self._watch.last(args.seconds)
+                await self._watch.wait(args.seconds)
                 return 0
             case "lock":
                 return self._locked(await driver.lock(args.round, command))
@@ -116,7 +116,7 @@ class Session:
                 await driver.unlock(command, latch.lock_id if latch is not None else command)
             case "light":
                 status = await driver.status()
-                number = status.sequence if status.latch is None else status.latch.last
+                number = status.sequence if status.latch is None else status.latch.last_change
                 await driver.light(command, m.Light[args.to.upper()], number)
             case _:
                 await {"selftest": driver.self_test, "reset": driver.reset}[args.action](command)
@@ -128,18 +128,18 @@ class Session:
             raise CommandRefused("the sensor refused the lock; its bets are closed", answer.reason)
         latch = answer.latch
         self._screen.line(f"{_MARKS[latch.lies]} locked: {_latched(latch)}", "bold green")
-        return 0 if latch.lies in (m.Lies.EMPTY, m.Lies.CHIP) else 1
+        return 0 if latch.lies in (m.SpotContent.EMPTY, m.SpotContent.CHIP) else 1
 
 
 def _change(event: m.Changed) -> str:
-    what = f"{event.change.name.lower():9s} {event.lies.name.lower():8s}"
-    return f"{event.sequence:5d} {_MARKS[event.lies]} {what} level {event.level:4d}  round {event.round}"
+    what = f"{event.change.name.lower():9s} {event.content.name.lower():8s}"
+    return f"{event.sequence:5d} {_MARKS[event.content]} {what} level {event.level:4d}  round {event.round}"
 
 
 def _latched(latch: m.Latch) -> str:
-    what = {m.Lies.EMPTY: "no bet", m.Lies.CHIP: f"bet {latch.last}"}.get(latch.lies)
-    content = what or f"undecided, not clearly one chip ({latch.lies.name.lower()})"
-    return f"{content} in round {latch.round}, last change {latch.last}, lock {latch.lock_id}"
+    what = {m.SpotContent.EMPTY: "no bet", m.SpotContent.CHIP: f"bet {latch.last_change}"}.get(latch.content)
+    content = what or f"undecided, not clearly one chip ({latch.content.name.lower()})"
+    return f"{content} in round {latch.round}, last change {latch.last_change}, lock {latch.lock_id}"
 
 
 def _status(status: m.Status, view: BetSensorView) -> list[tuple[str, ...]]:
@@ -147,7 +147,7 @@ def _status(status: m.Status, view: BetSensorView) -> list[tuple[str, ...]]:
     rows = [
         ("state", status.state.name.lower()),
         ("round", str(status.round) if status.round else "none yet"),
-        ("on the spot", f"{_MARKS[status.lies]} {status.lies.name.lower()}"),
+        ("on the spot", f"{_MARKS[status.content]} {status.content.name.lower()}"),
         ("last change", str(status.sequence)),
         ("light", status.light.name.lower()),
         ("latch", "none" if status.latch is None else _latched(status.latch)),
@@ -158,7 +158,7 @@ def _status(status: m.Status, view: BetSensorView) -> list[tuple[str, ...]]:
 
 def _health(health: m.Health) -> list[tuple[str, ...]]:
     return [
-        ("on the spot", f"{_MARKS[health.lies]} {health.lies.name.lower()}"),
+        ("on the spot", f"{_MARKS[health.content]} {health.content.name.lower()}"),
         ("level", f"{health.level} of 1023"),
         ("a chip from", str(health.threshold)),
         ("margin", str(health.margin)),

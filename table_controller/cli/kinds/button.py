@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from devices.bench_link import bench_command_id
 from devices.button import messages as m
 from devices.button.state import ButtonView, DriverEvent, fold
-from devices.report import Misread
+from devices.report import OutcomeLost
 from firmware_bridge.errors import code_of
-from table_controller.cli.places import draw_places, place_words
+from table_controller.cli.places import draw_positions, position_text
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,7 @@ def check(args: argparse.Namespace) -> None:
     """Accept everything: there is nothing to check."""
 
 
-class Session:
+class BenchSession:
     """One bench session with a button mat."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -43,17 +43,17 @@ class Session:
         self._args = args
         self._screen = screen
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         match event:
             case m.Moved():
-                words = _reason(event.reason) if event.place is None else place_words(event.place)
+                words = _reason(event.reason) if event.place is None else position_text(event.place)
                 self._screen.line(f"the button moved: {words}")
             case m.SelfTested():
                 bad = [str(place) for place in range(1, m.PLACES + 1) if event.bad_places >> (place - 1) & 1]
                 self._screen.line("not passed: place " + ", ".join(bad) if bad else "every sensor passed")
-            case Misread():
+            case OutcomeLost():
                 self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
             case _:
                 pass
@@ -61,7 +61,7 @@ class Session:
     async def stop(self, driver: ButtonDriver) -> None:
         """Do nothing: there are no moving parts."""
 
-    async def act(self, driver: ButtonDriver) -> int:
+    async def run_action(self, driver: ButtonDriver) -> int:
         """Run the typed action; return the exit code."""
         screen, command = self._screen, bench_command_id()
         match self._args.action:
@@ -80,8 +80,8 @@ def _show(status: m.Status, screen: Screen) -> int:
     if status.place is None:
         screen.line(_reason(status.reason), "bold red")
     else:
-        screen.line(place_words(status.place), "bold green")
-    for row in draw_places(status.place):
+        screen.line(position_text(status.place), "bold green")
+    for row in draw_positions(status.place):
         screen.line(row)
     return 1 if status.place is None else 0
 
@@ -95,5 +95,5 @@ def _sensors(sensors: m.Sensors) -> tuple[list[tuple[str, ...]], tuple[str, ...]
     for place, level in enumerate(sensors.levels, 1):
         margin = sensors.margin(place)
         now = "button" if level >= sensors.present else "none" if level <= sensors.absent else "not clear"
-        rows.append((place_words(place), now, str(level), str(margin)))
+        rows.append((position_text(place), now, str(level), str(margin)))
     return rows, ("", "now", f"level ({sensors.absent} none, {sensors.present} button)", "margin")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
 from devices.keypad import messages as m
-from devices.keypad.state import DriverEvent, KeypadView, fold, seats_of, stale
-from devices.report import Misread
-from firmware_bridge.errors import UsageMistake, code_of
-from table_controller.cli.watching import Watch, add_watch_arguments, check_watch
+from devices.keypad.state import DriverEvent, KeypadView, fold, seats_of, check_freshness
+from devices.report import OutcomeLost
+from firmware_bridge.errors import UsageError, code_of
+from table_controller.cli.watching import LinkWatch, add_watch_arguments, check_watch
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--line", action="append", default=[], metavar="TEXT", help="with show: a line; repeatable, up to 4"
     )
     parser.add_argument(
-        "--ask", choices=[p.name.lower() for p in m.Prompt], default="nothing", help="with show: which entry"
+        "--ask", choices=[p.name.lower() for p in m.KeypadPrompt], default="nothing", help="with show: which entry"
     )
     parser.add_argument(
         "--on", action="append", default=[], choices=[lamp.name.lower() for lamp in m.Lamp], help="with lamps: which"
@@ -46,27 +46,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if args.action != "show" and (args.line or args.ask != "nothing"):
-        raise UsageMistake("--line and --ask belong to the action show")
+        raise UsageError("--line and --ask belong to the action show")
     if args.action != "lamps" and args.on:
-        raise UsageMistake("--on belongs to the action lamps")
+        raise UsageError("--on belongs to the action lamps")
     check_watch(args)
 
 
-class Session:
+class BenchSession:
     """One bench session with a keypad: shows every press."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
         self.view = KeypadView()
         self._args = args
         self._screen = screen
-        self._watch = Watch()
+        self._watch = LinkWatch()
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
-        self._watch.take(event)
-        if isinstance(event, m.Act) and self._args.action == "watch":
-            old = stale(event)
+        self._watch.on_event(event)
+        if isinstance(event, m.KeypadAction) and self._args.action == "watch":
+            old = check_freshness(event)
             self._screen.line(f"{event.press:5d} {_act(event)}", "yellow" if old else "bold")
             if old is not None:
                 self._screen.line(f"      {old.code}: {old}", "red")
@@ -77,13 +77,13 @@ class Session:
             bad += [f"lamp {_name(lamp)}" for lamp in m.Lamp if event.bad_lamps >> lamp & 1]
             bad += [] if event.display else ["display"]
             self._screen.line("not passed: " + ", ".join(bad) if bad else "keys, lamps and display passed")
-        elif isinstance(event, Misread):
+        elif isinstance(event, OutcomeLost):
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: KeypadDriver) -> None:
         """Do nothing: there are no moving parts."""
 
-    async def act(self, driver: KeypadDriver) -> int:
+    async def run_action(self, driver: KeypadDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -91,10 +91,10 @@ class Session:
                 screen.table(_status(await driver.status()))
                 return 0
             case "watch":
-                await self._watch.last(args.seconds)
+                await self._watch.wait(args.seconds)
                 return 0
             case "show":
-                await driver.show(command, m.Prompt[args.ask.upper()], args.line)
+                await driver.show(command, m.KeypadPrompt[args.ask.upper()], args.line)
             case "lamps":
                 await driver.set_lamps(command, *(m.Lamp[name.upper()] for name in args.on))
             case _:
@@ -107,7 +107,7 @@ def _name(word: m.Key | m.Lamp) -> str:
     return word.name.lower().replace("_", " ")
 
 
-def _act(act: m.Act) -> str:
+def _act(act: m.KeypadAction) -> str:
     match act:
         case m.Pressed():
             what = f"{_name(act.key)} (key switch on {act.switch.name.lower()})"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from devices.bench_link import bench_command_id
 from devices.meter_sign import messages as m
 from devices.meter_sign.state import DriverEvent, MeterSignView, fold, verdict
-from devices.report import Misread
-from firmware_bridge.errors import UsageMistake, code_of
+from devices.report import OutcomeLost
+from firmware_bridge.errors import UsageError, code_of
 
 if TYPE_CHECKING:
     import argparse
@@ -41,18 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action == "show") != (args.value is not None):
-        raise UsageMistake("--value DOLLARS belongs to the action show, and is required there")
+        raise UsageError("--value DOLLARS belongs to the action show, and is required there")
     if args.action != "show" and (args.pending is not None or args.won is not None):
-        raise UsageMistake("--pending and --won belong to the action show")
+        raise UsageError("--pending and --won belong to the action show")
     if (args.action == "limit") != (args.ms is not None):
-        raise UsageMistake("--ms N belongs to the action limit, and is required there")
+        raise UsageError("--ms N belongs to the action limit, and is required there")
     if args.ms is not None and not 0 <= args.ms <= 0xFFFF_FFFF:
-        raise UsageMistake("--ms takes a number up to 4294967295")
+        raise UsageError("--ms takes a number up to 4294967295")
     for row in m.Row:
         _cents(getattr(args, row.name.lower()))
 
 
-class Session:
+class BenchSession:
     """One bench session with a meter sign."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -60,7 +60,7 @@ class Session:
         self._args = args
         self._screen = screen
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         if isinstance(event, m.Fault):
@@ -70,13 +70,13 @@ class Session:
             self._screen.line(f"not passed: {_digits(event.digits)}" if bad else "every digit passed")
         elif isinstance(event, m.Stale):
             self._screen.line(f"stale: no amount received for {event.age_ms / 1000:.1f} s", "yellow")
-        elif isinstance(event, Misread):
+        elif isinstance(event, OutcomeLost):
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: MeterSignDriver) -> None:
         """Do nothing: there are no moving parts."""
 
-    async def act(self, driver: MeterSignDriver) -> int:
+    async def run_action(self, driver: MeterSignDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -108,11 +108,11 @@ class Session:
         return 1 if wrong else 0
 
     def _draw(self, shown: m.Shown) -> None:
-        for line in picture(shown):
+        for line in draw_sign(shown):
             self._screen.line(line, "yellow" if shown.stale else "")
 
 
-def picture(shown: m.Shown) -> list[str]:
+def draw_sign(shown: m.Shown) -> list[str]:
     """Return a drawing of the sign; a row without an amount is a dash."""
     rows = [(row.name.lower(), getattr(shown, row.name.lower())) for row in m.Row]
     mark = " stale " if shown.stale else "─" * 7
@@ -128,7 +128,7 @@ def _cents(dollars: str | None) -> int:
         return 0
     match = re.fullmatch(r"([0-9]{1,15})(?:\.([0-9]{2}))?", dollars)
     if match is None:
-        raise UsageMistake(f"{dollars!r} is not an amount; write dollars and cents as 1234.56")
+        raise UsageError(f"{dollars!r} is not an amount; write dollars and cents as 1234.56")
     return int(match[1]) * 100 + int(match[2] or 0)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
-from devices.report import Misread
+from devices.report import OutcomeLost
 from devices.rng import messages as m
 from devices.rng.state import DriverEvent, RngView, fold
-from firmware_bridge.errors import OutcomeUnknown, UsageMistake, code_of
-from table_controller.cli.places import draw_digit, draw_places, place_words
+from firmware_bridge.errors import OutcomeUnknown, UsageError, code_of
+from table_controller.cli.places import draw_digit, draw_positions, position_text
 
 if TYPE_CHECKING:
     import argparse
@@ -38,12 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if args.command is not None and args.action != "drawn":
-        raise UsageMistake("--command belongs to the action drawn")
+        raise UsageError("--command belongs to the action drawn")
     if args.command is not None and args.command < 1:
-        raise UsageMistake("--command takes the id of a draw, from 1 up")
+        raise UsageError("--command takes the id of a draw, from 1 up")
 
 
-class Session:
+class BenchSession:
     """One bench session with a number generator: shows the digit."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -51,7 +51,7 @@ class Session:
         self._args = args
         self._screen = screen
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         line = self._screen.line
@@ -63,7 +63,7 @@ class Session:
                 line(f"{code_of(event.reason)}: {_words(event.reason)}{count}", "bold red")
             case m.SelfTested():
                 line(f"not passed: {_words(event.reason)}" if event.reason else "noise and display passed")
-            case Misread():
+            case OutcomeLost():
                 line(f"the outcome of command {event.command} is unknown", "bold red")
             case _:
                 pass
@@ -71,7 +71,7 @@ class Session:
     async def stop(self, driver: RngDriver) -> None:
         """Do nothing: there are no moving parts."""
 
-    async def act(self, driver: RngDriver) -> int:
+    async def run_action(self, driver: RngDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -102,7 +102,7 @@ class Session:
             self._screen.line("nothing has been drawn")
             return 1
         drawn = await driver.drawn(command)
-        words = "no number, or one that the device has forgotten" if drawn.number is None else place_words(drawn.number)
+        words = "no number, or one that the device has forgotten" if drawn.number is None else position_text(drawn.number)
         self._screen.line(f"draw {command}: {words}")
         return 0 if drawn.number is not None else 1
 
@@ -110,8 +110,8 @@ class Session:
 def _show(number: int, segments: int, screen: Screen) -> None:
     for row in draw_digit(segments):
         screen.line(row, "bold green")
-    screen.line(place_words(number), "bold green")
-    for row in draw_places(number):
+    screen.line(position_text(number), "bold green")
+    for row in draw_positions(number):
         screen.line(row)
 
 
@@ -124,7 +124,7 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
     return [
         ("state", _words(status.state)),
         ("last draw", "none" if status.draw is None else str(status.draw)),
-        ("number shown", "none" if status.number is None else place_words(status.number)),
+        ("number shown", "none" if status.number is None else position_text(status.number)),
         ("draws", str(status.draws)),
         ("failed", failed),
     ]

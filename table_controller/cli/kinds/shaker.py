@@ -6,12 +6,12 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from devices.bench_link import bench_command_id
-from devices.position import number_of_dice
-from devices.report import LinkDown, Misread
+from devices.position import position_of_dice
+from devices.report import LinkDown, OutcomeLost
 from devices.shaker import messages as m
 from devices.shaker.state import DriverEvent, ShakerView, fold
-from firmware_bridge.errors import UsageMistake, code_of
-from table_controller.cli.places import dice_words, draw_places
+from firmware_bridge.errors import UsageError, code_of
+from table_controller.cli.places import dice_text, draw_positions
 
 if TYPE_CHECKING:
     import argparse
@@ -49,14 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if args.command is not None and args.action != "rolled":
-        raise UsageMistake("--command belongs to the action rolled")
+        raise UsageError("--command belongs to the action rolled")
     if args.command is not None and args.command < 1:
-        raise UsageMistake("--command takes the id of a roll, from 1 up")
+        raise UsageError("--command takes the id of a roll, from 1 up")
     if not 0 < args.seconds <= 3600:
-        raise UsageMistake("--seconds takes a number up to 3600")
+        raise UsageError("--seconds takes a number up to 3600")
 
 
-class Session:
+class BenchSession:
     """One bench session with a shaker: shows shakes, lid, dice and rolls."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -65,7 +65,7 @@ class Session:
         self._screen = screen
         self._ended: asyncio.Future[m.Reading | m.NoRoll] | None = None
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         line = self._screen.line
@@ -81,7 +81,7 @@ class Session:
             case m.SelfTested():
                 bad = [sensor.name.lower() for sensor in m.Sensor if event.bad_sensors >> sensor & 1]
                 line("not passed: " + ", ".join(bad) if bad else "every sensor passed")
-            case Misread():
+            case OutcomeLost():
                 line(f"the outcome of command {event.command} is unknown", "bold red")
             case _:
                 pass
@@ -101,7 +101,7 @@ class Session:
         await driver.disarm(bench_command_id())
         self._screen.line("Disarmed. The open roll counts as no roll.", "red")
 
-    async def act(self, driver: ShakerDriver) -> int:
+    async def run_action(self, driver: ShakerDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -154,8 +154,8 @@ class Session:
 
 
 def _show(values: list[int], screen: Screen) -> None:
-    screen.line(dice_words(values), "bold green")
-    for row in draw_places(number_of_dice(values)):
+    screen.line(dice_text(values), "bold green")
+    for row in draw_positions(position_of_dice(values)):
         screen.line(row)
 
 
@@ -169,7 +169,7 @@ def _dice(dice: int | None) -> str:
 
 def _status(status: m.Status) -> list[tuple[str, ...]]:
     if status.values is not None:
-        end = dice_words(status.values)
+        end = dice_text(status.values)
     elif status.reason:
         end = f"no roll: {code_of(status.reason)} {_words(status.reason)}"
     else:

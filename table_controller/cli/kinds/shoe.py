@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from devices.bench_link import bench_command_id
-from devices.report import LinkUp, Misread
+from devices.report import LinkUp, OutcomeLost
 from devices.shoe import messages as m
 from devices.shoe.state import DriverEvent, Ended, ShoeView, fold, verdict
-from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
-from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
+from firmware_bridge.errors import CommandFailed, UsageError, code_of
+from table_controller.cli.gauges import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 from table_controller.cli.shoe_path import draw_shoe
 
@@ -50,15 +50,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action in ("dispense", "round")) != (args.cards is not None):
-        raise UsageMistake("--cards N belongs to the actions dispense and round, and is required there")
+        raise UsageError("--cards N belongs to the actions dispense and round, and is required there")
     check_jog(args)
     if not 1 <= args.expect <= 416:
-        raise UsageMistake("--expect takes a number of cards from 1 to 416")
+        raise UsageError("--expect takes a number of cards from 1 to 416")
     if args.cards is not None and not 0 <= args.cards <= 416:
-        raise UsageMistake("--cards takes a number of cards from 0 to 416")
+        raise UsageError("--cards takes a number of cards from 0 to 416")
 
 
-class Session:
+class BenchSession:
     """One bench session with a shoe: shows its card path while cards move."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -69,7 +69,7 @@ class Session:
         self._until: Callable[[], bool] = lambda: False
         self._reached = asyncio.Event()
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         screen = self._screen
@@ -92,10 +92,10 @@ class Session:
                 screen.line(verdict(event, 0)[0], "bold red")
             case m.Door():
                 screen.line(f"the door is {'open' if event.open else 'closed'}")
-            case Misread():
+            case OutcomeLost():
                 screen.line(f"the outcome of command {event.command} is unknown", "bold red")
         if isinstance(event, _PICTURED):
-            picture = screen.styled(draw_shoe(self.view, by_hand=self._by_hand))
+            picture = screen.to_text(draw_shoe(self.view, by_hand=self._by_hand))
             screen.show(picture, last=self.view.ended is not None)
         if self._until():
             self._reached.set()
@@ -105,7 +105,7 @@ class Session:
         await driver.stop(bench_command_id())
         self._screen.line("Stopped. Cards may be inside: clear the path, then have it emptied (clear).", "red")
 
-    async def act(self, driver: ShoeDriver) -> int:
+    async def run_action(self, driver: ShoeDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -143,7 +143,7 @@ class Session:
         await self._reached.wait()
         await driver.stop(bench_command_id())  # later cards belong to no round
         if self.view.ended is not None:
-            return self._tell(self.view.ended, self._args.cards)
+            return self._print_result(self.view.ended, self._args.cards)
         self._screen.line(f"{self._args.cards} cards drawn", "bold green")
         return 0
 
@@ -161,13 +161,13 @@ class Session:
             self._screen.line("run the remaining cards through the counter")
             await self._reached.wait()
         assert self.view.ended is not None
-        return self._tell(self.view.ended, expected)
+        return self._print_result(self.view.ended, expected)
 
-    def _tell(self, ended: Ended, expected: int) -> int:
+    def _print_result(self, ended: Ended, expected: int) -> int:
         wrong = verdict(ended, expected)
         if self._by_hand and isinstance(ended, m.Loaded):
             wrong = []  # a manual shoe cannot count cards in
-        if not self.view.sure:
+        if not self.view.counts_certain:
             wrong.append("the machine does not know what is inside")
         good = {
             m.Loaded: "the cards are in the shoe",
@@ -192,8 +192,8 @@ class Session:
                 ("card", f"{jam.card} while {jam.phase.name.lower()}"),
                 ("on the path", count_text(jam.in_path)),
                 ("left", count_text(jam.left)),
-                ("dark sensors", dark(m.Sensor, jam.levels)),
-                ("strained motor", strained(m.Motor, jam.currents)),
+                ("dark sensors", dark_sensors(m.Sensor, jam.levels)),
+                ("strained motor", strained_motor(m.Motor, jam.currents)),
             ]
         )
 
@@ -212,6 +212,6 @@ def _status(status: m.Status) -> list[tuple[str, ...]]:
         *laid,
         ("in this stack or round", str(status.moved)),
         ("stacks", str(status.stacks)),
-        ("sure", "yes" if status.sure else "no: look inside, then run a self-test"),
+        ("sure", "yes" if status.counts_certain else "no: look inside, then run a self-test"),
         ("last halt", reason),
     ]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.bench_link import bench_command_id
 from devices.cards import CARD_NUMBERS, card_name
-from devices.report import LinkUp, Misread
+from devices.report import LinkUp, OutcomeLost
 from devices.shuffler import messages as m
 from devices.shuffler.state import DriverEvent, ShufflerView, fold, verdict
-from firmware_bridge.errors import CommandFailed, UsageMistake, code_of
-from table_controller.cli.gauges import count_text, dark, failed_parts, sensor_table, strained, transit_table
+from firmware_bridge.errors import CommandFailed, UsageError, code_of
+from table_controller.cli.gauges import count_text, dark_sensors, failed_parts, sensor_table, strained_motor, transit_table
 from table_controller.cli.jogging import add_jog_arguments, check_jog, jog_text
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ ACTIONS: Final = {
 # Actions that move cards; Ctrl-C stops them.
 MOVING: Final = ("shuffle", "eject", "selftest", "clear", "jog", "takein", "deliver", "count")
 # More cards than any model holds.
-MOST: Final = 400
+MOST_CARDS: Final = 400
 DECK: Final = 53
 SIX_DECKS: Final = 312
 
@@ -59,15 +59,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def check(args: argparse.Namespace) -> None:
     """Refuse arguments that do not fit the action, before a port is opened."""
     if (args.action == "mode") != (args.to is not None):
-        raise UsageMistake("--to shuffle or --to sort belongs to the action mode, and is required there")
+        raise UsageError("--to shuffle or --to sort belongs to the action mode, and is required there")
     if (args.action == "deliver") != (args.cards is not None):
-        raise UsageMistake("--cards N belongs to the action deliver, and is required there")
+        raise UsageError("--cards N belongs to the action deliver, and is required there")
     check_jog(args)
-    if args.expect is not None and not 1 <= args.expect <= MOST:
-        raise UsageMistake(f"--expect takes a number of cards from 1 to {MOST}")
+    if args.expect is not None and not 1 <= args.expect <= MOST_CARDS:
+        raise UsageError(f"--expect takes a number of cards from 1 to {MOST_CARDS}")
 
 
-class Session:
+class BenchSession:
     """One bench session with a shuffler: shows its card path while a command runs."""
 
     def __init__(self, args: argparse.Namespace, screen: Screen) -> None:
@@ -76,11 +76,11 @@ class Session:
         self._screen = screen
         self._expected: int = args.expect or DECK
 
-    def take(self, event: DriverEvent) -> None:
+    def on_event(self, event: DriverEvent) -> None:
         """Show an event of the driver."""
         self.view = fold(self.view, event)
         if isinstance(event, m.Progress | m.Completed | m.Counted | m.Jam | m.Fault | m.Stopped | m.Incomplete):
-            self._screen.path(self.view, self._expected)
+            self._screen.show_card_path(self.view, self._expected)
         elif isinstance(event, LinkUp):
             many = {m.BATCH, m.CONTINUOUS} & {*event.hello.capabilities}
             self._expected = self._args.expect or (SIX_DECKS if many else DECK)
@@ -91,11 +91,11 @@ class Session:
             self._screen.line(failed_parts(m.Sensor, event.bad_sensors, m.Motor, event.bad_motors))
         elif isinstance(event, m.Jogged):
             self._screen.line(jog_text(event.motor, event.current, reverse=event.reverse, turned=event.turned))
-        elif isinstance(event, m.TakenIn | m.Delivered | m.Holds):
+        elif isinstance(event, m.TakenIn | m.Delivered | m.StoreChanged):
             self._screen.line(_store(event))
         elif isinstance(event, m.Door):
             self._screen.line(f"the door is {'open' if event.open else 'closed'}")
-        elif isinstance(event, Misread):
+        elif isinstance(event, OutcomeLost):
             self._screen.line(f"the outcome of command {event.command} is unknown", "bold red")
 
     async def stop(self, driver: ShufflerDriver) -> None:
@@ -103,7 +103,7 @@ class Session:
         await driver.stop(bench_command_id())
         self._screen.line("Stopped. Cards may be inside: clear the path, then have it emptied (clear).", "red")
 
-    async def act(self, driver: ShufflerDriver) -> int:
+    async def run_action(self, driver: ShufflerDriver) -> int:
         """Run the typed action; return the exit code."""
         args, screen, command = self._args, self._screen, bench_command_id()
         match args.action:
@@ -198,13 +198,13 @@ def _show_jam(view: ShufflerView, screen: Screen) -> None:
             ("card", f"{jam.card} while {jam.phase.name.lower()}"),
             ("cards inside", str(jam.inside)),
             ("behind the gate", str(jam.left)),
-            ("dark sensors", dark(m.Sensor, jam.levels)),
-            ("strained motor", strained(m.Motor, jam.currents)),
+            ("dark sensors", dark_sensors(m.Sensor, jam.levels)),
+            ("strained motor", strained_motor(m.Motor, jam.currents)),
         ]
     )
 
 
-def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
+def _store(event: m.TakenIn | m.Delivered | m.StoreChanged) -> str:
     inside = f"{count_text(event.inside)} inside"
     match event:
         case m.TakenIn():
@@ -212,7 +212,7 @@ def _store(event: m.TakenIn | m.Delivered | m.Holds) -> str:
         case m.Delivered():
             low = "; too few cards to continue, return the discards" if event.low else ""
             return f"{event.count} cards delivered; {inside}, {count_text(event.in_chute)} in the chute{low}"
-        case m.Holds():
+        case m.StoreChanged():
             why = f" ({code_of(event.reason)} {event.reason.name.lower()})" if event.reason else ""
             return f"{inside}, {count_text(event.in_chute)} in the chute{why}"
 

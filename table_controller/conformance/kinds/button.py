@@ -7,50 +7,50 @@ from typing import TYPE_CHECKING, Final
 
 from devices.button import messages as m
 from firmware_bridge.commands import Outcome
-from table_controller.conformance.hands import Step
+from table_controller.conformance.hands import ManualStep
 from table_controller.conformance.judging import (
-    begin,
-    ended,
-    one_end,
-    refused,
-    restarted,
-    same_but,
-    settled_as,
-    spoiled,
+    begin_command,
+    run_command,
+    expect_one_end,
+    expect_refused,
+    wait_restarted,
+    expect_same_except,
+    expect_settled,
+    broken_meanwhile,
 )
-from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, expect, preparing
+from table_controller.conformance.probe import QUIET_S
+from table_controller.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, expect, preparation
 
 if TYPE_CHECKING:
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.visit import Visit
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.visit import CheckSession
 
 CHAPTER: Final = Chapter("FB", "The flat button", "docs/devices/button.md", needs=("HS-04",))
 
 # A self-test (s).
-SHORT: Final = 30.0
+SHORT_LIMIT_S: Final = 30.0
 # Levels that stay as they are for so long (s) are steady: twice what the page allows.
-STEADY: Final = 0.8
+STEADY_S: Final = 0.8
 # How long nothing must be told while nobody touches the button (s).
-UNTOUCHED: Final = 2.0
+UNTOUCHED_S: Final = 2.0
 
-PUSH: Final = Step("push the button half of the way from place 2 to place 3", ("slide_button:toward=3,percent=50",))
-PUSH_BACK: Final = Step("push the button back to place 2", ("slide_button:toward=2",))
-SECOND: Final = Step("lay a second button at place 5", ("second_button:at=5",))
-TAKE_AWAY: Final = Step("take every button off the layout", ("take_buttons",))
-WEAK_FIELD: Final = Step(
+PUSH: Final = ManualStep("push the button half of the way from place 2 to place 3", ("slide_button:toward=3,percent=50",))
+PUSH_BACK: Final = ManualStep("push the button back to place 2", ("slide_button:toward=2",))
+SECOND: Final = ManualStep("lay a second button at place 5", ("second_button:at=5",))
+TAKE_AWAY: Final = ManualStep("take every button off the layout", ("take_buttons",))
+WEAK_FIELD: Final = ManualStep(
     "hold a magnet over place 4, so high that its level is between the two", ("stray_field:level=400",)
 )
-KILL: Final = Step("unplug the sensor of place 4", ("dead_sensor:place=4",))
-MEND: Final = Step("take every magnet but the button away and connect every sensor", ("mend",))
+KILL: Final = ManualStep("unplug the sensor of place 4", ("dead_sensor:place=4",))
+MEND: Final = ManualStep("take every magnet but the button away and connect every sensor", ("mend",))
 
 
-def put(place: int) -> Step:
+def put(place: int) -> ManualStep:
     """Ask for the one button at a place."""
-    return Step(f"lay the button at place {place}, and no other anywhere", (f"put_button:at={place}",))
+    return ManualStep(f"lay the button at place {place}, and no other anywhere", (f"put_button:at={place}",))
 
 
-async def status_of(visit: Visit) -> m.Status:
+async def status_of(visit: CheckSession) -> m.Status:
     """Ask where the button lies: at a place, or nowhere for a reason."""
     status = await visit.ask(m.GetStatus(), m.Status)
     _clear(status)
@@ -72,16 +72,16 @@ def _meant(sensors: m.Sensors) -> tuple[int | None, m.Reason]:
     return (result[0], m.Reason.NONE) if result else (None, m.Reason.NO_BUTTON)
 
 
-async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reason: m.Reason) -> list[m.Moved]:
+async def moved(bench: ConformanceBench, visit: CheckSession, step: ManualStep, place: int | None, reason: m.Reason) -> list[m.Moved]:
     """Have the button moved; return everything that was told until it lies as it should, and a while longer."""
     since = len(visit.events)
-    await bench.do(step)
-    await visit.until(
+    await bench.perform(step)
+    await visit.wait_until(
         lambda event: isinstance(event, m.Moved) and (event.place, event.reason) == (place, reason),
-        bench.hands.patience, since,
+        bench.operator.effect_timeout_s, since,
     )  # fmt: skip
-    await asyncio.sleep(STEADY)
-    reported = visit.told(m.Moved, since)
+    await asyncio.sleep(STEADY_S)
+    reported = visit.events_of(m.Moved, since)
     for event in reported:
         _clear(event)
     last = reported[-1] if reported else None
@@ -94,41 +94,41 @@ async def moved(bench: Bench, visit: Visit, step: Step, place: int | None, reaso
     return reported
 
 
-@preparing
-async def rest(bench: Bench) -> None:
+@preparation
+async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring the mat to WATCHING, with a button that nobody moves, wherever it lies."""
-    async with bench.visit() as visit:
+    async with bench.session() as visit:
         status = await visit.ask(m.GetStatus(), m.Status)
         for _ in range(6):
             if status.state is m.State.TESTING:
-                await visit.until(lambda event: isinstance(event, m.SelfTested), SHORT)
+                await visit.wait_until(lambda event: isinstance(event, m.SelfTested), SHORT_LIMIT_S)
             elif status.state is m.State.FAULTY:
-                await bench.do(MEND)
-                await visit.done(m.SelfTest(bench.next_id()), SHORT)
+                await bench.perform(MEND)
+                await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
             elif status.reason is m.Reason.MOVING:
-                await asyncio.sleep(STEADY)
+                await asyncio.sleep(STEADY_S)
             else:
                 return
             status = await visit.ask(m.GetStatus(), m.Status)
-    raise Failed("a mat that can be brought to its idle state", repr(status))
+    raise RequirementFailed("a mat that can be brought to its idle state", repr(status))
 
 
-@preparing
-async def at_two(bench: Bench) -> None:
+@preparation
+async def bring_to_place_two(bench: ConformanceBench) -> None:
     """Bring the mat to idle with its button at place 2, from where the checks begin."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        await bench.do(put(2))
-        await asyncio.sleep(STEADY)
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        await bench.perform(put(2))
+        await asyncio.sleep(STEADY_S)
         status = await status_of(visit)
         expect(status.place == 2, "the button at place 2", status)
 
 
-PROFILE: Final = Profile(
+PROFILE: Final = KindProfile(
     question=m.GetStatus(),
     answer=m.Status,
     questions=((m.GetStatus(), (m.Status,)), (m.GetSensors(), (m.Sensors,))),
-    rest=rest,
+    bring_to_idle=bring_to_idle,
     self_test=m.SelfTest,
     reset=m.Reset,
 )
@@ -138,10 +138,10 @@ PROFILE: Final = Profile(
 
 
 @CHAPTER.requirement(1, "From levels to a place")
-async def as_measured(bench: Bench) -> None:
+async def as_measured(bench: ConformanceBench) -> None:
     """Its place is the one that its levels give, and there is a place exactly when the reason is 0."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
         expect(sensors.absent < sensors.present <= 1023, "absent below present", sensors)
         place, reason = _meant(sensors)
@@ -149,65 +149,65 @@ async def as_measured(bench: Bench) -> None:
 
 
 @CHAPTER.requirement(2, "From levels to a place")
-async def untouched(bench: Bench) -> None:
+async def untouched(bench: ConformanceBench) -> None:
     """Nothing is sent while nothing changes."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        await asyncio.sleep(UNTOUCHED)
+        await asyncio.sleep(UNTOUCHED_S)
         expect(not visit.events, "no event", visit.events)
-        same_but(before, await status_of(visit))
+        expect_same_except(before, await status_of(visit))
 
 
 @CHAPTER.requirement(3, "States")
-async def tested(bench: Bench) -> None:
+async def tested(bench: ConformanceBench) -> None:
     """A self-test of a good mat ends in SelfTested with no bad place and then Settled DONE: WATCHING, as before."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        command = await begin(visit, m.SelfTest(bench.next_id()))
-        settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
-        await asyncio.sleep(QUIET)
-        reported: m.SelfTested = one_end(visit, command, m.SelfTested, settled)
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
+        settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+        await asyncio.sleep(QUIET_S)
+        reported: m.SelfTested = expect_one_end(visit, command, m.SelfTested, settled)
         expect(reported.bad_places == 0, "no bad place", reported)
-        same_but(before, await status_of(visit))
+        expect_same_except(before, await status_of(visit))
 
 
 @CHAPTER.requirement(4, "States")
-async def testing(bench: Bench) -> None:
+async def testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and another SelfTest is refused with 420."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        command = await begin(visit, m.SelfTest(bench.next_id()))
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
         status = await status_of(visit)
-        await refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in TESTING")
-        if visit.about(command):
+        await expect_refused(visit, m.SelfTest(bench.next_id()), m.Reason.BUSY, "in TESTING")
+        if visit.events_about(command):
             raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        await visit.end(command, SHORT)
+        await visit.wait_settled(command, SHORT_LIMIT_S)
 
 
 @CHAPTER.requirement(5, "States")
-async def restart(bench: Bench) -> None:
+async def restart(bench: ConformanceBench) -> None:
     """After a restart it reports the same place, the one that its levels give, and counts its moves from 0."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        await visit.done(m.Reset(bench.next_id()), SHORT)
-    await restarted(bench, visit)
-    async with bench.visit() as visit:
+        await visit.complete_command(m.Reset(bench.next_id()), SHORT_LIMIT_S)
+    await wait_restarted(bench, visit)
+    async with bench.session() as visit:
         place, reason = _meant(await visit.ask(m.GetSensors(), m.Sensors))
-        same_but(before, await status_of(visit), moves=0, place=place, reason=reason)
+        expect_same_except(before, await status_of(visit), moves=0, place=place, reason=reason)
 
 
 # --- with an operator -------------------------------------------------------------------------------------------------
 
 
-@CHAPTER.requirement(10, "From levels to a place", hands=True)
-async def every_place(bench: Bench) -> None:
+@CHAPTER.requirement(10, "From levels to a place", needs_operator=True)
+async def every_place(bench: ConformanceBench) -> None:
     """The button is detected at each of the seven places: Moved at once with MOVING, then with the place."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = (await status_of(visit)).place
         start = before or m.PLACES
         for step in range(m.PLACES):
@@ -219,62 +219,62 @@ async def every_place(bench: Bench) -> None:
             before = place
 
 
-@CHAPTER.requirement(11, "From levels to a place", hands=True, needs=("FB-10",))
-async def between(bench: Bench) -> None:
+@CHAPTER.requirement(11, "From levels to a place", needs_operator=True, needs=("FB-10",))
+async def between(bench: ConformanceBench) -> None:
     """A button between two places has no place: 477."""
-    await at_two(bench)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
         await moved(bench, visit, PUSH, None, m.Reason.BETWEEN_PLACES)
 
 
-@CHAPTER.requirement(12, "From levels to a place", hands=True, needs=("FB-10",))
-async def two_buttons(bench: Bench) -> None:
+@CHAPTER.requirement(12, "From levels to a place", needs_operator=True, needs=("FB-10",))
+async def two_buttons(bench: ConformanceBench) -> None:
     """Two buttons give no place: 476."""
-    await at_two(bench)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
         await moved(bench, visit, SECOND, None, m.Reason.MORE_THAN_ONE)
 
 
-@CHAPTER.requirement(13, "From levels to a place", hands=True, needs=("FB-10",))
-async def no_button(bench: Bench) -> None:
+@CHAPTER.requirement(13, "From levels to a place", needs_operator=True, needs=("FB-10",))
+async def no_button(bench: ConformanceBench) -> None:
     """Without a button there is no place, not even the last one: 475."""
-    await at_two(bench)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
         await moved(bench, visit, TAKE_AWAY, None, m.Reason.NO_BUTTON)
 
 
-@CHAPTER.requirement(14, "From levels to a place", hands=True, needs=("FB-10",))
-async def unclear_elsewhere(bench: Bench) -> None:
+@CHAPTER.requirement(14, "From levels to a place", needs_operator=True, needs=("FB-10",))
+async def unclear_elsewhere(bench: ConformanceBench) -> None:
     """An unclear level anywhere gives no place, even if the button itself is clear: 477."""
-    await at_two(bench)
-    async with bench.visit() as visit:
-        async with spoiled(bench, WEAK_FIELD, MEND):
-            await visit.event(m.Moved, bench.hands.patience)
-            await asyncio.sleep(STEADY)
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
+        async with broken_meanwhile(bench, WEAK_FIELD, MEND):
+            await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
+            await asyncio.sleep(STEADY_S)
             status = await status_of(visit)
             gone = (status.place, status.reason) == (None, m.Reason.BETWEEN_PLACES)
             expect(gone, "no place, with 477", status)
-        await asyncio.sleep(STEADY)
+        await asyncio.sleep(STEADY_S)
 
 
-@CHAPTER.requirement(15, "From levels to a place", hands=True, needs=("FB-10",))
-async def moving(bench: Bench) -> None:
+@CHAPTER.requirement(15, "From levels to a place", needs_operator=True, needs=("FB-10",))
+async def moving(bench: ConformanceBench) -> None:
     """While levels change there is no place: 478."""
-    await at_two(bench)
-    async with bench.visit() as visit:
-        await bench.now(put(6))
-        await visit.event(m.Moved, bench.hands.patience)
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
+        await bench.request_now(put(6))
+        await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
         status = await status_of(visit)
-        if any(event.place for event in visit.told(m.Moved)):
+        if any(event.place for event in visit.events_of(m.Moved)):
             raise NotChecked("the button lay still before it could be observed; run the simulator more slowly")
         expect((status.place, status.reason) == (None, m.Reason.MOVING), "no place, with 478", status)
 
 
-@CHAPTER.requirement(16, "Messages", hands=True, needs=("FB-10",))
-async def moves(bench: Bench) -> None:
+@CHAPTER.requirement(16, "Messages", needs_operator=True, needs=("FB-10",))
+async def moves(bench: ConformanceBench) -> None:
     """Moves count when the button stops at another place, not when it comes back to its own."""
-    await at_two(bench)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
         before = (await status_of(visit)).moves
         for step, place, reason, more in (
             (PUSH, None, m.Reason.BETWEEN_PLACES, 0),
@@ -286,46 +286,46 @@ async def moves(bench: Bench) -> None:
             expect(count == before + more, f"{before + more} moves", count)
 
 
-@CHAPTER.requirement(17, "States", hands=True, needs=("FB-03", "FB-10"))
-async def dead_sensor(bench: Bench) -> None:
+@CHAPTER.requirement(17, "States", needs_operator=True, needs=("FB-03", "FB-10"))
+async def dead_sensor(bench: ConformanceBench) -> None:
     """A dead sensor gives no place (479): FAULTY, and a self-test reports that sensor and fails with 436."""
-    await at_two(bench)
-    async with bench.visit() as visit, spoiled(bench, KILL, MEND):
-        await visit.event(m.Moved, bench.hands.patience)
-        await asyncio.sleep(STEADY)
+    await bring_to_place_two(bench)
+    async with bench.session() as visit, broken_meanwhile(bench, KILL, MEND):
+        await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
+        await asyncio.sleep(STEADY_S)
         status = await status_of(visit)
         meant = (status.state, status.place, status.reason) == (m.State.FAULTY, None, m.Reason.SENSOR_DEAD)
         expect(meant, "FAULTY, no place, with 479", status)
-        settled = await ended(visit, m.SelfTest(bench.next_id()), SHORT)
-        settled_as(settled, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        reported: m.SelfTested = one_end(visit, settled.command, m.SelfTested, settled)
+        settled = await run_command(visit, m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+        expect_settled(settled, Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
+        reported: m.SelfTested = expect_one_end(visit, settled.command, m.SelfTested, settled)
         expect(reported.bad_places == 1 << 3, "place 4 and no other", reported)
 
 
-@CHAPTER.requirement(18, "States", hands=True, needs=("FB-17",))
-async def fault_kept(bench: Bench) -> None:
+@CHAPTER.requirement(18, "States", needs_operator=True, needs=("FB-17",))
+async def fault_kept(bench: ConformanceBench) -> None:
     """A repaired mat stays FAULTY, also through a restart, until a self-test has passed."""
-    await at_two(bench)
-    async with bench.visit() as visit:
-        async with spoiled(bench, KILL, MEND):
-            await visit.event(m.Moved, bench.hands.patience)
-            await asyncio.sleep(STEADY)
-        await visit.done(m.Reset(bench.next_id()), SHORT)
-    await restarted(bench, visit)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
+        async with broken_meanwhile(bench, KILL, MEND):
+            await visit.wait_for_event(m.Moved, bench.operator.effect_timeout_s)
+            await asyncio.sleep(STEADY_S)
+        await visit.complete_command(m.Reset(bench.next_id()), SHORT_LIMIT_S)
+    await wait_restarted(bench, visit)
+    async with bench.session() as visit:
         expect((await status_of(visit)).state is m.State.FAULTY, "FAULTY", await status_of(visit))
-        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
         expect((await status_of(visit)).state is m.State.WATCHING, "WATCHING", await status_of(visit))
 
 
-@CHAPTER.requirement(19, "Messages", hands=True, needs=("FB-16",))
-async def moves_begin_again(bench: Bench) -> None:
+@CHAPTER.requirement(19, "Messages", needs_operator=True, needs=("FB-16",))
+async def moves_begin_again(bench: ConformanceBench) -> None:
     """Moves are counted since the start: 0 after a restart, and the place is where the button is now."""
-    await at_two(bench)
-    async with bench.visit() as visit:
+    await bring_to_place_two(bench)
+    async with bench.session() as visit:
         await moved(bench, visit, put(5), 5, m.Reason.NONE)
         before = await status_of(visit)
-        await visit.done(m.Reset(bench.next_id()), SHORT)
-    await restarted(bench, visit)
-    async with bench.visit() as visit:
-        same_but(before, await status_of(visit), moves=0)
+        await visit.complete_command(m.Reset(bench.next_id()), SHORT_LIMIT_S)
+    await wait_restarted(bench, visit)
+    async with bench.session() as visit:
+        expect_same_except(before, await status_of(visit), moves=0)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.hands import holds
-from table_controller.rulebook.hands.keys import JOKER_KEYS, counts, evaluator, ranks_key, suited_parts, wilds
-from table_controller.rulebook.hands.ranking import Class, Runs, kinds, mask_of, straight, suited
+from table_controller.rulebook.hands.keys import JOKER_KEYS, rank_counts, make_evaluator, ranks_key, suited_parts, wild_count
+from table_controller.rulebook.hands.ranking import HandClass, Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,22 +33,22 @@ _NINE_HIGH: Final = frozenset(
 @cache
 def strength(*, wheel_lowest_straight_flush: bool = False, wheel_lowest_straight: bool = False) -> Strength:
     """Return the function that ranks high, medium and low hands; the Rules Submission chooses both wheels (A5)."""
-    flushes = Runs(4, wheel_second=not wheel_lowest_straight_flush)
-    straights = Runs(4, wheel_second=not wheel_lowest_straight)
+    flushes = Straights(4, wheel_second=not wheel_lowest_straight_flush)
+    straights = Straights(4, wheel_second=not wheel_lowest_straight)
 
     def by_rank(key: int) -> int:
-        held, jokers = counts(key), wilds(key)
-        run = straight(straights, mask_of(held), jokers)
+        held, jokers = rank_counts(key), wild_count(key)
+        run = best_straight(straights, rank_mask(held), jokers)
         held[ACE] += jokers
-        return max(kinds(held, top=Class.FOUR_ACES), run)
+        return max(best_of_equal_ranks(held, top=HandClass.FOUR_ACES), run)
 
     def by_suit(key: int) -> int:
-        return suited(flushes, *suited_parts(key))
+        return best_of_one_suit(flushes, *suited_parts(key))
 
-    return evaluator(JOKER_KEYS, by_rank, by_suit, flushes.length, max)
+    return make_evaluator(JOKER_KEYS, by_rank, by_suit, flushes.length, max)
 
 
-def foul(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
+def foul_clause(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
     """Return the clause by which a setting is foul; None if high ranks above medium above low (A12)."""
     if tuple(map(len, hands)) != SIZES:
         return OTHER_FOUL
@@ -58,15 +58,15 @@ def foul(hands: Sequence[Sequence[int]], rank_of: Strength) -> str | None:
     return None if medium > low else MEDIUM_FOUL
 
 
-def held(cards: Sequence[int]) -> int:
+def bonus_features(cards: Sequence[int]) -> int:
     """Return the features of seven cards for the Bonus Wager."""
     key = sum(JOKER_KEYS[card] for card in cards)
-    return holds.limited(cards) | special(counts(key), wilds(key))
+    return holds.with_limited_joker(cards) | special_features(rank_counts(key), wild_count(key))
 
 
-def special(number: Sequence[int], jokers: int) -> int:
+def special_features(number: Sequence[int], jokers: int) -> int:
     """Return the two features that only Asia Poker has, from the number of cards of each rank."""
-    features = holds.BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
+    features = holds.FEATURE_BIT["nine_high"] if ranks_key(number, jokers) in _NINE_HIGH else 0
     if number[_EIGHT] == 4 and (3 in number or number[ACE] + jokers == 3):  # the joker counts as an ace here too (A4)
-        features |= holds.BIT["four_8s_plus_three_of_a_kind"]
+        features |= holds.FEATURE_BIT["four_8s_plus_three_of_a_kind"]
     return features

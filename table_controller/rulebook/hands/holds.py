@@ -10,13 +10,13 @@ import operator
 from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE
-from table_controller.rulebook.hands.keys import JOKER_KEYS, TWOS_KEYS, counts, evaluator, suited_parts, wilds
-from table_controller.rulebook.hands.ranking import Runs, mask_of
+from table_controller.rulebook.hands.keys import JOKER_KEYS, TWOS_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
+from table_controller.rulebook.hands.ranking import Straights, rank_mask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-WORDS: Final = (
+FEATURES: Final = (
     "pair", "two_pair", "three_pair", "three_of_a_kind", "straight", "flush", "full_house", "four_of_a_kind",
     "straight_flush", "natural_straight_flush", "straight_flush_with_joker",
     "royal_flush", "royal_flush_natural", "royal_flush_with_joker", "five_of_a_kind", "five_aces", "five_wilds",
@@ -25,31 +25,31 @@ WORDS: Final = (
     "three_of_a_kind_or_less", "win", "both_ace_high", "dealer_ace_high_with_joker", "dealer_ace_high_no_joker",
     "point_count_5", "point_count_not_5", "point_total",
 )  # fmt: skip
-BIT: Final = {word: 1 << place for place, word in enumerate(WORDS)}
+FEATURE_BIT: Final = {word: 1 << place for place, word in enumerate(FEATURES)}
 
 # Groups of equal cards: a hand has the feature if its largest groups, with wild cards, are as large.
 _GROUPS: Final = {
     "pair": (2,), "two_pair": (2, 2), "three_pair": (2, 2, 2), "three_of_a_kind": (3,), "full_house": (3, 2),
     "four_of_a_kind": (4,), "five_of_a_kind": (5,),
 }  # fmt: skip
-_FIVE: Final = Runs(5, wheel_second=True)
-_SEVEN: Final = Runs(7, wheel_second=True)
+_FIVE: Final = Straights(5, wheel_second=True)
+_SEVEN: Final = Straights(7, wheel_second=True)
 
 
-def bits(*words: str) -> int:
+def feature_bits(*words: str) -> int:
     """Return the bits of several features."""
-    return sum(BIT[word] for word in words)
+    return sum(FEATURE_BIT[word] for word in words)
 
 
-def words(features: int) -> tuple[str, ...]:
+def feature_names(features: int) -> tuple[str, ...]:
     """Return the names of the features in a bit mask."""
-    return tuple(word for word in WORDS if features & BIT[word])
+    return tuple(word for word in FEATURES if features & FEATURE_BIT[word])
 
 
-def of_groups(held: Sequence[int], wild: int) -> int:
+def group_features(held: Sequence[int], wild: int) -> int:
     """Return the features of groups of equal rank."""
     largest = sorted(held, reverse=True)
-    return sum(BIT[word] for word, group in _GROUPS.items() if _lacking(group, largest) <= wild)
+    return sum(FEATURE_BIT[word] for word, group in _GROUPS.items() if _lacking(group, largest) <= wild)
 
 
 def _lacking(group: tuple[int, ...], largest: Sequence[int]) -> int:
@@ -58,36 +58,36 @@ def _lacking(group: tuple[int, ...], largest: Sequence[int]) -> int:
 
 def by_rank_limited(key: int) -> int:
     """Return the features of ranks alone, with the limited joker: an ace, or the missing card of a straight."""
-    held, jokers = counts(key), wilds(key)
-    run = BIT["straight"] if _FIVE.best(mask_of(held), jokers) else 0
+    held, jokers = rank_counts(key), wild_count(key)
+    run = FEATURE_BIT["straight"] if _FIVE.best(rank_mask(held), jokers) else 0
     held[ACE] += jokers
-    aces = BIT["five_aces"] if held[ACE] == 5 else 0
-    return of_groups(held, 0) | run | aces
+    aces = FEATURE_BIT["five_aces"] if held[ACE] == 5 else 0
+    return group_features(held, 0) | run | aces
 
 
 def by_rank_wild(key: int) -> int:
     """Return the features of ranks alone, with fully wild cards."""
-    held, wild = counts(key), wilds(key)
-    run = BIT["straight"] if _FIVE.best(mask_of(held), wild) else 0
-    aces = BIT["five_aces"] if held[ACE] + wild >= 5 else 0
-    return of_groups(held, wild) | run | aces
+    held, wild = rank_counts(key), wild_count(key)
+    run = FEATURE_BIT["straight"] if _FIVE.best(rank_mask(held), wild) else 0
+    aces = FEATURE_BIT["five_aces"] if held[ACE] + wild >= 5 else 0
+    return group_features(held, wild) | run | aces
 
 
 def by_suit(key: int) -> int:
     """Return the features of five or more cards of one suit, wild cards included."""
     mask, wild = suited_parts(key)
-    features = BIT["flush"]
+    features = FEATURE_BIT["flush"]
     if _FIVE.best(mask, wild):
-        features |= BIT["straight_flush"]
-        features |= BIT["straight_flush_with_joker"] if wild else 0
+        features |= FEATURE_BIT["straight_flush"]
+        features |= FEATURE_BIT["straight_flush_with_joker"] if wild else 0
     if _FIVE.best(mask, 0):
-        features |= BIT["natural_straight_flush"]
+        features |= FEATURE_BIT["natural_straight_flush"]
     if _lacks_of_royal(mask) <= wild:
-        features |= BIT["royal_flush"]
-        features |= BIT["royal_flush_with_joker" if wild else "royal_flush_natural"]
+        features |= FEATURE_BIT["royal_flush"]
+        features |= FEATURE_BIT["royal_flush_with_joker" if wild else "royal_flush_natural"]
     if _SEVEN.best(mask, wild):
-        features |= BIT["seven_card_straight_flush_any"]
-        features |= BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
+        features |= FEATURE_BIT["seven_card_straight_flush_any"]
+        features |= FEATURE_BIT["seven_card_straight_flush_with_joker" if wild else "seven_card_natural_straight_flush"]
     return features
 
 
@@ -97,6 +97,6 @@ def _lacks_of_royal(mask: int) -> int:
 
 
 # Which cards are wild: the limited joker, the fully wild joker, or 2s and joker fully wild.
-limited: Final = evaluator(JOKER_KEYS, by_rank_limited, by_suit, _FIVE.length, operator.or_)
-fully_wild: Final = evaluator(JOKER_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)
-twos_wild: Final = evaluator(TWOS_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)
+with_limited_joker: Final = make_evaluator(JOKER_KEYS, by_rank_limited, by_suit, _FIVE.length, operator.or_)
+with_wild_joker: Final = make_evaluator(JOKER_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)
+with_wild_twos: Final = make_evaluator(TWOS_KEYS, by_rank_wild, by_suit, _FIVE.length, operator.or_)

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol
 
 from table_controller.rulebook.cards import ACE, RANKS
-from table_controller.rulebook.hands.keys import JOKER_KEYS, counts, wilds
-from table_controller.rulebook.hands.ranking import Class
+from table_controller.rulebook.hands.keys import JOKER_KEYS, rank_counts, wild_count
+from table_controller.rulebook.hands.ranking import HandClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    Setting = tuple[tuple[int, ...], ...]
+    HandSetting = tuple[tuple[int, ...], ...]
 
 # The ranks that the rules depend on, with their default values, by policy.
 _RANKS: Final[dict[str, dict[str, str]]] = {
@@ -33,13 +33,13 @@ _RANKS: Final[dict[str, dict[str, str]]] = {
 }
 AS_PRINTED: Final[Mapping[str, str]] = MappingProxyType({})
 # Straights and flushes of every kind: hands that no pair helps to make.
-COMPLETE: Final = (Class.STRAIGHT, Class.FLUSH, Class.STRAIGHT_FLUSH, Class.ROYAL_FLUSH)
+COMPLETE: Final = (HandClass.STRAIGHT, HandClass.FLUSH, HandClass.STRAIGHT_FLUSH, HandClass.ROYAL_FLUSH)
 
 
 class HouseWay(Protocol):
     """A policy that sets cards into hands, with the ranks that a certificate holder chose."""
 
-    def __call__(self, cards: Sequence[int], chosen: Mapping[str, str] = ..., /) -> Setting:
+    def __call__(self, cards: Sequence[int], chosen: Mapping[str, str] = ..., /) -> HandSetting:
         """Return the hands, highest first."""
 
 
@@ -56,7 +56,7 @@ def chosen_ranks(policy: str, chosen: Mapping[str, str]) -> dict[str, int]:
 def equal_groups(cards: Sequence[int]) -> tuple[tuple[int, ...], list[int]]:
     """Return the sizes of the groups of equal cards, largest first, and their ranks; the joker is an ace."""
     key = sum(JOKER_KEYS[card] for card in cards)
-    held = counts(key)
-    held[ACE] += wilds(key)
+    held = rank_counts(key)
+    held[ACE] += wild_count(key)
     groups = sorted(((number, rank) for rank, number in enumerate(held) if number), reverse=True)
     return tuple(number for number, _ in groups), [rank for _, rank in groups]

@@ -33,12 +33,12 @@ JOKER_KEYS: Final = (*map(natural_key, range(JOKER)), WILD_KEY)
 TWOS_KEYS: Final = (*(WILD_KEY if rank(card) == 0 else natural_key(card) for card in range(JOKER)), WILD_KEY)
 
 
-def counts(key: int) -> list[int]:
+def rank_counts(key: int) -> list[int]:
     """Return how many cards of each rank a sum has, without wild cards."""
     return [key >> BITS * number & _FIELD for number in range(len(RANKS))]
 
 
-def wilds(key: int) -> int:
+def wild_count(key: int) -> int:
     """Return how many wild cards a sum has."""
     return key >> _WILD & _FIELD
 
@@ -71,7 +71,7 @@ class Memo(dict[int, int]):
         return value
 
 
-def evaluator(
+def make_evaluator(
     keys: Sequence[int],
     by_rank: Callable[[int], int],
     by_suit: Callable[[int], int],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from table_controller.rulebook.cards import ACE, JOKER, RANKS, rank, suit
 from table_controller.rulebook.hands import holds, poker5
-from table_controller.rulebook.hands.ranking import Class, class_of, ranks_of
+from table_controller.rulebook.hands.ranking import HandClass, class_of, ranks_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,14 +19,14 @@ HIGH_FOUL: Final = "688a.11(f)(1)(iii)"
 OTHER_FOUL: Final = "688a.11(f)(1)(iv)"
 
 # High and low hands are ranked alike; a joker in the low hand is an ace.
-strength: Final = poker5.best
+strength: Final = poker5.best_strength
 
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
-_MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
-_ROYAL_BIT: Final = holds.bits("royal_flush")
+_MATCH_BIT: Final = holds.feature_bits("royal_flush_plus_royal_match")
+_ROYAL_BIT: Final = holds.feature_bits("royal_flush")
 
 
-def foul(hands: Sequence[Sequence[int]]) -> str | None:
+def foul_clause(hands: Sequence[Sequence[int]]) -> str | None:
     """Return the clause by which a setting is foul; None if the high hand ranks at least as high as the low hand."""
     if tuple(map(len, hands)) != SIZES:
         return OTHER_FOUL
@@ -37,12 +37,12 @@ def foul(hands: Sequence[Sequence[int]]) -> str | None:
 def is_ace_high(cards: Sequence[int]) -> bool:
     """Whether seven cards are an Ace High Pai Gow: an ace or the joker, and no pair, straight or flush (F12)."""
     best = strength(cards)
-    return class_of(best) is Class.HIGH_CARD and ranks_of(best)[0] == ACE
+    return class_of(best) is HandClass.HIGH_CARD and ranks_of(best)[0] == ACE
 
 
-def held(cards: Sequence[int], *, fully_wild: bool = False) -> int:
+def seven_card_features(cards: Sequence[int], *, fully_wild: bool = False) -> int:
     """Return the features of seven cards for Fortune and Progressive; some paytables make the joker fully wild (F6)."""
-    features = holds.fully_wild(cards) if fully_wild else holds.limited(cards)
+    features = holds.with_wild_joker(cards) if fully_wild else holds.with_limited_joker(cards)
     return features | _MATCH_BIT if features & _ROYAL_BIT and _royal_match(cards) else features
 
 

@@ -8,24 +8,24 @@ from __future__ import annotations
 from typing import Final
 
 from table_controller.rulebook.cards import ACE
-from table_controller.rulebook.hands.keys import JOKER_KEYS, counts, evaluator, suited_parts, wilds
-from table_controller.rulebook.hands.ranking import Runs, kinds, mask_of, straight, suited
+from table_controller.rulebook.hands.keys import JOKER_KEYS, rank_counts, make_evaluator, suited_parts, wild_count
+from table_controller.rulebook.hands.ranking import Straights, best_of_equal_ranks, rank_mask, best_straight, best_of_one_suit
 
-RUNS: Final = Runs(5, wheel_second=True)
+RUNS: Final = Straights(5, wheel_second=True)
 
 
 def by_rank(key: int) -> int:
     """Return the best strength from ranks alone."""
-    held, jokers = counts(key), wilds(key)
-    run = straight(RUNS, mask_of(held), jokers)
+    held, jokers = rank_counts(key), wild_count(key)
+    run = best_straight(RUNS, rank_mask(held), jokers)
     held[ACE] += jokers
-    return max(kinds(held), run)
+    return max(best_of_equal_ranks(held), run)
 
 
 def by_suit(key: int) -> int:
     """Return the best strength of five or more cards of one suit."""
-    return suited(RUNS, *suited_parts(key))
+    return best_of_one_suit(RUNS, *suited_parts(key))
 
 
 # The strength of the best five cards.
-best: Final = evaluator(JOKER_KEYS, by_rank, by_suit, RUNS.length, max)
+best_strength: Final = make_evaluator(JOKER_KEYS, by_rank, by_suit, RUNS.length, max)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-class Class(IntEnum):
+class HandClass(IntEnum):
     """Poker classes from lowest to highest. Each game has some of them, in this order."""
 
     HIGH_CARD = 0
@@ -45,7 +45,7 @@ _TO_THE_ACE: Final = 15
 _SECOND_BEST: Final = 14
 
 
-def strength(hand_class: Class, ranks: Sequence[int]) -> int:
+def strength(hand_class: HandClass, ranks: Sequence[int]) -> int:
     """Return the strength of a class with these ranks."""
     packed = 0
     for rank in ranks:
@@ -53,12 +53,12 @@ def strength(hand_class: Class, ranks: Sequence[int]) -> int:
     return hand_class << _BELOW | packed << _NIBBLE * (_PLACES - len(ranks))
 
 
-def class_of(worth: int) -> Class:
+def class_of(worth: int) -> HandClass:
     """Return the class of a strength."""
-    return Class(worth >> _BELOW)
+    return HandClass(worth >> _BELOW)
 
 
-def led_by(worth: int, hand_class: Class, lead: int) -> bool:
+def is_led_by(worth: int, hand_class: HandClass, lead: int) -> bool:
     """Whether a strength is of this class, with this rank first."""
     return worth >> _BELOW - _NIBBLE == hand_class << _NIBBLE | lead + _LIFT
 
@@ -72,39 +72,39 @@ def ranks_of(worth: int) -> list[int]:
 # --- cards alike ------------------------------------------------------------------------------------------------------
 
 
-def kinds(held: Sequence[int], wild: int = 0, top: Class = Class.FIVE_ACES) -> int:
+def best_of_equal_ranks(held: Sequence[int], wild: int = 0, top: HandClass = HandClass.FIVE_ACES) -> int:
     """Return the best strength from cards of equal rank; wild cards join the largest group, which is always best.
 
     `top` is the class of four or five aces in games where they rank above everything.
     """
     groups = sorted(((number, rank) for rank, number in enumerate(held) if number), reverse=True)
     if not groups:
-        return strength(Class.FIVE_WILDS, ())
+        return strength(HandClass.FIVE_WILDS, ())
     (most, lead), *others = groups
     most += wild
     if most >= 5:
-        return strength(top if lead == ACE and top is Class.FIVE_ACES else Class.FIVE_OF_A_KIND, (lead,))
+        return strength(top if lead == ACE and top is HandClass.FIVE_ACES else HandClass.FIVE_OF_A_KIND, (lead,))
     singles = sorted((rank for _, rank in others), reverse=True)
     if most == 4:
-        aces = lead == ACE and top is Class.FOUR_ACES
-        return strength(Class.FOUR_ACES if aces else Class.FOUR_OF_A_KIND, (lead, *singles[:1]))
+        aces = lead == ACE and top is HandClass.FOUR_ACES
+        return strength(HandClass.FOUR_ACES if aces else HandClass.FOUR_OF_A_KIND, (lead, *singles[:1]))
     second = others[0] if others else (0, 0)
     if most == 3:
         if second[0] >= 2:
-            return strength(Class.FULL_HOUSE, (lead, second[1]))
-        return strength(Class.THREE_OF_A_KIND, (lead, *singles[:2]))
+            return strength(HandClass.FULL_HOUSE, (lead, second[1]))
+        return strength(HandClass.THREE_OF_A_KIND, (lead, *singles[:2]))
     if most == 2 and second[0] == 2:
         remaining = [rank for rank in singles if rank != second[1]]
-        return strength(Class.TWO_PAIR, (lead, second[1], *remaining[:1]))
+        return strength(HandClass.TWO_PAIR, (lead, second[1], *remaining[:1]))
     if most == 2:
-        return strength(Class.PAIR, (lead, *singles[:3]))
-    return strength(Class.HIGH_CARD, (lead, *singles[:4]))
+        return strength(HandClass.PAIR, (lead, *singles[:3]))
+    return strength(HandClass.HIGH_CARD, (lead, *singles[:4]))
 
 
 # --- cards in sequence and of one suit --------------------------------------------------------------------------------
 
 
-class Runs:
+class Straights:
     """Straights of one length, best first; `wheel_second` puts the ace-low one right after the ace-high one."""
 
     def __init__(self, length: int, *, wheel_second: bool) -> None:
@@ -127,28 +127,28 @@ def _window(top: int, length: int) -> int:
     return (1 << length) - 1 << top - length + 1
 
 
-def straight(runs: Runs, mask: int, wild: int) -> int:
+def best_straight(runs: Straights, mask: int, wild: int) -> int:
     """Return the best straight's strength, 0 if there is none."""
     mark = runs.best(mask, wild)
-    return 0 if mark is None else strength(Class.STRAIGHT, (mark - _LIFT,))
+    return 0 if mark is None else strength(HandClass.STRAIGHT, (mark - _LIFT,))
 
 
-def suited(runs: Runs, mask: int, wild: int) -> int:
+def best_of_one_suit(runs: Straights, mask: int, wild: int) -> int:
     """Return the strength of cards of one suit, at least a flush; a wild card is the highest missing rank (X17)."""
     mark = runs.best(mask, wild)
     if mark == _TO_THE_ACE:
-        return strength(Class.ROYAL_FLUSH, ())
+        return strength(HandClass.ROYAL_FLUSH, ())
     if mark is not None:
-        return strength(Class.STRAIGHT_FLUSH, (mark - _LIFT,))
+        return strength(HandClass.STRAIGHT_FLUSH, (mark - _LIFT,))
     for rank in range(ACE, -1, -1):
         if wild and not mask >> rank & 1:
             mask |= 1 << rank
             wild -= 1
     held = [rank for rank in range(ACE, -1, -1) if mask >> rank & 1]
-    return strength(Class.FLUSH, held[: runs.length])
+    return strength(HandClass.FLUSH, held[: runs.length])
 
 
-def mask_of(held: Sequence[int]) -> int:
+def rank_mask(held: Sequence[int]) -> int:
     """Return a bit for every rank that appears."""
     return sum(1 << rank for rank, number in enumerate(held) if number)
 
@@ -166,9 +166,9 @@ def describe(worth: int, length: int = 5) -> str:
     if words is not None:
         return words(ranks)
     name = hand_class.name.lower().replace("_", " ")
-    if hand_class in (Class.STRAIGHT, Class.STRAIGHT_FLUSH):
+    if hand_class in (HandClass.STRAIGHT, HandClass.STRAIGHT_FLUSH):
         return f"{name}, {_sequence(ranks[0] + _LIFT, length)}"
-    if hand_class is Class.FLUSH:
+    if hand_class is HandClass.FLUSH:
         return f"flush, {'-'.join(RANKS[rank] for rank in ranks)}"
     return name
 
@@ -186,14 +186,14 @@ def _with(ranks: Sequence[int]) -> str:
     return f" with {'-'.join(RANKS[rank] for rank in ranks)}" if ranks else ""
 
 
-_WORDS: Final[dict[Class, Callable[[list[int]], str]]] = {
-    Class.HIGH_CARD: lambda ranks: f"{_SINGULAR[ranks[0]]} high{_with(ranks[1:])}",
-    Class.PAIR: lambda ranks: f"pair of {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
-    Class.TWO_PAIR: lambda ranks: f"two pair, {_PLURAL[ranks[0]]} and {_PLURAL[ranks[1]]}{_with(ranks[2:])}",
-    Class.THREE_OF_A_KIND: lambda ranks: f"three {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
-    Class.FULL_HOUSE: lambda ranks: f"full house, {_PLURAL[ranks[0]]} over {_PLURAL[ranks[1]]}",
-    Class.FOUR_OF_A_KIND: lambda ranks: f"four {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
-    Class.FIVE_OF_A_KIND: lambda ranks: f"five {_PLURAL[ranks[0]]}",
-    Class.FOUR_ACES: lambda _: "four aces",
-    Class.FIVE_ACES: lambda _: "five aces",
+_WORDS: Final[dict[HandClass, Callable[[list[int]], str]]] = {
+    HandClass.HIGH_CARD: lambda ranks: f"{_SINGULAR[ranks[0]]} high{_with(ranks[1:])}",
+    HandClass.PAIR: lambda ranks: f"pair of {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    HandClass.TWO_PAIR: lambda ranks: f"two pair, {_PLURAL[ranks[0]]} and {_PLURAL[ranks[1]]}{_with(ranks[2:])}",
+    HandClass.THREE_OF_A_KIND: lambda ranks: f"three {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    HandClass.FULL_HOUSE: lambda ranks: f"full house, {_PLURAL[ranks[0]]} over {_PLURAL[ranks[1]]}",
+    HandClass.FOUR_OF_A_KIND: lambda ranks: f"four {_PLURAL[ranks[0]]}{_with(ranks[1:])}",
+    HandClass.FIVE_OF_A_KIND: lambda ranks: f"five {_PLURAL[ranks[0]]}",
+    HandClass.FOUR_ACES: lambda _: "four aces",
+    HandClass.FIVE_ACES: lambda _: "five aces",
 }

@@ -19,7 +19,7 @@ QUALIFYING: Final = (10, 20, 30)  # 680a.1
 HALF_PAID: Final = 5  # the Point Count that pays 1 to 2 (680a.12(b))
 
 
-class Set(msgspec.Struct, frozen=True):
+class SaigonSetting(msgspec.Struct, frozen=True):
     """Five cards set into three and two."""
 
     three: tuple[int, ...]
@@ -54,22 +54,22 @@ def point_count(showdown: Sequence[int]) -> int:
     return max(total - 10 if total > 10 else total for total in totals(showdown))
 
 
-def as_set(three: Sequence[int], showdown: Sequence[int]) -> Set:
+def as_set(three: Sequence[int], showdown: Sequence[int]) -> SaigonSetting:
     """Return a setting with its result. No setting is foul: hands are compared as set (S5)."""
-    return Set(tuple(three), tuple(showdown), qualifies(three), point_count(showdown))
+    return SaigonSetting(tuple(three), tuple(showdown), qualifies(three), point_count(showdown))
 
 
-def settings(cards: Sequence[int]) -> Iterator[Set]:
+def settings(cards: Sequence[int]) -> Iterator[SaigonSetting]:
     """Yield all ten settings of five cards."""
     for three in combinations(cards, SIZES[0]):
         yield as_set(three, [card for card in cards if card not in three])
 
 
-def best_set(cards: Sequence[int]) -> Set:
+def best_set(cards: Sequence[int]) -> SaigonSetting:
     """Return the setting with the highest Point Count, of the qualifying ones if there are any."""
     return max(settings(cards), key=lambda setting: (setting.qualifies, setting.point_count))
 
 
-def held(cards: Sequence[int]) -> int:
+def bonus_features(cards: Sequence[int]) -> int:
     """Return the features of five cards for the Bonus Wager."""
-    return holds.limited(cards)
+    return holds.with_limited_joker(cards)

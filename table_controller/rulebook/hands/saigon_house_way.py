@@ -10,10 +10,10 @@ from table_controller.rulebook.hands.house_way import AS_PRINTED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from table_controller.rulebook.hands.house_way import Setting
+    from table_controller.rulebook.hands.house_way import HandSetting
 
 
-def highest_point_count(cards: Sequence[int], _chosen: Mapping[str, str] = AS_PRINTED) -> Setting:
+def highest_point_count(cards: Sequence[int], _chosen: Mapping[str, str] = AS_PRINTED) -> HandSetting:
     """Set five cards into three and two: qualify if possible, with the highest remaining Point Count (S4)."""
     best = saigon.best_set(cards)
     return best.three, best.showdown

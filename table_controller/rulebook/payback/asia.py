@@ -9,10 +9,10 @@ from table_controller.rulebook.hands.asia_house_way import standard_4_2_1
 from table_controller.rulebook.payback.simulate import SEATS, deals, mean_payback
 
 if TYPE_CHECKING:
-    from table_controller.rulebook.payback.simulate import Simulated, Tick
+    from table_controller.rulebook.payback.simulate import SimulatedPayback, Tick
 
 
-def asia_main(rounds: int, seed: int, tick: Tick) -> Simulated:
+def asia_main(rounds: int, seed: int, tick: Tick) -> SimulatedPayback:
     """Simulate the main wager: dealer and players set by the house way."""
     return mean_payback((_asia(deal) for deal in deals(rounds, seed)), rounds, tick)
 

@@ -24,7 +24,7 @@ _BY_SIZE: Final = [
 ]
 
 
-def hands(size: int, *, joker: bool) -> Iterator[tuple[tuple[int, ...], int]]:
+def hand_classes(size: int, *, joker: bool) -> Iterator[tuple[tuple[int, ...], int]]:
     """Yield one hand of each class with the number of hands in it; `joker`: also hands with the joker."""
     for cards, multiplicity in _natural(size):
         yield cards, multiplicity

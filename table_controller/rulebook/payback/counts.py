@@ -10,8 +10,8 @@ import msgspec
 from table_controller.rulebook.cards import JOKER, RANKS
 from table_controller.rulebook.hands import asia, dj_wild, holds
 from table_controller.rulebook.hands.keys import Memo, ranks_key, suited_key
-from table_controller.rulebook.hands.ranking import Class
-from table_controller.rulebook.payback.classes import Pattern, hands, patterns
+from table_controller.rulebook.hands.ranking import HandClass
+from table_controller.rulebook.payback.classes import Pattern, hand_classes, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,9 +26,9 @@ _EVERY: Final = 1000
 
 _ROYAL: Final = sum(1 << RANKS.index(rank) for rank in "AKQJT")
 _MATCH: Final = frozenset(map(RANKS.index, "KQ"))
-_MATCH_BIT: Final = holds.bits("royal_flush_plus_royal_match")
+_MATCH_BIT: Final = holds.feature_bits("royal_flush_plus_royal_match")
 # An extra bit: whether the hand has the joker. No paytable uses it.
-JOKER_BIT: Final = 1 << len(holds.WORDS)
+JOKER_BIT: Final = 1 << len(holds.FEATURES)
 
 
 class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class FiveCards(msgspec.Struct, frozen=True, kw_only=True):
     limited: Counter[int]  # with the limited joker
     natural: Counter[int]  # of the 52 natural cards alone
     twos_wild: Counter[int]  # likewise, the 2s wild
-    dj_wild: Counter[tuple[Class, dj_wild.Column]]  # with 2s and joker wild, by class and column
+    dj_wild: Counter[tuple[HandClass, dj_wild.Column]]  # with 2s and joker wild, by class and column
 
 
 class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +50,13 @@ class SevenCards(msgspec.Struct, frozen=True, kw_only=True):
 def five_cards(tick: Tick) -> FiveCards:
     """Tally all 2,869,685 five-card hands."""
     tallies = FiveCards(limited=Counter(), natural=Counter(), twos_wild=Counter(), dj_wild=Counter())
-    for number, (cards, multiplicity) in enumerate(hands(5, joker=True)):
-        held = holds.limited(cards)
+    for number, (cards, multiplicity) in enumerate(hand_classes(5, joker=True)):
+        held = holds.with_limited_joker(cards)
         tallies.limited[held | JOKER_BIT if JOKER in cards else held] += multiplicity
         tallies.dj_wild[dj_wild.paid_class(cards)] += multiplicity
         if JOKER not in cards:
             tallies.natural[held] += multiplicity
-            tallies.twos_wild[holds.twos_wild(cards)] += multiplicity
+            tallies.twos_wild[holds.with_wild_twos(cards)] += multiplicity
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
     return tallies
@@ -78,7 +78,7 @@ def seven_cards(tick: Tick) -> SevenCards:
                 tallies.limited[limited[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 tallies.fully_wild[wild[key] | by_suit | _MATCH_BIT] += multiplicity // 3
                 multiplicity -= multiplicity // 3
-            tallies.limited[limited[key] | by_suit | asia.special(pattern.held, joker)] += multiplicity
+            tallies.limited[limited[key] | by_suit | asia.special_features(pattern.held, joker)] += multiplicity
             tallies.fully_wild[wild[key] | by_suit] += multiplicity
             if number % _EVERY == 0:
                 tick(min(_EVERY, SEVEN_STEPS - number))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from table_controller.rulebook.hands import dj_wild
-from table_controller.rulebook.hands.ranking import Class, class_of
+from table_controller.rulebook.hands.ranking import HandClass, class_of
 from table_controller.rulebook.payback import asia, counts, over_under, pai_gow, saigon, second_hand, simulate
 from table_controller.rulebook.payback.published import Published, published
 from table_controller.rulebook.settlement.terms import first_line, line_pay
@@ -19,7 +19,7 @@ from table_controller.rulebook.vocabulary import GAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from table_controller.rulebook.texts import Line, Pay, Paytable
+    from table_controller.rulebook.texts import PaytableLine, Pay, Paytable
 
     Tick = Callable[[int], None]
 
@@ -58,7 +58,7 @@ class Study(NamedTuple):
     run: Callable[[Effort, Tick], Iterator[Figure]]
 
 
-def wanted(game: str | None = None, wager: str | None = None) -> list[Study]:
+def select_studies(game: str | None = None, wager: str | None = None) -> list[Study]:
     """Return the studies of all games, of one game, or of one of its wagers."""
     return [
         study
@@ -67,7 +67,7 @@ def wanted(game: str | None = None, wager: str | None = None) -> list[Study]:
     ]
 
 
-def figures(study: Study, effort: Effort, tick: Tick) -> Iterator[Figure]:
+def compute_figures(study: Study, effort: Effort, tick: Tick) -> Iterator[Figure]:
     """Yield a study's figures."""
     for figure in study.run(effort, tick):
         yield msgspec.structs.replace(figure, published=published().get(figure.table))
@@ -76,7 +76,7 @@ def figures(study: Study, effort: Effort, tick: Tick) -> Iterator[Figure]:
 # --- how a line counts ------------------------------------------------------------------------------------------------
 
 
-def returned(pay: Pay) -> Fraction:
+def return_per_unit(pay: Pay) -> Fraction:
     """Return how much of one unit is returned at odds, the wager included."""
     if pay.push:
         return Fraction(1)
@@ -84,7 +84,7 @@ def returned(pay: Pay) -> Fraction:
     return 1 + Fraction(*pay.odds)
 
 
-def by_lines(table: Paytable, tally: Mapping[int, int]) -> list[tuple[Line, Fraction]]:
+def line_chances(table: Paytable, tally: Mapping[int, int]) -> list[tuple[PaytableLine, Fraction]]:
     """Return every line with its chance; a hand counts for the first line that fits."""
     lines: Counter[str] = Counter()
     for held, multiplicity in tally.items():
@@ -102,13 +102,13 @@ def _of(game: str, wager: str) -> Iterator[Paytable]:
 def _single(game: str, wager: str, tally: Mapping[int, int], method: str) -> Iterator[Figure]:
     """Yield the figures of wagers at odds on one hand."""
     for table in _of(game, wager):
-        back = sum((chance * returned(line_pay(line)) for line, chance in by_lines(table, tally)), Fraction(0))
+        back = sum((chance * return_per_unit(line_pay(line)) for line, chance in line_chances(table, tally)), Fraction(0))
         yield Figure(game=game, wager=wager, table=table.id, computed=back, method=method)
 
 
 def _envy(table: Paytable, tally: Mapping[int, int], unit: int) -> Fraction:
     """Return the payback of envy for one other seat, as a share of a wager of `unit` cents."""
-    return sum((chance * Fraction(line.envy_cents or 0, unit) for line, chance in by_lines(table, tally)), Fraction(0))
+    return sum((chance * Fraction(line.envy_cents or 0, unit) for line, chance in line_chances(table, tally)), Fraction(0))
 
 
 def _progressive(table: Paytable, tally: Mapping[int, int], *, rate: Fraction, stake: bool) -> Fraction:
@@ -116,7 +116,7 @@ def _progressive(table: Paytable, tally: Mapping[int, int], *, rate: Fraction, s
     assert table.unit_cents is not None
     assert table.seed_cents is not None
     back = rate
-    for line, chance in by_lines(table, tally):
+    for line, chance in line_chances(table, tally):
         pay = line_pay(line)
         won = Fraction(pay.fixed_cents or 0, table.unit_cents) + (Fraction(*pay.odds) if pay.odds else 0)
         seed = Fraction(table.seed_cents, table.unit_cents) if pay.meter_percent == 100 else 0
@@ -143,7 +143,7 @@ def _over_under(_: Effort, tick: Tick) -> Iterator[Figure]:
 
     def pays(total: int) -> Fraction:
         line = first_line(table, 0, total=total)
-        return Fraction(0) if line is None else returned(line_pay(line))
+        return Fraction(0) if line is None else return_per_unit(line_pay(line))
 
     back = over_under.bonus(pays)
     yield Figure(game="over_under", wager="bonus", table=table.id, computed=back, method=_THREE)
@@ -157,8 +157,8 @@ def _five_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
     for table in _of("dj_wild", "trips"):
         back = Fraction(0)
         for (reached, column), multiplicity in tallies.dj_wild.items():
-            line = first_line(table, dj_wild.held(reached))
-            back += Fraction(multiplicity, total) * returned(line_pay(line, column)) if line else 0
+            line = first_line(table, dj_wild.class_features(reached))
+            back += Fraction(multiplicity, total) * return_per_unit(line_pay(line, column)) if line else 0
         yield Figure(game="dj_wild", wager="trips", table=table.id, computed=back, method=_FIVE)
     for table in _of("dj_wild", "progressive"):
         back = _progressive(table, tallies.natural, rate=Fraction(0), stake=False)
@@ -189,8 +189,8 @@ def _seven_cards(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _saigon_ante(_: Effort, tick: Tick) -> Iterator[Figure]:
-    chances_ = saigon.saigon_ante()
-    whole, half = (returned(line_pay(line)) for line in next(_of("saigon_5_card", "ante")).lines)
+    chances_ = saigon.ante_chances()
+    whole, half = (return_per_unit(line_pay(line)) for line in next(_of("saigon_5_card", "ante")).lines)
     yield Figure(
         game="saigon_5_card", wager="ante", table="680a-ante",
         computed=chances_.wins * whole + chances_.wins_half * half + chances_.pushes,
@@ -200,14 +200,14 @@ def _saigon_ante(_: Effort, tick: Tick) -> Iterator[Figure]:
 
 
 def _ace_high(_: Effort, tick: Tick) -> Iterator[Figure]:
-    chances_ = pai_gow.ace_high()
+    chances_ = pai_gow.ace_high_chances()
     chances = {
         "both_ace_high": chances_.both,
         "dealer_ace_high_with_joker": chances_.dealer_with_joker,
         "dealer_ace_high_no_joker": chances_.dealer_no_joker,
     }
     for table in _of("face_up_pai_gow", "ace_high"):
-        back = sum((chances[line.hand] * returned(line_pay(line)) for line in table.lines), Fraction(0))
+        back = sum((chances[line.hand] * return_per_unit(line_pay(line)) for line in table.lines), Fraction(0))
         yield Figure(game="face_up_pai_gow", wager="ace_high", table=table.id, computed=back, method=_PAIRS)
     tick(1)
 
@@ -217,10 +217,10 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
     (blind,) = _of("dj_wild", "blind")
     dealer_hands = second_hand.DEALER_HANDS
     net = wagered = hands = 0
-    beaten: Counter[Class] = Counter()
-    for facing in second_hand.facing(tick):
+    beaten: Counter[HandClass] = Counter()
+    for facing in second_hand.compare_with_dealer(tick):
         reached = class_of(facing.strength)
-        line = first_line(blind, dj_wild.held(reached))
+        line = first_line(blind, dj_wild.class_features(reached))
         assert line is not None
         odds = line_pay(line).odds or (0, 1)
         raised = facing.lower * (3 + odds[0]) - facing.higher * 4  # Ante 1, Raise 2, Blind 1
@@ -236,14 +236,14 @@ def _dj_wild(_: Effort, tick: Tick) -> Iterator[Figure]:
     for table in _of("dj_wild", "bad_beat"):
         back = Fraction(0)
         for reached, multiplicity in beaten.items():
-            paid = first_line(table, dj_wild.held(reached))
-            back += Fraction(multiplicity, hands * dealer_hands) * returned(line_pay(paid)) if paid else 0
+            paid = first_line(table, dj_wild.class_features(reached))
+            back += Fraction(multiplicity, hands * dealer_hands) * return_per_unit(line_pay(paid)) if paid else 0
         figure = Figure(game="dj_wild", wager="bad_beat", table=table.id, computed=back, method=_PAIRS)
         yield msgspec.structs.replace(figure, assuming="the player's hand")
         yield msgspec.structs.replace(figure, computed=2 * back, assuming="either hand")
 
 
-def _simulated(mean: simulate.Simulated, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
+def _simulated(mean: simulate.SimulatedPayback, effort: Effort, game: str, wager: str, table: str, assuming: str) -> Figure:
     return Figure(
         game=game, wager=wager, table=table, computed=Fraction(mean.payback), half_width=Fraction(mean.half_width),
         method=f"simulated, {mean.rounds:,} rounds of six players, seed {effort.seed}", assuming=assuming,
@@ -289,7 +289,7 @@ STUDIES: Final = (
 )  # fmt: skip
 
 
-def of_wager(all_figures: Iterable[Figure], game: str | None, wager: str | None) -> list[Figure]:
+def figures_of_wager(all_figures: Iterable[Figure], game: str | None, wager: str | None) -> list[Figure]:
     """Return the figures of a game or wager in printed order; wagers that are settled together share one."""
     together = {"over_23": "ante", "under_18": "ante", "blind": "ante", "raise": "ante"}
     order = [table.id for each in GAMES for table in paytables(each)]

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, NamedTuple
 from table_controller.rulebook.cards import ACE, RANKS
 from table_controller.rulebook.hands import pai_gow
 from table_controller.rulebook.hands.pai_gow_house_way import standard_5_2
-from table_controller.rulebook.hands.ranking import Runs
+from table_controller.rulebook.hands.ranking import Straights
 from table_controller.rulebook.payback.simulate import SEATS, deals, mean_payback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from table_controller.rulebook.payback.simulate import Simulated, Tick
+    from table_controller.rulebook.payback.simulate import SimulatedPayback, Tick
 
 
 # --- the main wager ---------------------------------------------------------------------------------------------------
 
 
-def face_up_main(rounds: int, seed: int, tick: Tick) -> Simulated:
+def face_up_main(rounds: int, seed: int, tick: Tick) -> SimulatedPayback:
     """Simulate the main wager: the dealer sets by the house way; players, who see the dealer's cards, set optimally."""
     return mean_payback((_face_up(deal) for deal in deals(rounds, seed)), rounds, tick)
 
@@ -72,7 +72,7 @@ class _Side(NamedTuple):
     longest: int  # cards of one suit that are not yet a flush
 
 
-def ace_high() -> AceHighResults:
+def ace_high_chances() -> AceHighResults:
     """Return the chances. Suits are counted apart from ranks: how many suits fit depends on shared ranks alone."""
     natural, joker = _side(joker=False), _side(joker=True)
     pairs = comb(52, 7) + comb(52, 6)  # dealer hands, all and with the joker
@@ -92,7 +92,7 @@ def ace_high() -> AceHighResults:
 
 
 def _side(*, joker: bool) -> _Side:
-    runs = Runs(5, wheel_second=True)
+    runs = Straights(5, wheel_second=True)
     size = 7 - joker
     ranks = [
         frozenset(chosen)

@@ -30,7 +30,7 @@ class AnteResults(NamedTuple):
     loses: Fraction
 
 
-def saigon_ante() -> AnteResults:
+def ante_chances() -> AnteResults:
     """Return the chances, over every pair of hands; the dealer's by inclusion and exclusion of the player's cards."""
     hands = [(number, saigon.best_set(_representative(number))) for number in _vectors(5)]
     holding: dict[_Vector, Counter[int]] = defaultdict(
@@ -51,7 +51,7 @@ def saigon_ante() -> AnteResults:
     return AnteResults(*(Fraction(results[name], total) for name in AnteResults._fields))
 
 
-def _ante(player: saigon.Set, dealer: int) -> str:
+def _ante(player: saigon.SaigonSetting, dealer: int) -> str:
     """Return how the Ante ends against a dealer's Point Count; 0: the dealer does not qualify."""
     if not player.qualifies:
         return "loses" if dealer else "pushes"

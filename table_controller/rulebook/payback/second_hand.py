@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from table_controller.rulebook.cards import JOKER, rank, suit
 from table_controller.rulebook.hands import dj_wild
 from table_controller.rulebook.hands.keys import Memo
-from table_controller.rulebook.payback.classes import DECK, hands
+from table_controller.rulebook.payback.classes import DECK, hand_classes
 from table_controller.rulebook.payback.counts import FIVE_STEPS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _FIELD: Final = 16
 _BITS: Final = (*(1 << _FIELD * suit(card) + rank(card) for card in range(JOKER)), 1 << _FIELD * 4)
 
 
-class Facing(NamedTuple):
+class DealerComparison(NamedTuple):
     """A class of player hands and how the dealer's hands compare to each of them."""
 
     cards: tuple[int, ...]
@@ -43,9 +43,9 @@ class Facing(NamedTuple):
     higher: int
 
 
-def facing(tick: Callable[[int], None]) -> Iterator[Facing]:
+def compare_with_dealer(tick: Callable[[int], None]) -> Iterator[DealerComparison]:
     """Return every class of player hands with its dealer hands."""
-    classes = [(cards, multiplicity, dj_wild.strength(cards)) for cards, multiplicity in hands(5, joker=True)]
+    classes = [(cards, multiplicity, dj_wild.strength(cards)) for cards, multiplicity in hand_classes(5, joker=True)]
     alike = Memo(_alike)
     holding: dict[int, Counter[int]] = defaultdict(Counter)  # a set of cards -> strengths of the hands that hold it
     for number, (cards, multiplicity, strength) in enumerate(classes):
@@ -62,7 +62,7 @@ def facing(tick: Callable[[int], None]) -> Iterator[Facing]:
             not_higher += sign * counts[bisect_right(strengths, strength)]
         if number % _EVERY == 0:
             tick(min(_EVERY, FIVE_STEPS - number))
-        yield Facing(cards, multiplicity, strength, lower, not_higher - lower, DEALER_HANDS - not_higher)
+        yield DealerComparison(cards, multiplicity, strength, lower, not_higher - lower, DEALER_HANDS - not_higher)
 
 
 def _subsets(cards: tuple[int, ...]) -> Iterator[tuple[int, int]]:

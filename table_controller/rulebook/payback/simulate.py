@@ -19,7 +19,7 @@ HAND: Final = 7
 _DEVIATIONS: Final = 1.96
 
 
-class Simulated(NamedTuple):
+class SimulatedPayback(NamedTuple):
     """A mean with half of its 95 % interval; both are shares of the wager."""
 
     payback: float
@@ -35,7 +35,7 @@ def deals(rounds: int, seed: int) -> Iterator[list[tuple[int, ...]]]:
         yield [tuple(cards[at : at + HAND]) for at in range(0, len(cards), HAND)]
 
 
-def mean_payback(results: Iterator[float], rounds: int, tick: Tick) -> Simulated:
+def mean_payback(results: Iterator[float], rounds: int, tick: Tick) -> SimulatedPayback:
     """Return the mean. Players of one round share the dealer, so a round is one sample: the mean of its six."""
     total = squares = 0.0
     for result in results:
@@ -44,4 +44,4 @@ def mean_payback(results: Iterator[float], rounds: int, tick: Tick) -> Simulated
         tick(1)
     mean = total / rounds
     variance = max(0.0, squares / rounds - mean * mean)
-    return Simulated(1 + mean, _DEVIATIONS * sqrt(variance / rounds), rounds)
+    return SimulatedPayback(1 + mean, _DEVIATIONS * sqrt(variance / rounds), rounds)

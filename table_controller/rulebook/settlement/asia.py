@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from table_controller.rulebook.hands import asia, holds
 from table_controller.rulebook.hands.ranking import describe
-from table_controller.rulebook.settlement.terms import by_line, first_line, lost
+from table_controller.rulebook.settlement.terms import line_result, first_line, lost_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from table_controller.rulebook.settlement.round import Result, Round, Seat, Setting
-    from table_controller.rulebook.settlement.terms import Terms
-    from table_controller.rulebook.texts import Line
+    from table_controller.rulebook.settlement.round import WagerResult, DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.terms import SettlementTerms
+    from table_controller.rulebook.texts import PaytableLine
 
 _MAIN = "asia_poker"
 
 
-def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
+def settle(terms: SettlementTerms, played: DealtRound, seats: list[Seat]) -> Iterator[WagerResult]:
     """Settle the seats in the order given."""
     chosen = terms.submission
     strength = asia.strength(
@@ -28,37 +28,37 @@ def settle(terms: Terms, played: Round, seats: list[Seat]) -> Iterator[Result]:
     dealer = played.dealer_setting or terms.set_by_house_way(played.dealer)
     for seat in seats:
         if seat.fate == "gave_up":
-            yield lost(seat, _MAIN, ("575.11(d)/2",))
+            yield lost_result(seat, _MAIN, ("575.11(d)/2",))
             continue
         hands = seat.setting or terms.set_by_house_way(seat.cards)
         yield _main(terms, seat, hands, dealer, strength)
         if "bonus" in seat.wagers:
             line = bonus_line(terms, seat.cards)
             hand = _words(hands, strength)
-            yield by_line(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
+            yield line_result(terms, seat, "bonus", line, ("575.11(h)(2)", "575.12(b)"), ("575.11(h)(1)",), hand)
 
 
-def _main(terms: Terms, seat: Seat, hands: Setting, dealer: Setting, strength: asia.Strength) -> Result:
+def _main(terms: SettlementTerms, seat: Seat, hands: HandSetting, dealer: HandSetting, strength: asia.Strength) -> WagerResult:
     hand = _words(hands, strength)
-    foul = asia.foul(hands, strength)
+    foul = asia.foul_clause(hands, strength)
     if foul is not None:
-        return lost(seat, _MAIN, (foul,), hand)
+        return lost_result(seat, _MAIN, (foul,), hand)
     higher = sum(strength(own) > strength(other) for own, other in zip(hands, dealer, strict=True))
     if higher < 2:
-        return lost(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
-    line = first_line(terms.table(_MAIN), holds.BIT["win"])
-    return by_line(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
+        return lost_result(seat, _MAIN, ("575.11(f)(1)", "575.1:Copy hand"), hand, ("A9",))
+    line = first_line(terms.table(_MAIN), holds.FEATURE_BIT["win"])
+    return line_result(terms, seat, _MAIN, line, ("575.11(f)(2)", "575.12(a)"), (), hand)
 
 
-def bonus_line(terms: Terms, cards: tuple[int, ...]) -> Line | None:
+def bonus_line(terms: SettlementTerms, cards: tuple[int, ...]) -> PaytableLine | None:
     """Return the line that pays seven cards: any printed line, or none below 9-high if so submitted (A3)."""
     table = terms.table("bonus")
-    line = first_line(table, asia.held(cards))
+    line = first_line(table, asia.bonus_features(cards))
     if line is None or terms.setting("bonus_lines") == "printed":
         return line
     words = [each.hand for each in table.lines]
     return line if words.index(line.hand) <= words.index("nine_high") else None
 
 
-def _words(hands: Setting, strength: asia.Strength) -> str:
+def _words(hands: HandSetting, strength: asia.Strength) -> str:
     return "; ".join(describe(strength(hand), 4) for hand in hands)

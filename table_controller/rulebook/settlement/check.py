@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from firmware_bridge.errors import BadHand
-from table_controller.rulebook.cards import JOKER, NOTATION, misfits
+from table_controller.rulebook.cards import JOKER, NOTATION, excess_cards
 from table_controller.rulebook.hands import asia, pai_gow
-from table_controller.rulebook.settlement.pai_gow import qualifying
+from table_controller.rulebook.settlement.pai_gow import qualifying_wagers
 from table_controller.rulebook.texts import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from table_controller.rulebook.schema import Wager
-    from table_controller.rulebook.settlement.round import Round, Seat, Setting
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.round import DealtRound, Seat, HandSetting
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
 
-def check(terms: Terms, played: Round, *, void: bool = False, settles: bool = True) -> None:
+def check(terms: SettlementTerms, played: DealtRound, *, void: bool = False, settles: bool = True) -> None:
     """Raise BadHand with every error; in a void round hands may be incomplete and decisions missing.
 
     `settles`: whether wagers are settled by the cards, which is rare in a void round.
@@ -36,7 +36,7 @@ def check(terms: Terms, played: Round, *, void: bool = False, settles: bool = Tr
         raise BadHand("; ".join(problems))
 
 
-def _seats(terms: Terms, played: Round) -> Iterator[str]:
+def _seats(terms: SettlementTerms, played: DealtRound) -> Iterator[str]:
     numbers = [seat.number for seat in played.seats]
     for number in dict.fromkeys(numbers):
         if not 1 <= number <= terms.submission.seats:
@@ -48,7 +48,7 @@ def _seats(terms: Terms, played: Round) -> Iterator[str]:
 # --- wagers and decisions ---------------------------------------------------------------------------------------------
 
 
-def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
+def _wagers(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
     edition = terms.edition
     for name, cents in seat.wagers.items():
         wager = edition.wager(name)
@@ -65,7 +65,7 @@ def _wagers(terms: Terms, seat: Seat) -> Iterator[str]:
             yield f"no {wager.title} ({wager.clause})"
 
 
-def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
+def _amount(terms: SettlementTerms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]:
     """Check wagers with a fixed amount, and wagers that odds cannot pay in whole cents."""
     table, ante = terms.table(wager.name), seat.wagers.get("ante", 0)
     expected = {"equal_to_ante": ante, "twice_ante": 2 * ante, "table_unit": table.unit_cents}.get(wager.amount)
@@ -80,7 +80,7 @@ def _amount(terms: Terms, seat: Seat, wager: Wager, cents: int) -> Iterator[str]
                 yield f"{wager.name} = {cents} cents cannot be paid {odds} in whole cents ({table.clauses[-1]})"
 
 
-def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
+def _decision(terms: SettlementTerms, seat: Seat) -> Iterator[str]:
     edition = terms.edition
     choices = [wager for wager in edition.wagers if wager.decision]
     decided = [wager.name for wager in choices if wager.name in seat.wagers]
@@ -103,19 +103,19 @@ def _decision(terms: Terms, seat: Seat) -> Iterator[str]:
         yield f"{edition.title} has no rule for a player who leaves"
 
 
-def _hand_may_be_void(terms: Terms) -> bool:
+def _hand_may_be_void(terms: SettlementTerms) -> bool:
     alone = {"player_may_void", "player_option_dead_hand"}
     return any(alone & set(row.outcomes) for row in terms.edition.irregularities)
 
 
-def _may_be_abandoned(terms: Terms) -> bool:
+def _may_be_abandoned(terms: SettlementTerms) -> bool:
     return any(clause.id == f"{terms.edition.chapter}.7(b)/2" for clause in clauses(terms.edition.game))
 
 
 # --- cards ------------------------------------------------------------------------------------------------------------
 
 
-def _hand(terms: Terms, played: Round, seat: Seat, *, void: bool) -> Iterator[str]:
+def _hand(terms: SettlementTerms, played: DealtRound, seat: Seat, *, void: bool) -> Iterator[str]:
     size, number = terms.edition.hand.cards, len(seat.cards)
     if void or seat.fate in ("void", "abandoned"):
         if number > size:
@@ -126,25 +126,25 @@ def _hand(terms: Terms, played: Round, seat: Seat, *, void: bool) -> Iterator[st
         yield from _setting(terms, seat.setting, seat.cards)
 
 
-def _joker(terms: Terms, played: Round, seat: Seat) -> Iterator[str]:
+def _joker(terms: SettlementTerms, played: DealtRound, seat: Seat) -> Iterator[str]:
     """Check that a joker that matters to a progressive bet or its envy has its replacement card."""
     bets = any("progressive" in other.wagers for other in played.seats)
     if terms.edition.game == "dj_wild" and bets and JOKER in seat.cards and played.replacement is None:
         yield "a joker in the progressive needs the replacement card (687a.11(f)(1))"
 
 
-def _is_looked_at(terms: Terms, played: Round, seat: Seat) -> bool:
+def _is_looked_at(terms: SettlementTerms, played: DealtRound, seat: Seat) -> bool:
     """Whether the cards of a seat still matter."""
     if seat.fate == "plays":
         return True
     if terms.edition.game == "face_up_pai_gow":  # a surrendered hand may still pay envy (F11)
-        return any(qualifying(terms, other) for other in played.seats if other.number != seat.number)
+        return any(qualifying_wagers(terms, other) for other in played.seats if other.number != seat.number)
     if terms.edition.game == "dj_wild":
         return "trips" in seat.wagers or ("progressive" in seat.wagers and bool(terms.submission.folded_progressive))
     return "bonus" in seat.wagers
 
 
-def _setting(terms: Terms, hands: Setting, cards: Sequence[int]) -> Iterator[str]:
+def _setting(terms: SettlementTerms, hands: HandSetting, cards: Sequence[int]) -> Iterator[str]:
     split = terms.edition.hand.split
     if not split:
         yield f"{terms.edition.title} sets no hands"
@@ -154,7 +154,7 @@ def _setting(terms: Terms, hands: Setting, cards: Sequence[int]) -> Iterator[str
         yield "five cards are set into three and two (680a.11(b)(1))"
 
 
-def _dealer(terms: Terms, played: Round, *, void: bool) -> Iterator[str]:
+def _dealer(terms: SettlementTerms, played: DealtRound, *, void: bool) -> Iterator[str]:
     hand, number = terms.edition.hand, len(played.dealer)
     expected = hand.cards if hand.dealer_hand else 0
     if number != expected and not (void and number < expected):
@@ -169,14 +169,14 @@ def _dealer(terms: Terms, played: Round, *, void: bool) -> Iterator[str]:
         yield f"{NOTATION[JOKER]} cannot replace itself"
 
 
-def _is_foul(terms: Terms, hands: Setting) -> bool:
+def _is_foul(terms: SettlementTerms, hands: HandSetting) -> bool:
     if terms.edition.game == "asia_poker":
-        return asia.foul(hands, asia.strength()) is not None
-    return terms.edition.game == "face_up_pai_gow" and pai_gow.foul(hands) is not None
+        return asia.foul_clause(hands, asia.strength()) is not None
+    return terms.edition.game == "face_up_pai_gow" and pai_gow.foul_clause(hands) is not None
 
 
-def _cards(terms: Terms, played: Round) -> Iterator[str]:
+def _cards(terms: SettlementTerms, played: DealtRound) -> Iterator[str]:
     dealt = [*played.dealer, *(card for seat in played.seats for card in seat.cards)]
     dealt += [] if played.replacement is None else [played.replacement]
     deck = terms.edition.cards
-    yield from misfits(dealt, jokers=deck.jokers, copies=deck.decks)
+    yield from excess_cards(dealt, jokers=deck.jokers, copies=deck.decks)

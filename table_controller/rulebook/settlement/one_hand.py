@@ -15,9 +15,9 @@ from table_controller.rulebook.hands import asia, dj_wild, holds, over_under, pa
 from table_controller.rulebook.hands.house_ways import HOUSE_WAYS
 from table_controller.rulebook.hands.ranking import describe
 from table_controller.rulebook.load import edition
-from table_controller.rulebook.settlement.round import Result, Round, Seat
+from table_controller.rulebook.settlement.round import WagerResult, DealtRound, Seat
 from table_controller.rulebook.settlement.round_settlement import settle
-from table_controller.rulebook.settlement.terms import Terms
+from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.rulebook.submission import check_submission
 from table_controller.rulebook.texts import paytables
 from table_controller.rulebook.vocabulary import GAMES
@@ -43,7 +43,7 @@ _ALONE: Final = {
 }
 
 
-class Ask(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class AppraisalRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A request for an appraisal. Cards are written `As Td 9h Jk`; a bar separates hands that were set."""
 
     game: str
@@ -65,7 +65,7 @@ class SetHand(msgspec.Struct, frozen=True):
     hand: str
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Appraisal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of an appraisal."""
 
     game: str
@@ -74,37 +74,37 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     holds: tuple[str, ...] = ()  # features, in the paytables' words
     setting: tuple[SetHand, ...] = ()  # as given, or by the house way
     foul: str | None = None  # the clause by which the given setting is foul
-    results: tuple[Result, ...] = ()  # of the wager, by each paytable
+    results: tuple[WagerResult, ...] = ()  # of the wager, by each paytable
     assumed: tuple[str, ...] = ()
 
 
-def appraise(ask: Ask) -> Answer:
+def appraise_hand(ask: AppraisalRequest) -> Appraisal:
     """Return what a hand is and what a wager on it gets; BadHand explains an invalid request."""
     if ask.game not in GAMES:
         raise BadHand(f"there is no game {ask.game}; the games are {', '.join(GAMES)}")
     game = edition(ask.game)
-    hands = [notation.parse(part) for part in ask.cards.split("|")]
-    cards = notation.hand(
+    hands = [notation.parse_cards(part) for part in ask.cards.split("|")]
+    cards = notation.parse_hand(
         ask.cards.replace("|", " "), game.hand.cards, jokers=game.cards.jokers, copies=game.cards.decks
     )
     setting = tuple(hands) if len(hands) > 1 else None
     if setting is not None and not game.hand.split:
         raise BadHand(f"{game.title} sets no hands")
     results, assumed = _results(ask, game, cards, setting) if ask.wager else ((), ())
-    return Answer(
-        game=game.game, cards=notation.show(cards), hand=words(game.game, cards), holds=_held(game.game, cards),
+    return Appraisal(
+        game=game.game, cards=notation.format_cards(cards), hand=describe_hand(game.game, cards), holds=_held(game.game, cards),
         setting=_setting(game.game, cards, setting), foul=_foul(game.game, setting), results=results, assumed=assumed,
     )  # fmt: skip
 
 
-def words(game: str, cards: Sequence[Card]) -> str:
+def describe_hand(game: str, cards: Sequence[Card]) -> str:
     """Return the best hand of a game in words."""
     if game == "over_under":
         return f"total {over_under.total(cards)}"
     if game == "dj_wild":
         _, column = dj_wild.paid_class(cards)
         return f"{describe(dj_wild.strength(cards))}, {column.replace('_', ' ')}"
-    best = describe(poker5.best(cards))
+    best = describe(poker5.best_strength(cards))
     if game == "saigon_5_card":
         best_set = saigon.best_set(cards)
         points = f"qualifies, Point Count {best_set.point_count}" if best_set.qualifies else "does not qualify"
@@ -116,9 +116,9 @@ def _held(game: str, cards: Sequence[Card]) -> tuple[str, ...]:
     if game == "over_under":
         return ()
     if game == "dj_wild":
-        return holds.words(dj_wild.held(dj_wild.paid_class(cards)[0]))
-    of_seven = {"asia_poker": asia.held, "saigon_5_card": saigon.held, "face_up_pai_gow": pai_gow.held}
-    return tuple(reversed(holds.words(of_seven[game](cards))))
+        return holds.feature_names(dj_wild.class_features(dj_wild.paid_class(cards)[0]))
+    of_seven = {"asia_poker": asia.bonus_features, "saigon_5_card": saigon.bonus_features, "face_up_pai_gow": pai_gow.seven_card_features}
+    return tuple(reversed(holds.feature_names(of_seven[game](cards))))
 
 
 def _setting(game: str, cards: Sequence[Card], given: tuple[tuple[Card, ...], ...] | None) -> tuple[SetHand, ...]:
@@ -129,33 +129,33 @@ def _setting(game: str, cards: Sequence[Card], given: tuple[tuple[Card, ...], ..
         set_cards = saigon.as_set(*(given or next(iter(policies.values()))(cards)))
         three = "qualifies" if set_cards.qualifies else "does not qualify"
         return (
-            SetHand(notation.show(set_cards.three), three),
-            SetHand(notation.show(set_cards.showdown), f"Point Count {set_cards.point_count}"),
+            SetHand(notation.format_cards(set_cards.three), three),
+            SetHand(notation.format_cards(set_cards.showdown), f"Point Count {set_cards.point_count}"),
         )
     strength = asia.strength() if game == "asia_poker" else pai_gow.strength
     length = 4 if game == "asia_poker" else 5
     hands = given or next(iter(policies.values()))(cards)
-    return tuple(SetHand(notation.show(hand), describe(strength(hand), length)) for hand in hands)
+    return tuple(SetHand(notation.format_cards(hand), describe(strength(hand), length)) for hand in hands)
 
 
 def _foul(game: str, given: tuple[tuple[Card, ...], ...] | None) -> str | None:
     if given is None or game == "saigon_5_card":
         return None
-    return asia.foul(given, asia.strength()) if game == "asia_poker" else pai_gow.foul(given)
+    return asia.foul_clause(given, asia.strength()) if game == "asia_poker" else pai_gow.foul_clause(given)
 
 
 # --- a wager on it ----------------------------------------------------------------------------------------------------
 
 
 def _results(
-    ask: Ask, game: Edition, cards: tuple[Card, ...], setting: tuple[tuple[Card, ...], ...] | None
-) -> tuple[tuple[Result, ...], tuple[str, ...]]:
+    ask: AppraisalRequest, game: Edition, cards: tuple[Card, ...], setting: tuple[tuple[Card, ...], ...] | None
+) -> tuple[tuple[WagerResult, ...], tuple[str, ...]]:
     """Settle the simplest round with this hand and wager, once for every requested paytable."""
     wager = next((each for each in game.wagers if each.name == ask.wager), None)
     if wager is None:
         raise BadHand(f"{game.title} has no wager {ask.wager}; it has {', '.join(each.name for each in game.wagers)}")
     dealer = _dealer(ask, game, wager, cards)
-    replacement = notation.parse(ask.replacement or "")
+    replacement = notation.parse_cards(ask.replacement or "")
     if len(replacement) > 1:
         raise BadHand(f"{len(replacement)} replacement cards; only one is used")
     stated = {name for name in ask.settings if name in _ASSUMED}
@@ -168,24 +168,24 @@ def _results(
     for table in _tables(ask, game, wager):
         at = _terms(game, wager, table, {**assumed, **ask.settings})
         seat = Seat(number=1, cards=cards, setting=setting, wagers=_wagers(ask, game, wager, table))
-        played = Round(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
+        played = DealtRound(seats=(seat,), dealer=dealer, replacement=replacement[0] if replacement else None)
         results += [result for result in settle(at, played) if result.wager == wager.name and result.envy_of is None]
     return tuple(results), tuple(f"{name} = {value}" for name, value in assumed.items())
 
 
-def _dealer(ask: Ask, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
+def _dealer(ask: AppraisalRequest, game: Edition, wager: Wager, cards: tuple[Card, ...]) -> tuple[Card, ...]:
     """Return the dealer's cards; any remaining ones where the wager does not need them."""
     if not game.hand.dealer_hand:
         return ()
     if ask.dealer is not None:
-        return notation.hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
+        return notation.parse_hand(ask.dealer, game.hand.cards, jokers=game.cards.jokers)
     if wager.name not in _ALONE[game.game]:
         raise BadHand(f"the {wager.title} needs the dealer's hand: enter it")
-    taken = {*cards, *notation.parse(ask.replacement or "")}
+    taken = {*cards, *notation.parse_cards(ask.replacement or "")}
     return tuple([card for card in range(notation.JOKER) if card not in taken][: game.hand.cards])
 
 
-def _tables(ask: Ask, game: Edition, wager: Wager) -> list[Paytable]:
+def _tables(ask: AppraisalRequest, game: Edition, wager: Wager) -> list[Paytable]:
     every = [table for table in paytables(game.game) if table.id in wager.tables]
     if ask.paytable is None:
         return every
@@ -196,7 +196,7 @@ def _tables(ask: Ask, game: Edition, wager: Wager) -> list[Paytable]:
     return named
 
 
-def _terms(game: Edition, wager: Wager, table: Paytable, settings: dict[str, str]) -> Terms:
+def _terms(game: Edition, wager: Wager, table: Paytable, settings: dict[str, str]) -> SettlementTerms:
     choices: dict[str, bool] = {
         name: value == "yes" for name, value in settings.items() if name in game.submission_choices
     }
@@ -207,10 +207,10 @@ def _terms(game: Edition, wager: Wager, table: Paytable, settings: dict[str, str
     rules = game.progressive
     if rules is not None and rules.wager == wager.name and rules.rate == "submission":
         raw |= {"progressive_rate_bp": 1, "folded_progressive": False}  # neither affects one hand in play
-    return Terms(game, check_submission(game, raw))
+    return SettlementTerms(game, check_submission(game, raw))
 
 
-def _wagers(ask: Ask, game: Edition, wager: Wager, table: Paytable) -> dict[str, int]:
+def _wagers(ask: AppraisalRequest, game: Edition, wager: Wager, table: Paytable) -> dict[str, int]:
     """Return the requested wager and the wagers that it requires."""
     bet = table.unit_cents if ask.bet_cents is None else ask.bet_cents
     bet = BET_CENTS if bet is None else bet

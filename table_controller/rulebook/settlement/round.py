@@ -9,12 +9,12 @@ import msgspec
 
 from table_controller.rulebook.cards import Card
 
-Setting = tuple[tuple[Card, ...], ...]
+HandSetting = tuple[tuple[Card, ...], ...]
 # plays: to the end; gave_up: surrendered or folded; void: only this hand is void or dead, by the player's choice;
 # abandoned: the player left, and the floorperson decided that the wagers are lost.
 Fate = Literal["plays", "gave_up", "void", "abandoned"]
 # pushes: neither won nor lost by the rule; returned: the hand or the round was void.
-Outcome = Literal["wins", "loses", "pushes", "returned"]
+WagerOutcome = Literal["wins", "loses", "pushes", "returned"]
 
 
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,7 +23,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     number: int  # 1 is farthest to the dealer's left
     wagers: Mapping[str, int]  # cents, by the edition's names
     cards: tuple[Card, ...] = ()
-    setting: Setting | None = None  # hands as the player set them, highest first; None: by the house way
+    setting: HandSetting | None = None  # hands as the player set them, highest first; None: by the house way
     fate: Fate = "plays"
     player: int | None = None  # the player of this box, where one player has several; None: only this box
 
@@ -33,21 +33,21 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
         return ("box", self.number) if self.player is None else ("player", self.player)
 
 
-class Round(msgspec.Struct, frozen=True, kw_only=True):
+class DealtRound(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that settlement needs to know about one round."""
 
     seats: tuple[Seat, ...]
     dealer: tuple[Card, ...] = ()
-    dealer_setting: Setting | None = None  # None: by the house way
+    dealer_setting: HandSetting | None = None  # None: by the house way
     replacement: Card | None = None  # the card that replaces a joker (687a.11(f)(1))
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WagerResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of one wager or one envy bonus."""
 
     seat: int
     wager: str
-    outcome: Outcome
+    outcome: WagerOutcome
     wager_cents: int
     back_cents: int  # the wager itself, returned
     paid_cents: int = 0  # in addition to the wager

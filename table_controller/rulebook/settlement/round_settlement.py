@@ -9,16 +9,16 @@ import msgspec
 
 from table_controller.rulebook.settlement import asia, dj_wild, over_under, pai_gow, saigon
 from table_controller.rulebook.settlement.check import check
-from table_controller.rulebook.settlement.terms import kept, lost
+from table_controller.rulebook.settlement.terms import returned_result, lost_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from table_controller.rulebook.lookup import Ruling
-    from table_controller.rulebook.settlement.round import Result, Round, Seat
-    from table_controller.rulebook.settlement.terms import Terms
+    from table_controller.rulebook.settlement.round import WagerResult, DealtRound, Seat
+    from table_controller.rulebook.settlement.terms import SettlementTerms
 
-_GAMES: Final[dict[str, Callable[[Terms, Round, list[Seat]], Iterator[Result]]]] = {
+_GAMES: Final[dict[str, Callable[[SettlementTerms, DealtRound, list[Seat]], Iterator[WagerResult]]]] = {
     "asia_poker": asia.settle,
     "saigon_5_card": saigon.settle,
     "over_under": over_under.settle,
@@ -29,34 +29,34 @@ _GAMES: Final[dict[str, Callable[[Terms, Round, list[Seat]], Iterator[Result]]]]
 _ALONE: Final = ("player_may_void", "player_option_dead_hand")
 
 
-def settle(terms: Terms, played: Round) -> tuple[Result, ...]:
+def settle(terms: SettlementTerms, played: DealtRound) -> tuple[WagerResult, ...]:
     """Settle a round that was played to its end; BadHand if the round is not possible."""
     check(terms, played)
-    seats = in_order(terms, played)
+    seats = settlement_order(terms, played)
     playing = [seat for seat in seats if seat.fate in ("plays", "gave_up")]
     results = [*_set_aside(terms, seats), *_GAMES[terms.edition.game](terms, played, playing)]
     return tuple(_within_limit(terms, played, results))
 
 
-def settle_void(terms: Terms, played: Round, ruling: Ruling) -> tuple[Result, ...]:
+def settle_void(terms: SettlementTerms, played: DealtRound, ruling: Ruling) -> tuple[WagerResult, ...]:
     """Return every wager of a void round, also progressive bets in the tray, except those still settled."""
     settles = "settle_optional_wagers" in ruling.outcomes
     check(terms, played, void=True, settles=settles)
     results = []
-    for seat in in_order(terms, played):
+    for seat in settlement_order(terms, played):
         # All hands are void, even folded ones: optional wagers are settled on the cards alone.
         whole = msgspec.structs.replace(seat, fate="plays")
         settled = set()
         if settles and len(seat.cards) == terms.edition.hand.cards:  # an incomplete hand settles nothing (W19)
-            for result in dj_wild.optional(terms, played, whole, "progressive", "trips"):
+            for result in dj_wild.settle_optional(terms, played, whole, "progressive", "trips"):
                 results.append(msgspec.structs.replace(result, clauses=(*ruling.clauses, *result.clauses)))
                 settled.add(result.wager)
         unsettled = [wager for wager in seat.wagers if wager not in settled]
-        results += [kept(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
+        results += [returned_result(seat, wager, ruling.clauses, void=True, see=ruling.see) for wager in unsettled]
     return tuple(results)
 
 
-def in_order(terms: Terms, played: Round) -> list[Seat]:
+def settlement_order(terms: SettlementTerms, played: DealtRound) -> list[Seat]:
     """Return the seats in the order of settlement. Seat 1 is farthest to the dealer's left."""
     far_left = terms.edition.settle_order.start == "far_left"
     if terms.edition.game == "dj_wild":
@@ -64,23 +64,23 @@ def in_order(terms: Terms, played: Round) -> list[Seat]:
     return sorted(played.seats, key=lambda seat: seat.number, reverse=not far_left)
 
 
-def _set_aside(terms: Terms, seats: list[Seat]) -> Iterator[Result]:
+def _set_aside(terms: SettlementTerms, seats: list[Seat]) -> Iterator[WagerResult]:
     """Settle hands that are out of the round: void, dead, or left by their player."""
     chapter = terms.edition.chapter
     for seat in seats:
         if seat.fate == "abandoned":
             for wager in seat.wagers:
-                yield lost(seat, wager, (f"{chapter}.7(b)/2",))
+                yield lost_result(seat, wager, (f"{chapter}.7(b)/2",))
         elif seat.fate == "void":
             row = next(row for row in terms.edition.irregularities if set(_ALONE) & set(row.outcomes))
             only_ante = terms.submission.settings.get("dead_hand_returns") == "ante"
             for wager in seat.wagers:
                 goes_back = wager == "ante" or not only_ante
-                yield (kept(seat, wager, row.clauses, void=True, see=row.see) if goes_back
-                       else lost(seat, wager, row.clauses, see=row.see))  # fmt: skip
+                yield (returned_result(seat, wager, row.clauses, void=True, see=row.see) if goes_back
+                       else lost_result(seat, wager, row.clauses, see=row.see))  # fmt: skip
 
 
-def _within_limit(terms: Terms, played: Round, results: list[Result]) -> Iterator[Result]:
+def _within_limit(terms: SettlementTerms, played: DealtRound, results: list[WagerResult]) -> Iterator[WagerResult]:
     """Cut payments to the table's payout limit, in the order of settlement; returned wagers do not count."""
     rule, most = terms.edition.payout_limit, terms.submission.payout_limit_cents
     if rule is None or most is None:

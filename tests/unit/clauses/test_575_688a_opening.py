@@ -8,36 +8,36 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.core import DEALER, FLOOR, PEOPLE, acts, refused
-from tests.support.two_games import both, floor
+from tests.support.core import DEALER, FLOOR, PEOPLE, commanded_acts, refusal_text
+from tests.support.two_games import both, make_table
 
 if TYPE_CHECKING:
-    from tests.support.core import Floor
+    from tests.support.core import IdealTable
 
 
-def received(game: str, **how: bool) -> Floor:
+def received(game: str, **how: bool) -> IdealTable:
     """Return a table where the dealer has confirmed that the deck is whole."""
-    table = floor(game, two_decks=True)
+    table = make_table(game, two_decks=True)
     for slot in table.state.slots:
         table.play(ev.SlotChanged(slot, "appear"), ev.SlotChanged(slot, "verify"))
     table.step(ev.DeckReceived("blue", DEALER, **how))
-    table.say("opening/composition")
+    table.answer_prompt("opening/composition")
     return table
 
 
-def asked(table: Floor, deck: str = "blue") -> list[tuple[str, str]]:
+def asked(table: IdealTable, deck: str = "blue") -> list[tuple[str, str]]:
     """Return the open questions of a deck's opening, each with its role."""
     open_ = [p for p in table.prompts() if p.deck == deck and p.kind.startswith("opening/")]
     return [(p.kind.partition("/")[2], p.role) for p in open_]
 
 
-def answer_until(table: Floor, step: str) -> None:
+def answer_until(table: IdealTable, step: str) -> None:
     """Confirm every step of the opening before the given one."""
     for _ in range(20):
         (first, _role), *_ = asked(table)
         if first.startswith(step):
             return
-        table.say(f"opening/{first}")
+        table.answer_prompt(f"opening/{first}")
     raise AssertionError(f"{step} is never asked for")
 
 
@@ -45,15 +45,15 @@ def answer_until(table: Floor, step: str) -> None:
 def test_the_dealer_inspects_and_another_person_verifies(game: str) -> None:
     table = received(game)
     assert asked(table) == [("inspect/dealer", "dealer")]
-    table.say("opening/inspect/dealer")
+    table.answer_prompt("opening/inspect/dealer")
     assert asked(table) == [("verify_inspection/floorperson", "floorperson")]
     prompt = table.prompt("opening/verify_inspection/floorperson")
     assert prompt.clauses == (f"{table.edition.chapter}.4(a)",)
-    no = refused(table.say(prompt.kind, who=ev.Person("floorperson", DEALER.credential)))
+    no = refusal_text(table.answer_prompt(prompt.kind, who=ev.Person("floorperson", DEALER.credential)))
     assert no == "D1 confirmed inspect as dealer; another person must confirm this"
-    assert refused(table.say(prompt.kind, who=DEALER)) == "the floorperson must answer this"
+    assert refusal_text(table.answer_prompt(prompt.kind, who=DEALER)) == "the floorperson must answer this"
     assert table.deck().state == mc.RECEIVED
-    table.say(prompt.kind)
+    table.answer_prompt(prompt.kind)
     assert (table.deck().state, table.deck().verified) == (mc.INSPECTED, True)
     assert asked(table) == [("spread/dealer", "dealer")]
 
@@ -63,9 +63,9 @@ def test_the_dealer_inspects_and_another_person_verifies(game: str) -> None:
 def test_a_deck_with_a_defect_leaves_the_table(game: str, who: str) -> None:
     table = received(game)
     answer_until(table, who)
-    table.say(f"opening/{who}", "not_whole")
+    table.answer_prompt(f"opening/{who}", "not_whole")
     assert table.deck().state == mc.REMOVED
-    assert "deck_not_ready" in table.against_opening()
+    assert "deck_not_ready" in table.reasons_against_opening()
 
 
 @both("575.4(b)/1", "688a.4(b)/1")
@@ -74,9 +74,9 @@ def test_dealer_and_floorperson_both_see_the_spare_joker_torn(game: str) -> None
     answer_until(table, "spare_joker")
     assert asked(table) == [("spare_joker/dealer", "dealer"), ("spare_joker/floorperson", "floorperson")]
     assert table.prompt("opening/spare_joker/dealer").clauses == (f"{table.edition.chapter}.4(b)/1",)
-    table.say("opening/spare_joker/dealer")
+    table.answer_prompt("opening/spare_joker/dealer")
     assert asked(table) == [("spare_joker/floorperson", "floorperson")], "the spread waits for both"
-    table.say("opening/spare_joker/floorperson")
+    table.answer_prompt("opening/spare_joker/floorperson")
     assert asked(table) == [("spread/dealer", "dealer")]
     single = received(game)
     answer_until(single, "spread")
@@ -89,7 +89,7 @@ def test_the_deck_is_spread_before_the_first_player_looks(game: str) -> None:
     answer_until(table, "spread")
     assert table.prompt("opening/spread/dealer").clauses == (f"{table.edition.chapter}.4(b)/2",)
     assert table.deck().state == mc.INSPECTED
-    table.say("opening/spread/dealer")
+    table.answer_prompt("opening/spread/dealer")
     assert asked(table) == [("first_look/first_player", "dealer")]
     assert table.deck().state == mc.INSPECTED
 
@@ -101,12 +101,12 @@ def test_look_wash_and_stack_come_in_this_order_and_before_any_shuffle(game: str
     for step in ("first_look/first_player", "wash/dealer", "stack/dealer"):
         assert [name for name, _ in asked(table)] == [step]
         assert table.prompt(f"opening/{step}").clauses == (f"{table.edition.chapter}.4(c)",)
-        assert not acts(table.step(ev.CardsInserted("shuffler.1"))), "cards that are not stacked are not shuffled"
+        assert not commanded_acts(table.step(ev.CardsInserted("shuffler.1"))), "cards that are not stacked are not shuffled"
         assert "not_stacked" in table.keys("shuffle", "shuffler.1", "blue")
         table.step(ev.IntakeEmptied("shuffler.1"))
-        table.say(f"opening/{step}")
+        table.answer_prompt(f"opening/{step}")
     assert table.deck().state == mc.STACKED
-    assert acts(table.step(ev.CardsInserted("shuffler.1"))) == ["shuffle"]
+    assert commanded_acts(table.step(ev.CardsInserted("shuffler.1"))) == ["shuffle"]
 
 
 @both("575.4(d)", "688a.4(d)")
@@ -121,8 +121,8 @@ def test_each_of_two_decks_has_its_own_opening(game: str) -> None:
     assert table.deck("blue").state == mc.STACKED
     assert table.deck("red").state == mc.RECEIVED
     assert asked(table, "red") == [("composition", "dealer")]
-    assert acts(table.step(ev.CardsInserted("shuffler.1"))) == ["shuffle"]
+    assert commanded_acts(table.step(ev.CardsInserted("shuffler.1"))) == ["shuffle"]
     assert table.state.slots["shuffler.1"].deck == "blue"
-    table.say("opening/composition")
+    table.answer_prompt("opening/composition")
     assert asked(table, "red") == [("inspect/dealer", "dealer")], "nothing of the other deck's opening counts for it"
     assert FLOOR.credential not in table.deck("red").confirmed.values()

@@ -6,11 +6,11 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import BetSettled, Found, HitClaimed, Prompt, Refused
+from table_controller.table.decisions import BetSettled, HoldOpened, HitClaimed, Prompt, RequestRefused
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, of
-from tests.support.hits import BettingFloor
-from tests.support.setups import at
+from tests.support.core import DEALER, FLOOR, IdealTable, decisions_of
+from tests.support.hits import BettingTable
+from tests.support.setups import table_at
 
 GAMES = [
     pytest.param("asia_poker", marks=clauses("575.13(i)")),
@@ -18,11 +18,11 @@ GAMES = [
 ]
 
 
-def half_settled(game: str, seats: int) -> Floor:
+def half_settled(game: str, seats: int) -> IdealTable:
     """Return a table where that many of the seats 6, 3 and 1 are settled, in this order."""
-    floor = at(game, "auto", mc.SETTLING)
+    floor = table_at(game, "auto", mc.SETTLING)
     for _ in range(seats):
-        floor.say("settled")
+        floor.answer_prompt("settled")
     return floor
 
 
@@ -31,25 +31,25 @@ def half_settled(game: str, seats: int) -> Floor:
 def test_settled_seats_are_reopened_one_by_one_and_settled_anew(game: str, settled: int) -> None:
     floor = half_settled(game, settled)
     seats = [6, 3][:settled]
-    racked = floor.state.book.at("blue", "rack")
-    (irregularity,) = of(Found, floor.declare("dealer_hand_misset"))
+    racked = floor.state.book.balance("blue", "rack")
+    (irregularity,) = decisions_of(HoldOpened, floor.declare("dealer_hand_misset"))
     assert irregularity.outcomes == ("reset_dealer_hand", "continue_round")
-    floor.say("dealer_hand_reset")
+    floor.answer_prompt("dealer_hand_reset")
     for seat in seats:
         prompt = floor.prompt("seat_reopened")
         assert (prompt.role, prompt.seat, prompt.clauses) == ("floorperson", seat, irregularity.clauses)
-        assert of(Refused, floor.step(ev.Answer(prompt.id, "done", DEALER))), "the floorperson directs it (X18)"
+        assert decisions_of(RequestRefused, floor.step(ev.Answer(prompt.id, "done", DEALER))), "the floorperson directs it (X18)"
         assert not floor.prompts("settled"), "nobody is settled before every seat is open again"
         floor.step(ev.Answer(prompt.id, "done", FLOOR))
     assert floor.round_.settled == []
-    assert floor.state.book.at("blue", "rack") == racked - 7 * settled, "their hands lie before them again"
+    assert floor.state.book.balance("blue", "rack") == racked - 7 * settled, "their hands lie before them again"
     acknowledged = floor.prompt("acknowledge")
     assert (acknowledged.role, acknowledged.evidence) == ("floorperson", ("hand_reset", "wagers_reversed"))
-    floor.say("acknowledge")
+    floor.answer_prompt("acknowledge")
     again = []
     while floor.prompts("settled"):
         again.append(floor.prompt("settled").seat)
-        floor.say("settled", "settled")
+        floor.answer_prompt("settled", "settled")
     assert again == [6, 3, 1], "from the far right, each once more"
     floor.settle()
     assert floor.phase == mc.IDLE
@@ -61,18 +61,18 @@ def test_a_seat_whose_hand_was_shown_may_not_surrender_when_it_is_settled_anew(g
     floor.declare("dealer_hand_misset")
     floor.clear_holds()
     assert (floor.prompt("settled").seat, floor.prompt("settled").choices) == (6, ("settled",))
-    assert of(Refused, floor.declare("surrender", seat=6))
-    floor.say("settled")
+    assert decisions_of(RequestRefused, floor.declare("surrender", seat=6))
+    floor.answer_prompt("settled")
     assert "surrendered" in floor.prompt("settled").choices, "seat 3 has shown nothing yet"
 
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_surrendered_hand_is_compared_with_nothing_and_stays_surrendered(game: str) -> None:
-    floor = at(game, "auto", mc.SETTLING)
-    floor.say("settled", "surrendered")
-    floor.say("surrender_collected")
-    floor.say("surrender_count")
-    floor.say("settled")
+    floor = table_at(game, "auto", mc.SETTLING)
+    floor.answer_prompt("settled", "surrendered")
+    floor.answer_prompt("surrender_collected")
+    floor.answer_prompt("surrender_count")
+    floor.answer_prompt("settled")
     assert floor.round_.settled == [6, 3]
     floor.declare("dealer_hand_misset")
     floor.clear_holds()
@@ -84,17 +84,17 @@ def test_a_surrendered_hand_is_compared_with_nothing_and_stays_surrendered(game:
 def test_before_any_seat_is_settled_only_the_hand_is_set_again(game: str) -> None:
     floor = half_settled(game, 0)
     floor.declare("dealer_hand_misset")
-    floor.say("dealer_hand_reset")
+    floor.answer_prompt("dealer_hand_reset")
     assert not floor.prompts("seat_reopened")
     assert [p.kind for p in floor.prompts() if p.hold is not None] == ["acknowledge"]
 
 
 @clauses("688a.13(h)")
 def test_a_progressive_bet_that_was_settled_stays_as_it_is() -> None:
-    floor = BettingFloor("688a-progressive-1", bets=(6,))
+    floor = BettingTable("688a-progressive-1", bets=(6,))
     floor.claim(6, "full_house")
     for kind in ("hit_hand", "hit_light", "hit_validate", "hit_pay"):
-        floor.say(kind)
+        floor.answer_prompt(kind)
     held = floor.held()
     since = len(floor.log)
     floor.declare("dealer_hand_misset")
@@ -103,9 +103,9 @@ def test_a_progressive_bet_that_was_settled_stays_as_it_is() -> None:
     assert floor.held() == held
     floor.settle()
     later = [each for _, decided in floor.log[since:] for each in decided]
-    assert of(HitClaimed, later) == []
-    assert [bet for bet in of(BetSettled, later) if bet.seat == 6] == []
-    assert [p.seat for p in of(Prompt, later) if p.kind == "settled"].count(6) == 1
+    assert decisions_of(HitClaimed, later) == []
+    assert [bet for bet in decisions_of(BetSettled, later) if bet.seat == 6] == []
+    assert [p.seat for p in decisions_of(Prompt, later) if p.kind == "settled"].count(6) == 1
     assert floor.phase == mc.IDLE
 
 
@@ -116,8 +116,8 @@ def test_nothing_goes_around_the_reopening(game: str) -> None:
     before = [prompt.id for prompt in floor.prompts("settled")]
     floor.declare("dealer_hand_misset")
     for id_ in before:
-        assert of(Refused, floor.step(ev.Answer(id_, "settled", DEALER)))
-    floor.say("dealer_hand_reset")
+        assert decisions_of(RequestRefused, floor.step(ev.Answer(id_, "settled", DEALER)))
+    floor.answer_prompt("dealer_hand_reset")
     assert not [p for p in floor.prompts() if p.kind == "acknowledge"], "not before the seat is open again"
     floor.declare("dealer_hand_misset")
     assert len(floor.state.holds) == 1

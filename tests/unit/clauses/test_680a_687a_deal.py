@@ -12,9 +12,9 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.chapters import GAMES, asked, bring, by_method, each, furniture, ignore, powered, table, why
+from tests.support.chapters import GAMES, open_prompt_kinds, bring_deck, by_method, each, table_without_machines, ignore, report_all_devices, table, reasons_by_key
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, acts, found, of, refused
+from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, found_irregularity, decisions_of, refusal_text
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 # The sections of the three dealing methods.
@@ -33,41 +33,41 @@ def test_the_deck_goes_where_it_is_dealt_from_only_when_shuffle_and_cut_are_done
         "automated_shoe": f"{CHAPTERS[game]}.10(a)(1)",
     }[dealing]  # fmt: skip
     kind = "take_in_hand" if dealing == "hand" else "put_in_shoe"
-    floor = ignore(powered(table(game, dealing)), "shuffle", kind)
-    bring(floor)
-    assert (floor.deck().state, asked(floor)) == (mc.IN_DEVICE, []), "not before the shuffle"
+    floor = ignore(report_all_devices(table(game, dealing)), "shuffle", kind)
+    bring_deck(floor)
+    assert (floor.deck().state, open_prompt_kinds(floor)) == (mc.IN_DEVICE, []), "not before the shuffle"
     if dealing != "hand":
         assert "deck_not_ready" in floor.keys("load", "shoe.1", "blue")
     ignore(floor, kind)
     floor.settle()
     prompt = floor.prompt(kind)
     assert (floor.deck().state, prompt.role, prompt.clauses) == (mc.READY, "dealer", (clause,))
-    reasons = why(floor, "open_bets", deck="blue")
+    reasons = reasons_by_key(floor, "open_bets", deck="blue")
     assert reasons["not_in_place"] == clause
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.play(ev.Answer(prompt.id, "done", DEALER))
     assert floor.deck().place == ("hands" if dealing == "hand" else "shoe.1")
-    assert floor.against_opening() == set()
+    assert floor.reasons_against_opening() == set()
 
 
 @by_method("680a.8(a) 687a.8(a)", "", "")
 def test_a_plain_shoe_is_loaded_only_with_cut_cards(game: str, dealing: str) -> None:
-    floor = ignore(furniture(game, dealing=dealing), "cut", "put_in_shoe")
-    bring(floor)
-    assert asked(floor) == ["cut"], "the shoe waits for the cut"
-    floor.say("cut", number=20)
-    assert (asked(floor), floor.prompt("put_in_shoe").clauses) == (["put_in_shoe"], (f"{CHAPTERS[game]}.8(a)",))
-    assert "not_in_place" in floor.against_opening()
+    floor = ignore(table_without_machines(game, dealing=dealing), "cut", "put_in_shoe")
+    bring_deck(floor)
+    assert open_prompt_kinds(floor) == ["cut"], "the shoe waits for the cut"
+    floor.answer_prompt("cut", number=20)
+    assert (open_prompt_kinds(floor), floor.prompt("put_in_shoe").clauses) == (["put_in_shoe"], (f"{CHAPTERS[game]}.8(a)",))
+    assert "not_in_place" in floor.reasons_against_opening()
 
 
 @by_method("", "", "680a.10(a)(1) 687a.10(a)(1)")
 def test_an_automated_shoe_does_not_take_a_second_deck_or_one_that_nobody_ordered(game: str, dealing: str) -> None:
     floor = table(game, dealing, two_decks=True).start("blue", "red")
     assert "shoe_occupied" in floor.keys("load", "shoe.1", "red")
-    empty = powered(table(game, dealing))
-    unknown = found(empty.step(ev.ShoeLoaded("shoe.1", 53)))
+    empty = report_all_devices(table(game, dealing))
+    unknown = found_irregularity(empty.step(ev.ShoeLoaded("shoe.1", 53)))
     assert (unknown.trigger, unknown.outcomes) == ("unknown_cards", ("ask_floorperson",))
-    assert "any_irregularity" in empty.against_opening()
+    assert "any_irregularity" in empty.reasons_against_opening()
 
 
 @each("680a.9(a)(1)", "687a.9(a)(1)")
@@ -77,17 +77,17 @@ def test_cards_are_dealt_by_hand_only_with_a_shuffler_that_works(game: str) -> N
         check_submission(edition(game), {"adjacent_boxes": 1, "dealing": "hand"})
     assert caught.value.objections == (f"dealing = hand needs an automated shuffler ({clause})",)
     floor = table(game, "hand").start()
-    assert floor.against_opening() == set()
+    assert floor.reasons_against_opening() == set()
     floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
     floor.clear_holds()
     floor.order("shuffle_by_hand")
     floor.settle()
-    reasons = why(floor, "open_bets", deck="blue")
+    reasons = reasons_by_key(floor, "open_bets", deck="blue")
     assert reasons["hand_without_shuffler"] == clause
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.order("dealing_method", method="manual_shoe")
     floor.settle()
-    assert floor.against_opening() == set(), "from a shoe a manual shuffle is lawful"
+    assert floor.reasons_against_opening() == set(), "from a shoe a manual shuffle is lawful"
 
 
 @each("680a.9(a)(1)", "687a.9(a)(1)")
@@ -97,7 +97,7 @@ def test_a_dead_shoe_is_not_replaced_by_the_hand_without_a_shuffler(game: str) -
         floor.step(ev.SlotOrdered(slot, "give_up", FLOOR))
         floor.clear_holds()
     floor.order("shuffle_by_hand")
-    assert f"{CHAPTERS[game]}.9(a)(1)" in refused(floor.order("dealing_method", method="hand"))
+    assert f"{CHAPTERS[game]}.9(a)(1)" in refusal_text(floor.order("dealing_method", method="hand"))
     assert floor.state.dealing == "automated_shoe"
     floor = table(game, "automated_shoe").start()
     floor.step(ev.SlotOrdered("shoe.1", "give_up", FLOOR))
@@ -110,7 +110,7 @@ def test_a_dead_shoe_is_not_replaced_by_the_hand_without_a_shuffler(game: str) -
 def test_the_deck_is_in_the_hand_for_one_round_and_taken_again_for_the_next(game: str, dealing: str) -> None:
     floor = table(game, dealing).start()
     for number in (1, 2, 3):
-        floor.to(mc.DEALING)
+        floor.play_to(mc.DEALING)
         assert floor.deck().place == "hands"
         floor.settle()
         taken = [p for _, decided in floor.log for p in decided if getattr(p, "kind", None) == "take_in_hand"]
@@ -127,12 +127,12 @@ def test_no_card_is_dealt_before_no_more_bets(game: str, dealing: str) -> None:
     clause = {"manual_shoe": "8(b)/1", "hand": "9(a)(3)", "automated_shoe": "10(a)(2)"}[dealing]
     floor = table(game, dealing).start()
     for phase in (mc.IDLE, mc.BETTING):
-        floor.to(phase)
+        floor.play_to(phase)
         assert floor.settle() == [], "nobody is asked to deal, and no device is told to"
         assert (floor.phase, floor.round_.dealt, floor.state.commands) == (phase, 0, {})
         if dealing != "hand":
             act = "dispense" if dealing == "automated_shoe" else "start_round"
-            assert why(floor, act, "shoe.1", "blue", cards=5)["not_dealing"] == f"{CHAPTERS[game]}.{clause}"
+            assert reasons_by_key(floor, act, "shoe.1", "blue", cards=5)["not_dealing"] == f"{CHAPTERS[game]}.{clause}"
     before = len(floor.log)
     floor.play(ev.NoMoreBets(DEALER), until=lambda _: floor.phase == mc.PLAYING)
     seats = next(p for _, decided in floor.log[before:] for p in decided if getattr(p, "kind", None) == "seats")
@@ -142,10 +142,10 @@ def test_no_card_is_dealt_before_no_more_bets(game: str, dealing: str) -> None:
 
 @by_method("680a.8(b)/1 687a.8(b)/1", "", "680a.10(a)(2) 687a.10(a)(2)")
 def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, dealing: str) -> None:
-    floor = table(game, dealing).start().to(mc.BETTING)
+    floor = table(game, dealing).start().play_to(mc.BETTING)
     early = ev.CardsDrawn("shoe.1", 1) if dealing == "manual_shoe" else ev.StackOut("shoe.1", 5)
     trigger = "drawn_without_deal" if dealing == "manual_shoe" else "unordered_stack"
-    assert found(floor.step(early)).trigger == trigger
+    assert found_irregularity(floor.step(early)).trigger == trigger
     floor.play(ev.NoMoreBets(DEALER))
     assert (floor.phase, floor.round_.dealt) == (mc.NO_MORE_BETS, 0)
     assert floor.prompt("choose").role == "floorperson"
@@ -154,7 +154,7 @@ def test_a_card_that_leaves_the_shoe_before_the_call_stops_the_table(game: str, 
 # --- who gets what ----------------------------------------------------------------------------------------------------
 
 
-def delivered(floor: Floor) -> list[int]:
+def delivered(floor: IdealTable) -> list[int]:
     """Return the places of an automated shoe's stacks, in order; the dealer is 0."""
     places: list[int] = []
     while floor.phase == mc.DEALING:
@@ -163,7 +163,7 @@ def delivered(floor: Floor) -> list[int]:
         floor.step(ev.StackOut("shoe.1", 5))
         assert floor.round_.in_slot is not None
         places.append(floor.round_.in_slot)
-        assert acts(floor.step(ev.CommandEnded(id_, "done"))) == [], "the stack must be taken first"
+        assert commanded_acts(floor.step(ev.CommandEnded(id_, "done"))) == [], "the stack must be taken first"
         assert "stack_not_taken" in floor.keys("dispense", "shoe.1", "blue", cards=5)
         floor.step(ev.StackTaken("shoe.1"))
     return places
@@ -176,18 +176,18 @@ def test_an_automated_shoe_gives_five_to_every_wagered_seat_from_the_far_left_an
 ) -> None:
     floor = table(game, dealing).start()
     floor.seats = seats
-    ignore(floor, "dispense").to(mc.DEALING)
+    ignore(floor, "dispense").play_to(mc.DEALING)
     assert delivered(floor) == [*sorted(seats), 0]
-    assert floor.state.book.at("blue", "seats") == 5 * (len(seats) + 1)
+    assert floor.state.book.balance("blue", "seats") == 5 * (len(seats) + 1)
     assert floor.phase == mc.STUB_CHECK
 
 
 @by_method("", "", "680a.10(b) 687a.10(b)")
 @pytest.mark.parametrize("cards", [4, 6])
 def test_a_stack_that_is_not_five_is_not_delivered(game: str, dealing: str, cards: int) -> None:
-    floor = ignore(table(game, dealing).start(), "dispense").to(mc.DEALING)
+    floor = ignore(table(game, dealing).start(), "dispense").play_to(mc.DEALING)
     assert "wrong_stack" in floor.keys("dispense", "shoe.1", "blue", cards=cards)
-    assert found(floor.step(ev.StackOut("shoe.1", cards))).trigger == "shoe_fault"
+    assert found_irregularity(floor.step(ev.StackOut("shoe.1", cards))).trigger == "shoe_fault"
     assert floor.phase == mc.VOID
 
 
@@ -198,7 +198,7 @@ def test_by_hand_five_cards_go_to_every_wagered_seat_from_the_far_left_and_to_th
 ) -> None:
     floor = table(game, dealing).start()
     floor.seats = seats
-    ignore(floor, "dealt").to(mc.DEALING)
+    ignore(floor, "dealt").play_to(mc.DEALING)
     prompt = floor.prompt("dealt")
     expected = {
         ("saigon_5_card", "manual_shoe"): ("680a.8(c)",),
@@ -217,7 +217,7 @@ def test_by_hand_five_cards_go_to_every_wagered_seat_from_the_far_left_and_to_th
         floor.step(ev.CardsDrawn("shoe.1", 5 * (len(seats) + 1)))
     floor.step(ev.Answer(prompt.id, "done", DEALER))
     assert (floor.phase, floor.round_.dealt) == (mc.STUB_CHECK, 5 * (len(seats) + 1))
-    assert floor.state.book.at("blue", "seats") == 5 * (len(seats) + 1)
+    assert floor.state.book.balance("blue", "seats") == 5 * (len(seats) + 1)
 
 
 @by_method("680a.8(c) 687a.8(d) 687a.8(d)#2", "", "")
@@ -226,17 +226,17 @@ def test_a_manual_shoe_that_counts_must_have_seen_the_whole_deal_and_no_more(
     game: str, dealing: str, drawn: int
 ) -> None:
     floor = table(game, dealing).start()
-    floor.twist = lambda d: (
+    floor.override = lambda d: (
         [ev.CardsDrawn("shoe.1", drawn), ev.CommandEnded(d.id, "done")]
         if isinstance(d, Command) and d.act == "start_round"
         else None
     )
-    floor.to(mc.NO_MORE_BETS)
+    floor.play_to(mc.NO_MORE_BETS)
     floor.play(*floor.answer(floor.prompt("seats")), until=lambda d: "drawn_differs" in str(d))
     assert floor.hold().trigger == "drawn_differs"
     before = floor.phase
-    assert acts(floor.step(ev.Due("nothing"))) == []
-    assert (before, asked(floor)) == (floor.phase, ["choose"])
+    assert commanded_acts(floor.step(ev.Due("nothing"))) == []
+    assert (before, open_prompt_kinds(floor)) == (floor.phase, ["choose"])
     assert floor.prompt("choose").role == "floorperson"
 
 
@@ -244,7 +244,7 @@ def test_a_manual_shoe_that_counts_must_have_seen_the_whole_deal_and_no_more(
 def test_a_seat_without_its_wager_gets_no_card(game: str, dealing: str) -> None:
     floor = table(game, dealing).start()
     floor.seats = (3, 5)
-    floor.to(mc.PLAYING)
+    floor.play_to(mc.PLAYING)
     assert floor.round_.dealt == 15
     assert floor.state.book.held["blue"] == {"seats": 15, "rack": 38}
 
@@ -253,7 +253,7 @@ def test_a_seat_without_its_wager_gets_no_card(game: str, dealing: str) -> None:
 def test_no_further_stack_is_dispensed_than_the_seats_and_the_dealer_need() -> None:
     for game in ("saigon_5_card", "dj_wild"):
         floor = table(game, "automated_shoe").start()
-        floor.to(mc.PLAYING)
-        commands = [c for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
+        floor.play_to(mc.PLAYING)
+        commands = [c for _, decided in floor.log for c in decisions_of(Command, decided) if c.act == "dispense"]
         assert [c.number for c in commands] == [5, 5, 5, 5]
         assert "not_dealing" in floor.keys("dispense", "shoe.1", "blue", cards=5)

@@ -7,18 +7,18 @@ import pytest
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command, WagersReturned
-from tests.support.chapters import asked, by_method, ignore, table, why
-from tests.support.core import DEALER, FLOOR, Floor, acts, findings, found, of, refused
+from tests.support.chapters import open_prompt_kinds, by_method, ignore, table, reasons_by_key
+from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
 
 LEFT = 53 - 5 * 4  # three seats and the dealer
 
 
-def kinds(floor: Floor, since: int = 0) -> list[str]:
+def kinds(floor: IdealTable, since: int = 0) -> list[str]:
     """Return the kinds of the questions, in order."""
     return [k for _, decided in floor.log[since:] for d in decided if (k := getattr(d, "kind", None)) is not None]
 
 
-def rounds(floor: Floor, number: int) -> list[str]:
+def rounds(floor: IdealTable, number: int) -> list[str]:
     """Play rounds; return how each stub ended: counted or racked unseen."""
     ends = []
     for _ in range(number):
@@ -38,14 +38,14 @@ def test_with_a_counting_shuffler_the_stub_is_racked_unseen_before_anybody_plays
         "680a": {"manual_shoe": "8(d)", "hand": "9(c)", "automated_shoe": "10(c)"},
         "687a": {"manual_shoe": "8(e)/2", "hand": "9(e)/2", "automated_shoe": "10(c)/2"},
     }[chapter][dealing]
-    floor = ignore(table(game, dealing).start(), "rack_stub").to(mc.STUB_CHECK)
+    floor = ignore(table(game, dealing).start(), "rack_stub").play_to(mc.STUB_CHECK)
     floor.settle()
     prompt = floor.prompt("rack_stub")
     assert (floor.phase, prompt.role, prompt.clauses) == (mc.STUB_CHECK, "dealer", (f"{chapter}.{clause}",))
-    assert (prompt.number, asked(floor)) == (False, ["rack_stub"]), "no card of it is looked at or counted"
+    assert (prompt.number, open_prompt_kinds(floor)) == (False, ["rack_stub"]), "no card of it is looked at or counted"
     before = floor.state.book.held["blue"]
     assert before["seats"] == 20
-    floor.say("rack_stub")
+    floor.answer_prompt("rack_stub")
     assert floor.phase == mc.PLAYING
     assert floor.state.book.held["blue"] == {"seats": 20, "rack": LEFT}
     assert rounds(table(game, dealing).start(), 6) == ["rack_stub"] * 6, "the shuffler counts, however many rounds"
@@ -54,14 +54,14 @@ def test_with_a_counting_shuffler_the_stub_is_racked_unseen_before_anybody_plays
 @by_method("", "", "680a.10(c) 687a.10(c)/2")
 def test_an_automated_shoe_is_emptied_after_the_deal_and_not_before(game: str, dealing: str) -> None:
     floor = table(game, dealing).start()
-    ignore(floor, "dispense", "give_stub").to(mc.DEALING)
-    assert "deal_not_over" in why(floor, "give_stub", "shoe.1", "blue")
-    floor.twist = lambda d: [] if isinstance(d, Command) and d.act == "give_stub" else None
+    ignore(floor, "dispense", "give_stub").play_to(mc.DEALING)
+    assert "deal_not_over" in reasons_by_key(floor, "give_stub", "shoe.1", "blue")
+    floor.override = lambda d: [] if isinstance(d, Command) and d.act == "give_stub" else None
     floor.settle()
     assert [issued.act for issued in floor.state.commands.values()] == ["give_stub"]
-    assert (floor.phase, asked(floor)) == (mc.STUB_CHECK, []), "nobody racks what is still in the shoe"
+    assert (floor.phase, open_prompt_kinds(floor)) == (mc.STUB_CHECK, []), "nobody racks what is still in the shoe"
     floor.step(ev.StubOut("shoe.1", LEFT))
-    assert asked(floor) == ["rack_stub"]
+    assert open_prompt_kinds(floor) == ["rack_stub"]
     assert floor.state.slots["shoe.1"].deck is None
 
 
@@ -69,10 +69,10 @@ def test_an_automated_shoe_is_emptied_after_the_deal_and_not_before(game: str, d
 @pytest.mark.parametrize("seen", [LEFT - 1, LEFT + 1])
 def test_a_stub_that_the_shoe_counts_wrong_is_not_racked_unseen(game: str, dealing: str, seen: int) -> None:
     floor = table(game, dealing).start()
-    ignore(floor, "give_stub", "stub").to(mc.STUB_CHECK)
+    ignore(floor, "give_stub", "stub").play_to(mc.STUB_CHECK)
     decided = floor.step(ev.StubOut("shoe.1", seen))
     assert findings(decided, "stub_differs")[0].text == f"Shoe 1 counted a stub of {seen} cards, {LEFT} expected"
-    assert asked(floor) == ["stub"], "people count it"
+    assert open_prompt_kinds(floor) == ["stub"], "people count it"
 
 
 # --- counted every five rounds ----------------------------------------------------------------------------------------
@@ -93,13 +93,13 @@ def test_without_a_counting_shuffler_every_fifth_stub_is_counted(game: str, deal
     assert rounds(floor, 11) == (["rack_stub"] * 4 + ["stub"]) * 2 + ["rack_stub"]
     floor = table(game, dealing, counts=False).start()
     rounds(floor, 4)
-    ignore(floor, "stub").to(mc.STUB_CHECK)
+    ignore(floor, "stub").play_to(mc.STUB_CHECK)
     floor.settle()
     prompt = floor.prompt("stub")
     assert (floor.phase, prompt.role, prompt.number) == (mc.STUB_CHECK, "dealer", True)
     assert clause_of(game, dealing) in prompt.clauses
-    assert "enter a number" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER)))
-    assert asked(floor) == ["stub"], "the fifth uncounted round waits"
+    assert "enter a number" in refusal_text(floor.step(ev.Answer(prompt.id, "done", DEALER)))
+    assert open_prompt_kinds(floor) == ["stub"], "the fifth uncounted round waits"
     assert ("not_settling" in floor.keys("pay"), floor.state.uncounted) == (True, 4)
 
 
@@ -107,38 +107,38 @@ def test_without_a_counting_shuffler_every_fifth_stub_is_counted(game: str, deal
 def test_void_rounds_count_and_a_fifth_that_was_never_counted_keeps_the_deck_from_play(game: str, dealing: str) -> None:
     floor = table(game, dealing, counts=False).start()
     for number in range(1, 6):
-        floor.to(mc.DEALING if number == 5 else mc.STUB_CHECK)
+        floor.play_to(mc.DEALING if number == 5 else mc.STUB_CHECK)
         floor.declare("wrong_card_count")
-        floor.twist = lambda d: (
-            [] if getattr(d, "number", None) and getattr(d, "kind", "") == "cards_together" else None
+        floor.override = lambda d: (
+            [] if getattr(d, "require_count", None) and getattr(d, "kind", "") == "cards_together" else None
         )
         floor.settle()
         if number < 5:
             assert (floor.phase, floor.state.uncounted) == (mc.IDLE, number)
     assert floor.prompt("cards_together").number, "in the fifth round the whole deck is counted instead"
-    floor.twist = lambda _: None
+    floor.override = lambda _: None
     floor.settle()
-    assert (floor.phase, floor.state.uncounted, floor.against_opening()) == (mc.IDLE, 0, set())
+    assert (floor.phase, floor.state.uncounted, floor.reasons_against_opening()) == (mc.IDLE, 0, set())
 
 
 @by_method(*COUNTED)
 def test_no_sixth_round_is_opened_before_a_count(game: str, dealing: str) -> None:
     floor = table(game, dealing, counts=False, two_decks=True).start("blue", "red")
     rounds(floor, 4)
-    ignore(floor, "stub", "finding").to(mc.STUB_CHECK)
+    ignore(floor, "stub", "finding").play_to(mc.STUB_CHECK)
     floor.settle()
     for _ in range(2):
         floor.count_stub(LEFT - 1)
-    floor.say("finding", "not_misdealt")
+    floor.answer_prompt("finding", "not_misdealt")
     ignore(floor, "count_deck")
     floor.settle()
     assert (floor.deck("blue").state, floor.state.uncounted) == (mc.REMOVED, 5)
-    assert why(floor, deck="red")["count_due"] == clause_of(game, dealing)
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
-    assert (asked(floor), floor.prompt("count_deck").deck) == (["count_deck"], "red")
-    floor.twist = lambda _: None
+    assert reasons_by_key(floor, deck="red")["count_due"] == clause_of(game, dealing)
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert (open_prompt_kinds(floor), floor.prompt("count_deck").deck) == (["count_deck"], "red")
+    floor.override = lambda _: None
     floor.settle()
-    assert (floor.state.uncounted, floor.against_opening()) == (0, set())
+    assert (floor.state.uncounted, floor.reasons_against_opening()) == (0, set())
 
 
 @by_method(*COUNTED)
@@ -146,7 +146,7 @@ def test_the_count_begins_when_the_counting_shuffler_drops_out(game: str, dealin
     floor = table(game, dealing).start()
     rounds(floor, 6)
     if dealing == "hand":
-        floor.twist = lambda d: (
+        floor.override = lambda d: (
             [ev.ShuffleEnded("shuffler.1", None, shuffled=True), ev.CommandEnded(d.id, "done")]
             if isinstance(d, Command) and d.act == "shuffle"
             else None
@@ -171,7 +171,7 @@ def test_what_was_dealt_and_what_is_left_make_53_and_the_round_goes_on(
     floor = table(game, dealing, counts=False).start()
     rounds(floor, 4)
     floor.seats = seats
-    ignore(floor, "stub").to(mc.STUB_CHECK)
+    ignore(floor, "stub").play_to(mc.STUB_CHECK)
     floor.settle()
     right = 53 - 5 * (len(seats) + 1)
     chapter = {"saigon_5_card": "680a", "dj_wild": "687a"}[game]
@@ -180,7 +180,7 @@ def test_what_was_dealt_and_what_is_left_make_53_and_the_round_goes_on(
         "687a": {"manual_shoe": "8(f)", "hand": "9(e)#2", "automated_shoe": "10(e)"},
     }[chapter][dealing]
     assert f"{chapter}.{clause}" in floor.prompt("stub").clauses
-    floor.say("stub", number=right)
+    floor.answer_prompt("stub", number=right)
     assert (floor.phase, floor.state.holds) == (mc.PLAYING, {})
     assert floor.state.book.held["blue"] == {"seats": 53 - right, "rack": right}, "the stub lies in the rack"
     floor.settle()
@@ -188,9 +188,9 @@ def test_what_was_dealt_and_what_is_left_make_53_and_the_round_goes_on(
     wrong = table(game, dealing, counts=False).start()
     rounds(wrong, 4)
     wrong.seats = seats
-    ignore(wrong, "stub").to(mc.STUB_CHECK)
+    ignore(wrong, "stub").play_to(mc.STUB_CHECK)
     wrong.settle()
-    wrong.say("stub", number=right - 1)
+    wrong.answer_prompt("stub", number=right - 1)
     assert wrong.phase == mc.STUB_CHECK, "any other number does not"
 
 
@@ -201,15 +201,15 @@ WRONG = (
 )  # fmt: skip
 
 
-def counted_wrong(game: str, dealing: str) -> Floor:
+def counted_wrong(game: str, dealing: str) -> IdealTable:
     """Return a fifth round whose stub was counted wrong once."""
     floor = table(game, dealing, counts=False).start()
     rounds(floor, 4)
-    ignore(floor, "stub", "finding").to(mc.STUB_CHECK)
+    ignore(floor, "stub", "finding").play_to(mc.STUB_CHECK)
     floor.settle()
-    floor.say("stub", number=LEFT - 1)
+    floor.answer_prompt("stub", number=LEFT - 1)
     again = "stub_recount" if dealing == "automated_shoe" else "stub"  # where the shoe counted too: the floorperson
-    assert (asked(floor), floor.state.holds) == ([again], {}), "a stub that was counted wrongly is no irregularity"
+    assert (open_prompt_kinds(floor), floor.state.holds) == ([again], {}), "a stub that was counted wrongly is no irregularity"
     return floor
 
 
@@ -217,15 +217,15 @@ def counted_wrong(game: str, dealing: str) -> Floor:
 def test_misdealt_and_yet_53_voids_the_round_and_keeps_the_deck(game: str, dealing: str) -> None:
     floor = counted_wrong(game, dealing)
     floor.count_stub(LEFT - 1)
-    floor.say("finding", "misdealt_total_right")
+    floor.answer_prompt("finding", "misdealt_total_right")
     assert floor.hold().outcomes == ("void_round", "return_wagers", "reshuffle")
     assert floor.hold().clauses[0].endswith("/1")
     assert floor.phase == mc.VOID
-    returned = [w for _, decided in floor.log for w in of(WagersReturned, decided)]
+    returned = [w for _, decided in floor.log for w in decisions_of(WagersReturned, decided)]
     assert [(w.round, w.settled, w.seat) for w in returned] == [(5, (), None)]
-    floor.twist = lambda _: None
+    floor.override = lambda _: None
     floor.settle()
-    assert (floor.deck().state, floor.against_opening()) == (mc.READY, set()), "shuffled again, and still here"
+    assert (floor.deck().state, floor.reasons_against_opening()) == (mc.READY, set()), "shuffled again, and still here"
 
 
 @by_method(*(part.format("/2", "/2") for part in WRONG))
@@ -233,12 +233,12 @@ def test_misdealt_and_yet_53_voids_the_round_and_keeps_the_deck(game: str, deali
 def test_not_misdealt_or_not_53_voids_the_round_and_the_deck_leaves(game: str, dealing: str, finding: str) -> None:
     floor = counted_wrong(game, dealing)
     floor.count_stub(LEFT - 1)
-    decided = floor.say("finding", finding)
-    assert found(decided).outcomes == ("void_round", "return_wagers", "remove_deck")
-    assert found(decided).clauses[0].endswith("/2")
+    decided = floor.answer_prompt("finding", finding)
+    assert found_irregularity(decided).outcomes == ("void_round", "return_wagers", "remove_deck")
+    assert found_irregularity(decided).clauses[0].endswith("/2")
     assert findings(decided, "affected_rounds")[0].rounds == (1, 2, 3, 4, 5)
     assert (floor.phase, floor.deck().verified) == (mc.VOID, False)
-    floor.twist = lambda _: None
+    floor.override = lambda _: None
     floor.settle()
     assert floor.deck().state == mc.REMOVED
-    assert "eject" not in acts(floor.settle())
+    assert "eject" not in commanded_acts(floor.settle())

@@ -8,13 +8,13 @@ import pytest
 
 from firmware_bridge.errors import BadHand, BadSubmission
 from table_controller.rulebook import check_submission, edition
-from table_controller.rulebook.settlement.terms import Terms
+from table_controller.rulebook.settlement.terms import SettlementTerms
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from tests.support.chapters import GAMES, asked, each, furniture, ignore, table, why
+from tests.support.chapters import GAMES, open_prompt_kinds, each, table_without_machines, ignore, table, reasons_by_key
 from tests.support.clauses import clauses
-from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, acts, findings, refused
-from tests.support.rounds import only, seat, settled, terms
+from tests.support.core import AUDITOR, DEALER, FLOOR, TECH, commanded_acts, findings, refusal_text
+from tests.support.rounds import only_result, seat, settle_round, terms
 
 CHAPTERS = {game: chapter for chapter, game in GAMES.items()}
 # Five cards of a player and of the dealer, and the wagers that a hand must have.
@@ -25,15 +25,15 @@ REQUIRED: dict[str, dict[str, int]] = {
 }
 
 
-def plain(game: str, **choices: Any) -> Terms:
+def plain(game: str, **choices: Any) -> SettlementTerms:
     rules = edition(game)
-    return Terms(rules, check_submission(rules, {"adjacent_boxes": 1, **choices}))
+    return SettlementTerms(rules, check_submission(rules, {"adjacent_boxes": 1, **choices}))
 
 
-def objection(at: Terms, game: str, **wagers: int) -> str:
+def objection(at: SettlementTerms, game: str, **wagers: int) -> str:
     cards, dealer = HANDS[game]
     with pytest.raises(BadHand) as caught:
-        settled(at, seat(1, cards, **wagers), dealer=dealer)
+        settle_round(at, seat(1, cards, **wagers), dealer=dealer)
     return str(caught.value)
 
 
@@ -42,10 +42,10 @@ def objection(at: Terms, game: str, **wagers: int) -> str:
 
 @each("680a.1:Ante Wager", "680a.7(d)(1)", "687a.1:Ante Wager", "687a.1:Blind Wager")
 def test_nobody_is_dealt_in_before_the_required_wagers_are_entered(game: str) -> None:
-    floor = ignore(table(game).start(), "seats").to(mc.NO_MORE_BETS)
+    floor = ignore(table(game).start(), "seats").play_to(mc.NO_MORE_BETS)
     prompt = floor.prompt("seats")
     assert (prompt.role, prompt.clauses[0]) == ("dealer", f"{CHAPTERS[game]}.7(d)(1)")
-    reasons = why(floor, "dispense", "shoe.1", "blue", cards=5)
+    reasons = reasons_by_key(floor, "dispense", "shoe.1", "blue", cards=5)
     assert reasons["seats_not_entered"] == f"{CHAPTERS[game]}.7(d)(1)"
     floor.settle()
     assert (floor.phase, floor.round_.dealt) == (mc.NO_MORE_BETS, 0)
@@ -65,10 +65,10 @@ def test_a_hand_without_a_required_wager_is_not_settled(game: str, wager: str, n
 
 @each("680a.1:Ante Wager", "680a.7(d)(1)", "687a.1:Ante Wager", "687a.1:Blind Wager")
 def test_without_any_wager_the_round_ends_before_a_card(game: str) -> None:
-    floor = ignore(table(game).start(), "seats").to(mc.NO_MORE_BETS)
+    floor = ignore(table(game).start(), "seats").play_to(mc.NO_MORE_BETS)
     floor.play(ev.Answer(floor.prompt("seats").id, "nobody", DEALER))
     assert (floor.phase, floor.deck().state) == (mc.IDLE, mc.READY)
-    assert "dispense" not in [act for _, decided in floor.log for act in acts(decided)]
+    assert "dispense" not in [act for _, decided in floor.log for act in commanded_acts(decided)]
 
 
 OPTIONAL = [
@@ -92,46 +92,46 @@ def test_an_option_is_taken_where_it_is_offered_and_forced_on_nobody(
     assert clause in objection(plain(game), game, **REQUIRED[game], **{wager: cents}), "not offered, not taken"
     offered: dict[str, Any] = {"wagers": [wager]} | ({"paytables": {wager: paytable}} if paytable else {})
     at = plain(game, **offered)
-    without = settled(at, seat(1, cards, **REQUIRED[game]), dealer=dealer)
+    without = settle_round(at, seat(1, cards, **REQUIRED[game]), dealer=dealer)
     assert wager not in {each_.wager for each_ in without}
     assert [each_.outcome for each_ in without] == [
-        each_.outcome for each_ in settled(plain(game), seat(1, cards, **REQUIRED[game]), dealer=dealer)
+        each_.outcome for each_ in settle_round(plain(game), seat(1, cards, **REQUIRED[game]), dealer=dealer)
     ]
-    also = only(settled(at, seat(1, cards, **REQUIRED[game], **{wager: cents}), dealer=dealer), wager)
+    also = only_result(settle_round(at, seat(1, cards, **REQUIRED[game], **{wager: cents}), dealer=dealer), wager)
     assert (also.paid_cents, also.outcome) == (paid, "wins" if paid else "loses")
     assert "Wager" in objection(at, game, **{wager: cents}), "an option does not stand in for what is required"
 
 
 @each("680a.7(a)", "687a.7(a)")
-def test_by_entering_the_seats_the_dealer_says_that_chips_lie_there_and_no_cash(game: str) -> None:
-    floor = ignore(furniture(game).start(), "seats").to(mc.NO_MORE_BETS)
+def test_by_entering_the_seats_the_dealer_confirms_chips_and_no_cash(game: str) -> None:
+    floor = ignore(table_without_machines(game).start(), "seats").play_to(mc.NO_MORE_BETS)
     prompt = floor.prompt("seats")
     assert "chips_only" in prompt.evidence
     assert f"{CHAPTERS[game]}.7(a)" in prompt.clauses
     for who in (FLOOR, TECH, AUDITOR):
-        assert "the dealer must answer this" in refused(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
+        assert "the dealer must answer this" in refusal_text(floor.step(ev.Answer(prompt.id, "done", who, seats=(1,))))
     assert floor.round_.seats == ()
 
 
 @each("680a.7(b)/1", "687a.7(b)/1")
 def test_only_seated_players_wager_and_their_seats_are_bound_until_the_round_ends(game: str) -> None:
-    floor = ignore(furniture(game).start(), "seats", "dealt").to(mc.NO_MORE_BETS)
+    floor = ignore(table_without_machines(game).start(), "seats", "dealt").play_to(mc.NO_MORE_BETS)
     prompt = floor.prompt("seats")
     assert ("seated" in prompt.evidence, f"{CHAPTERS[game]}.7(b)/1" in prompt.clauses) == (True, True)
     floor.play(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4)))
-    assert "no longer open" in refused(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4, 6))))
-    assert (asked(floor), floor.round_.seats) == (["dealt"], (2, 4))
-    floor.twist = lambda _: None
-    floor.to(mc.PLAYING)
-    assert "needs a seat whose hand is in play" in refused(floor.declare("player_leaves", seat=3))
+    assert "no longer open" in refusal_text(floor.step(ev.Answer(prompt.id, "done", DEALER, seats=(2, 4, 6))))
+    assert (open_prompt_kinds(floor), floor.round_.seats) == (["dealt"], (2, 4))
+    floor.override = lambda _: None
+    floor.play_to(mc.PLAYING)
+    assert "needs a seat whose hand is in play" in refusal_text(floor.declare("player_leaves", seat=3))
     floor.declare("player_leaves", seat=4)
     left = floor.prompt("player_left")
     assert (left.role, left.seat, left.choices) == ("floorperson", 4, ("abandoned", "plays_on"))
-    assert "the floorperson must answer this" in refused(floor.step(ev.Answer(left.id, "abandoned", DEALER)))
+    assert "the floorperson must answer this" in refusal_text(floor.step(ev.Answer(left.id, "abandoned", DEALER)))
     ignore(floor, "player_left")
     floor.settle()
     assert floor.phase == mc.SETTLING, "the round does not end over the head of a player who left"
-    decided = floor.say("player_left", "abandoned")
+    decided = floor.answer_prompt("player_left", "abandoned")
     assert f"({CHAPTERS[game]}.7(b)/2)" in findings(decided, "abandoned")[0].text
     floor.settle()
     assert floor.phase == mc.IDLE
@@ -142,24 +142,24 @@ def test_only_seated_players_wager_and_their_seats_are_bound_until_the_round_end
 
 @each("680a.7(c)", "687a.7(c)")
 def test_after_the_call_nothing_is_placed_raised_or_withdrawn(game: str) -> None:
-    floor = ignore(furniture(game).start(), "seats", "dealt").to(mc.BETTING)
+    floor = ignore(table_without_machines(game).start(), "seats", "dealt").play_to(mc.BETTING)
     for who in (FLOOR, TECH):
-        assert "only the dealer can call" in refused(floor.step(ev.NoMoreBets(who)))
+        assert "only the dealer can call" in refusal_text(floor.step(ev.NoMoreBets(who)))
     assert floor.phase == mc.BETTING
     floor.play(ev.NoMoreBets(DEALER))
     assert floor.phase == mc.NO_MORE_BETS
-    assert "no bets are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert "no bets are open" in refusal_text(floor.step(ev.NoMoreBets(DEALER)))
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     first = floor.prompt("seats").id
     floor.play(ev.Answer(first, "done", DEALER, seats=(1, 2)))
     for changed in ((1, 2, 3), (1,)):
-        assert "no longer open" in refused(floor.step(ev.Answer(first, "done", DEALER, seats=changed)))
-    floor.twist = lambda _: None
+        assert "no longer open" in refusal_text(floor.step(ev.Answer(first, "done", DEALER, seats=changed)))
+    floor.override = lambda _: None
     for phase in (mc.DEALING, mc.STUB_CHECK, mc.PLAYING, mc.SETTLING):
-        floor.to(phase)
+        floor.play_to(phase)
         assert (floor.round_.seats, floor.prompts("seats")) == ((1, 2), [])
-        assert "no bets are open" in refused(floor.step(ev.NoMoreBets(DEALER)))
-    reasons = why(floor, "open_bets", deck="blue")
+        assert "no bets are open" in refusal_text(floor.step(ev.NoMoreBets(DEALER)))
+    reasons = reasons_by_key(floor, "open_bets", deck="blue")
     assert reasons["round_open"] == f"{CHAPTERS[game]}.7(c)"
 
 
@@ -167,7 +167,7 @@ def test_after_the_call_nothing_is_placed_raised_or_withdrawn(game: str) -> None
 
 
 @each("680a.7(e)", "687a.7(e)")
-def test_how_many_adjacent_boxes_one_player_may_have_is_stated_and_said_at_every_entry(game: str) -> None:
+def test_the_limit_of_adjacent_boxes_per_player_is_stated_and_shown_at_every_entry(game: str) -> None:
     clause = f"{CHAPTERS[game]}.7(e)"
     with pytest.raises(BadSubmission) as caught:
         check_submission(edition(game), {})
@@ -176,7 +176,7 @@ def test_how_many_adjacent_boxes_one_player_may_have_is_stated_and_said_at_every
         with pytest.raises(BadSubmission, match=rf"adjacent_boxes = {boxes} must be 1 to 6"):
             check_submission(edition(game), {"adjacent_boxes": boxes})
     for boxes in (1, 3):
-        floor = ignore(furniture(game, adjacent_boxes=boxes).start(), "seats").to(mc.NO_MORE_BETS)
+        floor = ignore(table_without_machines(game, adjacent_boxes=boxes).start(), "seats").play_to(mc.NO_MORE_BETS)
         prompt = floor.prompt("seats")
         assert f"boxes_at_most_{boxes}" in prompt.evidence
         assert clause in prompt.clauses

@@ -9,16 +9,16 @@ from table_controller.rulebook import check_submission, edition
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Command
-from tests.support.chapters import asked, bring, continuous, furniture, ignore, powered, table, why
+from tests.support.chapters import open_prompt_kinds, bring_deck, continuous, table_without_machines, ignore, report_all_devices, table, reasons_by_key
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, acts, findings, found, of, refused
+from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, found_irregularity, decisions_of, refusal_text
 
 KINDS = ["furniture", "devices"]
 
 
-def shoe(kind: str) -> Floor:
+def shoe(kind: str) -> IdealTable:
     """A table with a plain shoe and one batch, or with a shoe that counts, a shuffler and two batches; no deck yet."""
-    return furniture("over_under") if kind == "furniture" else powered(table("over_under"))
+    return table_without_machines("over_under") if kind == "furniture" else report_all_devices(table("over_under"))
 
 
 def batches(kind: str) -> tuple[str, ...]:
@@ -35,8 +35,8 @@ def test_cards_are_dealt_from_a_shoe_or_a_continuous_shuffler_and_from_nothing_e
             check_submission(edition("over_under"), {"adjacent_boxes": 1, "dealing": method, "shuffler": "none"})
         assert "is dealt by dealing_shoe, continuous_shuffler (686a.7(a))" in caught.value.objections[0]
     assert continuous().state.dealing == "continuous_shuffler"
-    floor = furniture("over_under").start()
-    assert "dealt by" in refused(floor.order("dealing_method", method="hand"))
+    floor = table_without_machines("over_under").start()
+    assert "dealt by" in refusal_text(floor.order("dealing_method", method="hand"))
 
 
 @clauses("686a.7(a)")
@@ -44,18 +44,18 @@ def test_cards_are_dealt_from_a_shoe_or_a_continuous_shuffler_and_from_nothing_e
 def test_the_shoe_is_loaded_only_with_a_batch_that_was_shuffled_and_cut(kind: str) -> None:
     floor = ignore(shoe(kind), "cut", "put_in_shoe")
     for batch in batches(kind):
-        bring(floor, batch)
-    assert "put_in_shoe" not in asked(floor)
+        bring_deck(floor, batch)
+    assert "put_in_shoe" not in open_prompt_kinds(floor)
     if kind == "devices":
-        assert why(floor, "load", "shoe.1", "blue")["deck_not_ready"] == "686a.5(a)/1"
-    floor.twist = lambda d: [] if getattr(d, "kind", None) == "put_in_shoe" else None
+        assert reasons_by_key(floor, "load", "shoe.1", "blue")["deck_not_ready"] == "686a.5(a)/1"
+    floor.override = lambda d: [] if getattr(d, "kind", None) == "put_in_shoe" else None
     floor.settle()
     assert (floor.deck().state, floor.prompt("put_in_shoe").clauses) == (mc.READY, ("686a.7(a)",))
-    assert why(floor, deck="blue")["not_in_place"] == "686a.7(a)"
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
-    floor.twist = lambda _: None
+    assert reasons_by_key(floor, deck="blue")["not_in_place"] == "686a.7(a)"
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    floor.override = lambda _: None
     floor.settle()
-    assert floor.against_opening() == set()
+    assert floor.reasons_against_opening() == set()
 
 
 # --- (c) --------------------------------------------------------------------------------------------------------------
@@ -66,40 +66,40 @@ def test_the_shoe_is_loaded_only_with_a_batch_that_was_shuffled_and_cut(kind: st
 def test_the_first_card_of_every_full_batch_is_burned_before_a_round(kind: str) -> None:
     floor = ignore(shoe(kind), "burn_shoe")
     for batch in batches(kind):
-        bring(floor, batch)
+        bring_deck(floor, batch)
     prompt = floor.prompt("burn_shoe")
     assert (prompt.role, prompt.clauses) == ("dealer", ("686a.7(c)/1",))
-    assert why(floor, deck="blue")["burn_due"] == "686a.7(c)/1"
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert reasons_by_key(floor, deck="blue")["burn_due"] == "686a.7(c)/1"
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
     floor.play(ev.Answer(prompt.id, "done", DEALER))
-    assert (floor.state.book.at("blue", "rack"), floor.against_opening()) == (1, set())
+    assert (floor.state.book.balance("blue", "rack"), floor.reasons_against_opening()) == (1, set())
     for _ in range(3):
         floor.round()
-        assert asked(floor) == [], "once for a shoe, not once for a round"
-    floor.to(mc.DEALING).step(ev.CoverCardOut(seat=3))
+        assert open_prompt_kinds(floor) == [], "once for a shoe, not once for a round"
+    floor.play_to(mc.DEALING).step(ev.CoverCardOut(seat=3))
     floor.settle()
-    assert asked(floor) == ["burn_shoe"], "and again for the next one"
+    assert open_prompt_kinds(floor) == ["burn_shoe"], "and again for the next one"
 
 
 @clauses("686a.7(c)/1", "686a.7(c)/2")
 def test_a_continuous_shuffler_brings_the_card_to_burn_before_any_other() -> None:
-    floor = powered(continuous())
-    bring(floor)
+    floor = report_all_devices(continuous())
+    bring_deck(floor)
     ignore(floor, "burn_shoe", "burn_dealer")
     for duty, clause in (("burn_shoe", "686a.7(c)/1"), ("burn_dealer", "686a.7(c)/2")):
-        floor.to(mc.DEALING)
+        floor.play_to(mc.DEALING)
         floor.settle()
-        commands = [c.number for _, decided in floor.log for c in of(Command, decided) if c.act == "dispense"]
-        assert (asked(floor), floor.prompt(duty).clauses, commands[-1]) == ([duty], (clause,), 1)
+        commands = [c.number for _, decided in floor.log for c in decisions_of(Command, decided) if c.act == "dispense"]
+        assert (open_prompt_kinds(floor), floor.prompt(duty).clauses, commands[-1]) == ([duty], (clause,), 1)
         key = "burn_due" if duty == "burn_shoe" else "dealer_burn_due"
-        assert why(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, "nothing else comes before it"
-        floor.say(duty)
-        assert floor.state.book.at("blue", "rack") == 1
+        assert reasons_by_key(floor, "dispense", "shuffler.1", "blue", cards=3) == {key: clause}, "nothing else comes before it"
+        floor.answer_prompt(duty)
+        assert floor.state.book.balance("blue", "rack") == 1
         assert [issued.number for issued in floor.state.commands.values()] == [3]
         floor.settle()
         assert (floor.phase, floor.state.book.held["blue"]) == (mc.IDLE, {"shuffler.1/store": 312})
         floor.round()
-        assert asked(floor) == [], "once for a batch and once for a dealer, not once for a round"
+        assert open_prompt_kinds(floor) == [], "once for a batch and once for a dealer, not once for a round"
         floor.step(ev.DealerChanged(DEALER))
 
 
@@ -110,47 +110,47 @@ def test_a_new_dealer_burns_a_card_before_dealing(kind: str) -> None:
     floor.start(*batches(kind))
     floor.round()
     ignore(floor, "burn_dealer")
-    racked = floor.state.book.at("blue", "rack")
+    racked = floor.state.book.balance("blue", "rack")
     floor.step(ev.DealerChanged(ev.Person("dealer", "D2")))
     prompt = floor.prompt("burn_dealer")
     assert (prompt.role, prompt.clauses) == ("dealer", ("686a.7(c)/2",))
-    assert why(floor, deck="blue")["dealer_burn_due"] == "686a.7(c)/2"
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
-    floor.say("burn_dealer")
-    assert (floor.state.book.at("blue", "rack"), floor.against_opening()) == (racked + 1, set())
+    assert reasons_by_key(floor, deck="blue")["dealer_burn_due"] == "686a.7(c)/2"
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    floor.answer_prompt("burn_dealer")
+    assert (floor.state.book.balance("blue", "rack"), floor.reasons_against_opening()) == (racked + 1, set())
 
 
 @clauses("686a.7(c)/2")
 def test_a_dealer_who_comes_in_the_middle_of_a_round_burns_before_the_next_card() -> None:
-    floor = ignore(furniture("over_under").start(), "burn_dealer").to(mc.NO_MORE_BETS)
+    floor = ignore(table_without_machines("over_under").start(), "burn_dealer").play_to(mc.NO_MORE_BETS)
     floor.step(ev.DealerChanged(DEALER))
     floor.settle()
-    assert (asked(floor), floor.round_.dealt) == (["burn_dealer"], 0), "no card before the burn"
-    floor.twist = lambda _: None
-    floor.to(mc.SETTLING)
-    assert asked(floor) == ["additional_cards"]
+    assert (open_prompt_kinds(floor), floor.round_.dealt) == (["burn_dealer"], 0), "no card before the burn"
+    floor.override = lambda _: None
+    floor.play_to(mc.SETTLING)
+    assert open_prompt_kinds(floor) == ["additional_cards"]
     floor.step(ev.DealerChanged(DEALER))
-    assert asked(floor) == ["burn_dealer"], "nor an additional one"
-    floor.say("burn_dealer")
-    assert asked(floor) == ["additional_cards"]
+    assert open_prompt_kinds(floor) == ["burn_dealer"], "nor an additional one"
+    floor.answer_prompt("burn_dealer")
+    assert open_prompt_kinds(floor) == ["additional_cards"]
 
 
 @clauses("686a.7(c)/1", "686a.7(c)/2")
 def test_a_new_dealer_at_a_new_shoe_burns_two_cards() -> None:
     for early in (True, False):
-        floor = ignore(furniture("over_under"), "burn_shoe", "burn_dealer", "put_in_shoe")
-        bring(floor)
+        floor = ignore(table_without_machines("over_under"), "burn_shoe", "burn_dealer", "put_in_shoe")
+        bring_deck(floor)
         if early:
             floor.step(ev.DealerChanged(DEALER))
-            assert "burn_dealer" not in asked(floor), "there is no card to burn yet"
-        floor.say("put_in_shoe")
+            assert "burn_dealer" not in open_prompt_kinds(floor), "there is no card to burn yet"
+        floor.answer_prompt("put_in_shoe")
         if not early:
             floor.step(ev.DealerChanged(DEALER))
-        assert asked(floor) == ["burn_shoe"]
-        floor.say("burn_shoe")
-        assert asked(floor) == ["burn_dealer"]
-        floor.say("burn_dealer")
-        assert (asked(floor), floor.state.book.at("blue", "rack")) == ([], 2)
+        assert open_prompt_kinds(floor) == ["burn_shoe"]
+        floor.answer_prompt("burn_shoe")
+        assert open_prompt_kinds(floor) == ["burn_dealer"]
+        floor.answer_prompt("burn_dealer")
+        assert (open_prompt_kinds(floor), floor.state.book.balance("blue", "rack")) == ([], 2)
 
 
 # --- (d) --------------------------------------------------------------------------------------------------------------
@@ -161,29 +161,29 @@ def test_a_new_dealer_at_a_new_shoe_burns_two_cards() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_round_of_the_cover_card_is_finished_and_none_follows_from_this_shoe(kind: str, phase: str) -> None:
     floor = shoe(kind)
-    floor.start(*batches(kind)).to(phase)
+    floor.start(*batches(kind)).play_to(phase)
     floor.step(ev.CoverCardOut(seat=3))
     assert floor.phase == phase, "it is set aside, and the hand goes on"
     ignore(floor, "collected")
     floor.settle()
     assert (floor.phase, floor.round_.settled) == (mc.COMPLETE, [1, 3, 6])
     assert floor.round_.dealt == 9
-    assert why(floor, deck="blue")["shoe_over"] == "686a.7(d)"
-    floor.say("collected")
+    assert reasons_by_key(floor, deck="blue")["shoe_over"] == "686a.7(d)"
+    floor.answer_prompt("collected")
     assert floor.phase == mc.IDLE
-    assert "shoe_over" in floor.against_opening()
-    assert refused(floor.step(ev.OpenRound(DEALER))) == "open_bets"
+    assert "shoe_over" in floor.reasons_against_opening()
+    assert refusal_text(floor.step(ev.OpenRound(DEALER))) == "open_bets"
 
 
 @pytest.mark.parametrize("role", ["technician", "auditor"])
-def test_whoever_neither_deals_nor_watches_the_deal_cannot_end_a_shoe(role: ev.Role) -> None:
-    floor = furniture("over_under").start().to(mc.DEALING)
-    assert "only the dealer or a floorperson can report" in refused(
+def test_only_the_dealer_or_a_floorperson_ends_a_shoe(role: ev.Role) -> None:
+    floor = table_without_machines("over_under").start().play_to(mc.DEALING)
+    assert "only the dealer or a floorperson can report" in refusal_text(
         floor.step(ev.CoverCardOut(who=ev.Person(role, "X1")))
     )
     assert not floor.state.shoe_over
     for who in (DEALER, FLOOR):
-        other = furniture("over_under").start().to(mc.DEALING)
+        other = table_without_machines("over_under").start().play_to(mc.DEALING)
         other.step(ev.CoverCardOut(seat=3, who=who))
         assert other.state.shoe_over
 
@@ -191,14 +191,14 @@ def test_whoever_neither_deals_nor_watches_the_deal_cannot_end_a_shoe(role: ev.R
 @clauses("686a.7(d)")
 @pytest.mark.parametrize("phase", [mc.BETTING, mc.NO_MORE_BETS])
 def test_a_cover_card_that_comes_as_the_first_card_of_a_round_lets_that_round_be_played(phase: str) -> None:
-    floor = furniture("over_under").start()
+    floor = table_without_machines("over_under").start()
     floor.round()
-    floor.to(phase).step(ev.CoverCardOut())
+    floor.play_to(phase).step(ev.CoverCardOut())
     if phase == mc.BETTING:
         floor.step(ev.NoMoreBets(DEALER))
     ignore(floor, "collected")
     floor.settle()
-    assert (floor.phase, floor.round_.settled, asked(floor)) == (mc.COMPLETE, [1, 3, 6], ["collected"])
+    assert (floor.phase, floor.round_.settled, open_prompt_kinds(floor)) == (mc.COMPLETE, [1, 3, 6], ["collected"])
 
 
 @clauses("686a.7(d)(1)", "686a.2(d)(2)")
@@ -207,8 +207,8 @@ def test_at_the_end_of_the_shoe_the_whole_batch_must_reach_its_mark_in_the_rack(
     floor = shoe(kind)
     ignore(floor, "collected")
     for batch in batches(kind):
-        bring(floor, batch)
-    floor.to(mc.DEALING).step(ev.CoverCardOut(seat=3))
+        bring_deck(floor, batch)
+    floor.play_to(mc.DEALING).step(ev.CoverCardOut(seat=3))
     floor.settle()
     prompt = floor.prompt("collected")
     assert (prompt.role, prompt.choices) == ("dealer", ("full", "not_full"))
@@ -223,17 +223,17 @@ def test_at_the_end_of_the_shoe_the_whole_batch_must_reach_its_mark_in_the_rack(
 def test_a_rack_that_does_not_reach_its_mark_keeps_the_batch_from_play_until_the_floorperson_acts(
     choice: str, state: str
 ) -> None:
-    floor = ignore(furniture("over_under").start(), "collected")
+    floor = ignore(table_without_machines("over_under").start(), "collected")
     floor.round()
-    floor.to(mc.DEALING).step(ev.CoverCardOut(seat=3))
+    floor.play_to(mc.DEALING).step(ev.CoverCardOut(seat=3))
     floor.settle()
-    decided = floor.say("collected", "not_full")
-    assert (found(decided).trigger, found(decided).outcomes) == ("count_wrong", ("hold_deck", "ask_floorperson"))
+    decided = floor.answer_prompt("collected", "not_full")
+    assert (found_irregularity(decided).trigger, found_irregularity(decided).outcomes) == ("count_wrong", ("hold_deck", "ask_floorperson"))
     assert findings(decided, "affected_rounds")[0].rounds == (1, 2)
     assert floor.deck().state == mc.HELD
-    assert (asked(floor), floor.prompt("choose").role) == (["choose"], "floorperson")
+    assert (open_prompt_kinds(floor), floor.prompt("choose").role) == (["choose"], "floorperson")
     assert {"any_irregularity", "deck_unverified"} <= floor.keys("open_bets", deck="blue")
-    floor.say("choose", choice)
+    floor.answer_prompt("choose", choice)
     ignore(floor, "hand_shuffle")
     floor.clear_holds()
     assert floor.deck().state == (mc.STACKED if state == mc.RACK else state)
@@ -243,9 +243,9 @@ def test_a_rack_that_does_not_reach_its_mark_keeps_the_batch_from_play_until_the
 @clauses("686a.7(d)(1)")
 @pytest.mark.parametrize("count", [311, 313])
 def test_a_batch_that_the_shuffler_counts_wrong_is_held_for_the_floorperson(count: int) -> None:
-    floor = ignore(powered(table("over_under")), "shuffle")
-    bring(floor)
-    wrong = found(floor.step(ev.ShuffleEnded("shuffler.1", count, shuffled=True)))
+    floor = ignore(report_all_devices(table("over_under")), "shuffle")
+    bring_deck(floor)
+    wrong = found_irregularity(floor.step(ev.ShuffleEnded("shuffler.1", count, shuffled=True)))
     assert (wrong.trigger, wrong.outcomes) == ("count_wrong", ("hold_deck", "ask_floorperson"))
     assert (floor.deck().state, floor.prompt("choose").choices) == (mc.HELD, ("reverify", "remove"))
 
@@ -254,29 +254,29 @@ def test_a_batch_that_the_shuffler_counts_wrong_is_held_for_the_floorperson(coun
 def test_with_two_batches_the_one_just_dealt_is_shuffled_before_it_is_dealt_again() -> None:
     floor = table("over_under").start("blue", "red")
     for batch in ("blue", "red"):
-        floor.to(mc.DEALING)
+        floor.play_to(mc.DEALING)
         assert floor.round_.deck == batch
         floor.step(ev.CoverCardOut("shoe.1", 3))
         before = len(floor.log)
         floor.settle()
-        assert "shuffle" in [act for _, decided in floor.log[before:] for act in acts(decided)]
+        assert "shuffle" in [act for _, decided in floor.log[before:] for act in commanded_acts(decided)]
     assert floor.deck("blue").place == "shoe.1"
-    floor.insert = False
-    floor.to(mc.DEALING).step(ev.CoverCardOut("shoe.1", 3))
+    floor.loads_shuffler = False
+    floor.play_to(mc.DEALING).step(ev.CoverCardOut("shoe.1", 3))
     floor.settle()
     assert "deck_not_ready" in floor.keys("load", "shoe.1", "blue")
 
 
 @clauses("686a.7(d)(2)")
 def test_after_an_ordered_removal_a_new_batch_is_opened_before_the_next_shoe() -> None:
-    floor = furniture("over_under").start()
-    floor.to(mc.DEALING).step(ev.CoverCardOut(seat=3))
+    floor = table_without_machines("over_under").start()
+    floor.play_to(mc.DEALING).step(ev.CoverCardOut(seat=3))
     ignore(floor, "hand_shuffle")
     floor.settle()
     floor.order("remove_deck", deck="blue")
     floor.settle()
-    assert (floor.deck().state, floor.against_opening() >= {"deck_not_ready"}) == (mc.REMOVED, True)
-    floor.twist = lambda _: None
-    bring(floor, "green")
-    assert floor.against_opening() == set()
+    assert (floor.deck().state, floor.reasons_against_opening() >= {"deck_not_ready"}) == (mc.REMOVED, True)
+    floor.override = lambda _: None
+    bring_deck(floor, "green")
+    assert floor.reasons_against_opening() == set()
     assert FLOOR.credential in floor.deck("green").confirmed.values()

@@ -6,22 +6,22 @@ from table_controller.table import events as ev
 from table_controller.table import machines as mc
 from table_controller.table.decisions import Prompt
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, Floor, of
-from tests.support.two_games import ALL_WAGERS, PAI_GOW, floor, silent
+from tests.support.core import DEALER, IdealTable, decisions_of
+from tests.support.two_games import ALL_WAGERS, PAI_GOW, make_table, leave_unanswered
 
 
-def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> Floor:
+def settling(*stops: str, fortune: tuple[int, ...] = (3,)) -> IdealTable:
     """Return a table that settles seats 1, 3 and 6, seat 3 with a qualifying Fortune Wager."""
-    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table = make_table(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side = {"fortune": fortune}
-    table.twist = silent(*stops)
+    table.override = leave_unanswered(*stops)
     table.round()
     assert table.phase == mc.SETTLING
     return table
 
 
-def rack(table: Floor) -> int:
-    return table.state.book.at("blue", "rack")
+def rack(table: IdealTable) -> int:
+    return table.state.book.balance("blue", "rack")
 
 
 @clauses("688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2")
@@ -31,16 +31,16 @@ def test_every_hand_is_judged_and_one_that_brings_envy_is_announced_and_stays_fa
     judged = []
     for seat, brings in ((6, "announced"), (3, "announced"), (1, "no")):
         assert table.prompt("settled").seat == seat
-        table.say("settled")
+        table.answer_prompt("settled")
         if seat == 3:
-            table.say("side_settled")
+            table.answer_prompt("side_settled")
         asked = table.prompt("envy_hand")
         judged.append(asked.seat)
         assert (asked.role, asked.choices) == ("dealer", ("no", "announced"))
         expected = {"688a.11(h)(2)(i)(B)/2", "688a.11(h)(2)(i)(C)", "688a.11(h)(4)(i)(C)", "688a.11(h)/2"}
         assert expected <= set(asked.clauses)
         assert not table.prompts("settled"), "the next hand waits"
-        table.say("envy_hand", brings)
+        table.answer_prompt("envy_hand", brings)
         assert rack(table) == before, "no hand is racked"
     assert judged == [6, 3, 1], "with and without a Fortune Wager"
     assert table.round_.envy_hands == [6, 3]
@@ -51,25 +51,25 @@ def test_hands_are_collected_after_envy_was_paid_and_not_before() -> None:
     table = settling("envy_hand", "envy_paid", "hands_collected")
     before = rack(table)
     for _ in range(3):
-        table.say("envy_hand", "announced")
+        table.answer_prompt("envy_hand", "announced")
         table.settle()
     paid = table.prompt("envy_paid")
     assert (paid.role, paid.clauses) == ("dealer", ("688a.11(h)(2)(ii)",))
     assert not table.prompts("hands_collected")
     assert table.phase == mc.SETTLING
-    table.say("envy_paid")
+    table.answer_prompt("envy_paid")
     asked = table.prompt("hands_collected")
     assert asked.clauses == ("688a.11(h)(2)(iii)", "688a.11(g)")
     assert rack(table) == before
-    table.say("hands_collected")
-    assert (rack(table), table.state.book.at("blue", "seats")) == (53, 0)
+    table.answer_prompt("hands_collected")
+    assert (rack(table), table.state.book.balance("blue", "seats")) == (53, 0)
     assert table.phase == mc.COMPLETE
 
 
 @clauses("688a.11(h)(2)(iii)")
 def test_without_a_hand_that_brings_envy_nothing_is_paid_and_the_hands_are_still_collected_last() -> None:
     table = settling("hands_collected")
-    asked = [p.kind for _, decided in table.log for p in of(Prompt, decided)]
+    asked = [p.kind for _, decided in table.log for p in decisions_of(Prompt, decided)]
     assert "envy_paid" not in asked
     assert asked[-1] == "hands_collected"
     assert len(table.round_.settled) == 3
@@ -77,9 +77,9 @@ def test_without_a_hand_that_brings_envy_nothing_is_paid_and_the_hands_are_still
 
 @clauses("688a.11(g)")
 def test_without_a_qualifying_wager_no_hand_is_judged() -> None:
-    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table = make_table(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side = {"ace_high": (1, 3)}
-    asked = [p.kind for p in of(Prompt, table.round())]
+    asked = [p.kind for p in decisions_of(Prompt, table.round())]
     assert not {"envy_hand", "envy_paid", "hands_collected"} & set(asked)
 
 
@@ -87,7 +87,7 @@ def test_without_a_qualifying_wager_no_hand_is_judged() -> None:
 def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() -> None:
     table = settling("settled", "envy_hand", "surrender_count", "hands_collected")
     assert table.prompt("settled").seat == 6
-    table.say("settled", "surrendered")
+    table.answer_prompt("settled", "surrendered")
     assert not table.prompts("surrender_count"), "its cards lie there still"
     order = []
     for _ in range(40):
@@ -109,30 +109,30 @@ def test_a_surrendered_hand_stays_until_envy_is_settled_and_is_counted_then() ->
 # --- the order of (h): Ace High, Fortune, then the progressive --------------------------------------------------------
 
 
-def _asked_of(table: Floor, seat: int) -> list[str]:
+def _asked_of(table: IdealTable, seat: int) -> list[str]:
     """Answer everything correctly; return the questions about a seat's wagers, in order."""
     table.settle()
     kinds = ("settled", "side_settled", "progressive")
-    return [p.kind for _, decided in table.log for p in of(Prompt, decided) if p.seat == seat and p.kind in kinds]
+    return [p.kind for _, decided in table.log for p in decisions_of(Prompt, decided) if p.seat == seat and p.kind in kinds]
 
 
 @clauses("688a.11(h)/1", "688a.11(i)", "688a.11(h)(4)(i)(A)")
 def test_ace_high_and_fortune_are_settled_before_the_progressive_of_the_same_seat() -> None:
-    table = floor(PAI_GOW, **ALL_WAGERS).start("blue")
+    table = make_table(PAI_GOW, **ALL_WAGERS).start("blue")
     table.side, table.bets = {"ace_high": (1,), "fortune": (3,)}, {1, 3, 6}
-    table.twist = silent("side_settled", "progressive")
+    table.override = leave_unanswered("side_settled", "progressive")
     table.round()
     assert table.phase == mc.SETTLING
     assert [p.seat for p in table.prompts("progressive")] == [6], "nothing else was wagered there"
-    table.say("progressive", "no_win")
+    table.answer_prompt("progressive", "no_win")
     table.settle()
     assert (table.prompt("side_settled").seat, table.prompts("progressive")) == (3, []), "Fortune comes first"
-    table.say("side_settled")
+    table.answer_prompt("side_settled")
     assert (table.prompt("progressive").seat, table.prompts("side_settled")) == (3, [])
-    table.say("progressive", "no_win")
+    table.answer_prompt("progressive", "no_win")
     table.settle()
     assert (table.prompt("side_settled").seat, table.prompts("progressive")) == (1, []), "and so does Ace High"
-    table.twist = lambda _: None
+    table.override = lambda _: None
     assert _asked_of(table, 1) == ["settled", "side_settled", "progressive"]
     assert _asked_of(table, 3) == ["settled", "side_settled", "progressive"]
     assert _asked_of(table, 6) == ["settled", "progressive"]
@@ -141,15 +141,15 @@ def test_ace_high_and_fortune_are_settled_before_the_progressive_of_the_same_sea
 
 @clauses("688a.11(g)", "688a.11(i)")
 def test_a_hand_stays_until_the_progressive_of_its_seat_is_settled_too() -> None:
-    table = floor(
+    table = make_table(
         PAI_GOW, **ALL_WAGERS | {"paytables": ALL_WAGERS["paytables"] | {"progressive": "688a-progressive-1"}}
     )
     table.start("blue")
     table.side, table.bets = {"ace_high": (6,)}, {6}
-    table.twist = silent("side_settled", "progressive")
+    table.override = leave_unanswered("side_settled", "progressive")
     table.round()
     before = rack(table)
-    table.say("side_settled")
+    table.answer_prompt("side_settled")
     assert rack(table) == before, "its progressive bet still needs the hand"
-    table.say("progressive", "no_win")
+    table.answer_prompt("progressive", "no_win")
     assert rack(table) == before + 7

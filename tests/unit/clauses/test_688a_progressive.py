@@ -8,20 +8,20 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Command, Deadline, Prompt, Refused
+from table_controller.table.decisions import Command, Deadline, Prompt, RequestRefused
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, acts, findings, of, refused
-from tests.support.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, floor, silent
+from tests.support.core import DEALER, FLOOR, IdealTable, commanded_acts, findings, decisions_of, refusal_text
+from tests.support.two_games import ALL_WAGERS, METHODS, PAI_GOW, each_progressive, make_table, leave_unanswered
 
 SECTIONS = dict(zip(METHODS, ("688a.8(b)", "688a.9(a)(3)", "688a.10(a)(2)"), strict=True))
 LOCKS = dict(zip(METHODS, ("688a.8(b)(2)", "688a.9(a)(3)(ii)", "688a.10(a)(2)(ii)"), strict=True))
 LAMMERS = dict(zip(METHODS, ("688a.8(b)(1)", "688a.9(a)(3)(i)", "688a.10(a)(2)(i)"), strict=True))
 
 
-def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Floor:
+def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> IdealTable:
     """Return a table with every side wager; the named questions stay unanswered."""
-    table = floor(PAI_GOW, method, **ALL_WAGERS | choices)
-    table.twist = silent(*stops)
+    table = make_table(PAI_GOW, method, **ALL_WAGERS | choices)
+    table.override = leave_unanswered(*stops)
     return table.start("blue")
 
 
@@ -31,16 +31,16 @@ def table_of(method: str = "automated_shoe", *stops: str, **choices: Any) -> Flo
 @clauses("688a.2(d)(1)")
 def test_the_progressive_needs_a_sensor_in_service_at_every_seat() -> None:
     table = table_of()
-    assert not table.against_opening()
+    assert not table.reasons_against_opening()
     table.play(ev.SlotChanged("bet_sensor.4", "vanish"))
-    (no,) = of(Refused, table.step(ev.OpenRound(DEALER)))
+    (no,) = decisions_of(RequestRefused, table.step(ev.OpenRound(DEALER)))
     assert [(reason.key, reason.clause) for reason in no.reasons] == [("sensor_missing", "688a.2(d)(1)")]
     table.play(ev.SlotChanged("bet_sensor.4", "appear"), ev.SlotChanged("bet_sensor.4", "verify"))
-    assert not table.against_opening()
+    assert not table.reasons_against_opening()
     del table.state.slots["bet_sensor.6"]
-    assert table.against_opening() == {"sensor_missing"}, "a seat without any sensor"
-    without = floor(PAI_GOW).start("blue")
-    assert not without.against_opening(), "where it is not offered, none is needed"
+    assert table.reasons_against_opening() == {"sensor_missing"}, "a seat without any sensor"
+    without = make_table(PAI_GOW).start("blue")
+    assert not without.reasons_against_opening(), "where it is not offered, none is needed"
 
 
 @clauses("688a.2(d)(1)")
@@ -50,7 +50,7 @@ def test_a_bet_counts_when_its_sensor_has_confirmed_it_and_then_its_light_burns(
     table.seats = (2, 5)
     decided = table.round()
     assert table.state.progressive.accepted == [2, 5]
-    lit = [c.slot for c in of(Command, decided) if c.act == "light"]
+    lit = [c.slot for c in decisions_of(Command, decided) if c.act == "light"]
     assert lit == ["bet_sensor.2", "bet_sensor.5"]
     assert "not_latched" in table.keys("light", "bet_sensor.1", seat=1)
 
@@ -63,10 +63,10 @@ def test_every_sensor_is_locked_by_the_call_and_nothing_goes_on_without_its_conf
     table = table_of(method)
     table.play(ev.OpenRound(DEALER))
     decided = table.step(ev.NoMoreBets(DEALER))
-    locks = [c for c in of(Command, decided) if c.act == "lock"]
+    locks = [c for c in decisions_of(Command, decided) if c.act == "lock"]
     assert [(c.slot, c.safe) for c in locks] == [(f"bet_sensor.{seat}", True) for seat in range(1, 7)]
     assert Deadline("lock", 2.0) in decided
-    table.say("seats")
+    table.answer_prompt("seats")
     for command in locks[:-1]:
         for event in table.answer(command):
             table.step(event)
@@ -80,7 +80,7 @@ def test_every_sensor_is_locked_by_the_call_and_nothing_goes_on_without_its_conf
     late = table.step(ev.SeatLatched(6, 1, locks[-1].id, 1, bet=True))
     assert len(findings(late, "late_latch")) == 1
     assert table.state.progressive.state == mc.LOCKING, "a person decides now"
-    table.say("seat_undecided", "no_bet", who=FLOOR)
+    table.answer_prompt("seat_undecided", "no_bet", who=FLOOR)
     assert table.state.progressive.state == mc.VERIFIED
 
 
@@ -88,7 +88,7 @@ def test_every_sensor_is_locked_by_the_call_and_nothing_goes_on_without_its_conf
 def test_a_confirmation_of_another_lock_locks_nothing(method: str) -> None:
     table = table_of(method)
     table.play(ev.OpenRound(DEALER))
-    locks = {c.slot: c.id for c in of(Command, table.step(ev.NoMoreBets(DEALER))) if c.act == "lock"}
+    locks = {c.slot: c.id for c in decisions_of(Command, table.step(ev.NoMoreBets(DEALER))) if c.act == "lock"}
     for round_, lock in ((1, locks["bet_sensor.2"]), (2, locks["bet_sensor.1"])):
         decided = table.step(ev.SeatLatched(1, round_, lock, 1, bet=True))
         assert len(findings(decided, "late_latch")) == 1
@@ -104,14 +104,14 @@ def test_as_many_chips_are_collected_as_bets_were_accepted(method: str) -> None:
     assert (asked.role, asked.number, asked.clauses) == ("dealer", True, (f"{LOCKS[method]}/2",))
     assert "bets_not_verified" in table.keys("arm_dice", "shaker.1", "blue")
     for chips in (1, 3):
-        decided = table.say("chips", number=chips)
+        decided = table.answer_prompt("chips", number=chips)
         assert len(findings(decided, "chips_differ")) == 1
         assert table.state.progressive.state == mc.BETS_LOCKED
         assert set(table.hold("chips_differ").choices) == {"recount", "void"}, "there is no going on"
-        table.say("choose", "recount")
-        table.say("acknowledge")
+        table.answer_prompt("choose", "recount")
+        table.answer_prompt("acknowledge")
         assert table.phase == mc.NO_MORE_BETS
-    table.say("chips", number=2)
+    table.answer_prompt("chips", number=2)
     assert table.state.progressive.state == mc.VERIFIED
 
 
@@ -119,7 +119,7 @@ def test_as_many_chips_are_collected_as_bets_were_accepted(method: str) -> None:
 def test_without_bets_no_chips_are_asked_for(method: str) -> None:
     table = table_of(method)
     decided = table.round()
-    assert "chips" not in [p.kind for p in of(Prompt, decided)]
+    assert "chips" not in [p.kind for p in decisions_of(Prompt, decided)]
     assert table.round_.number == 1
 
 
@@ -131,7 +131,7 @@ def test_a_lammer_is_laid_at_every_seat_with_a_qualifying_wager_before_the_deal(
     table = table_of(method, "lammers")
     table.bets, table.side = {1}, {"fortune": (3, 6)}
     decided = table.round()
-    assert (table.phase, "arm_dice" in acts(decided)) == (mc.NO_MORE_BETS, False)
+    assert (table.phase, "arm_dice" in commanded_acts(decided)) == (mc.NO_MORE_BETS, False)
     asked = {p.seat: p for p in table.prompts("lammers")}
     assert sorted(seat or 0 for seat in asked) == [1, 3, 6], "the seats come from the latched bets and the entries"
     assert asked[1].choices == ("laid",), "a bet of five dollars always qualifies"
@@ -168,4 +168,4 @@ def test_where_the_least_fortune_wager_is_five_dollars_every_one_qualifies() -> 
     table.side = {"fortune": (3,)}
     table.round()
     assert table.prompt("lammers").choices == ("laid",)
-    assert "is not an answer to this question" in refused(table.say("lammers", "too_small"))
+    assert "is not an answer to this question" in refusal_text(table.answer_prompt("lammers", "too_small"))

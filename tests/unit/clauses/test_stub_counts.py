@@ -6,10 +6,10 @@ import pytest
 
 from table_controller.table import events as ev
 from table_controller.table import machines as mc
-from table_controller.table.decisions import Found, Refused
+from table_controller.table.decisions import HoldOpened, RequestRefused
 from tests.support.clauses import clauses
-from tests.support.core import DEALER, FLOOR, Floor, findings, of
-from tests.support.setups import at
+from tests.support.core import DEALER, FLOOR, IdealTable, findings, decisions_of
+from tests.support.setups import table_at
 
 SHOE = "shoe.1"
 _AUTO = {
@@ -33,18 +33,18 @@ CASES = [
 LEFT = {"asia_poker": 4, "face_up_pai_gow": 4, "saigon_5_card": 33, "dj_wild": 33}
 
 
-def counting(game: str, kind: str) -> Floor:
+def counting(game: str, kind: str) -> IdealTable:
     """Return a table whose stub the shoe and the dealer count now."""
     phase = mc.STUB_CHECK if LEFT[game] == 4 else "fifth"
-    return at(game, kind, phase)
+    return table_at(game, kind, phase)
 
 
-def asked_of(floor: Floor) -> list[str]:
+def asked_of(floor: IdealTable) -> list[str]:
     """Return the open questions except the one about the shaker."""
     return [prompt.kind for prompt in floor.prompts() if prompt.kind != "park_shaker"]
 
 
-def by_shoe(floor: Floor, off: int) -> None:
+def by_shoe(floor: IdealTable, off: int) -> None:
     """Let the shoe count that many cards more than should be left."""
     floor.step(ev.StubOut(SHOE, LEFT[floor.edition.game] + off))
 
@@ -54,15 +54,15 @@ def by_shoe(floor: Floor, off: int) -> None:
 def test_the_dealer_alone_never_outvotes_the_shoe(game: str, kind: str, shoe: int, dealer: int) -> None:
     floor = counting(game, kind)
     by_shoe(floor, shoe)
-    decided = floor.say("stub", number=LEFT[game] + dealer)
+    decided = floor.answer_prompt("stub", number=LEFT[game] + dealer)
     assert findings(decided, "stub_counts_differ")
     assert asked_of(floor) == ["stub_recount"], "nobody plays until it is decided"
     asked = floor.prompt("stub_recount")
     assert asked.role == "floorperson"
     assert asked.number
     assert asked.clauses
-    assert of(Refused, floor.step(ev.Answer(asked.id, "done", DEALER, LEFT[game]))), "the dealer has counted"
-    assert of(Refused, floor.step(ev.Answer(asked.id, "done", FLOOR))), "a count is a number"
+    assert decisions_of(RequestRefused, floor.step(ev.Answer(asked.id, "done", DEALER, LEFT[game]))), "the dealer has counted"
+    assert decisions_of(RequestRefused, floor.step(ev.Answer(asked.id, "done", FLOOR))), "a count is a number"
     assert floor.phase == mc.STUB_CHECK
     floor.step(ev.Answer(asked.id, "done", FLOOR, LEFT[game]))
     assert floor.round_.stub_done, "the floorperson's count decides"
@@ -74,10 +74,10 @@ def test_the_dealer_alone_never_outvotes_the_shoe(game: str, kind: str, shoe: in
 def test_a_stub_that_the_floorperson_counts_wrong_too_is_looked_into(game: str, kind: str) -> None:
     floor = counting(game, kind)
     by_shoe(floor, 1)
-    floor.say("stub", number=LEFT[game])
-    floor.say("stub_recount", number=LEFT[game] + 1)
+    floor.answer_prompt("stub", number=LEFT[game])
+    floor.answer_prompt("stub_recount", number=LEFT[game] + 1)
     assert floor.prompt("finding").role == "dealer"
-    (irregularity,) = of(Found, floor.say("finding", "not_misdealt"))
+    (irregularity,) = decisions_of(HoldOpened, floor.answer_prompt("finding", "not_misdealt"))
     assert (irregularity.trigger, floor.phase) == ("stub_wrong", mc.VOID)
     assert "remove_deck" in irregularity.outcomes
 
@@ -87,7 +87,7 @@ def test_counts_that_agree_need_no_floorperson(game: str, kind: str) -> None:
     for off in (0, 1):
         floor = counting(game, kind)
         by_shoe(floor, off)
-        floor.say("stub", number=LEFT[game] + off)
+        floor.answer_prompt("stub", number=LEFT[game] + off)
         assert not floor.prompts("stub_recount")
         assert bool(floor.prompts("finding")) is bool(off), "two counts that are wrong alike are looked into"
 
@@ -95,18 +95,18 @@ def test_counts_that_agree_need_no_floorperson(game: str, kind: str) -> None:
 @pytest.mark.parametrize("game", AUTO)
 def test_a_stub_that_need_not_be_counted_goes_to_the_floorperson_all_the_same(game: str) -> None:
     """With a shuffler that counts, the shoe's wrong count alone makes the dealer count."""
-    floor = at(game, "auto", mc.STUB_CHECK)
+    floor = table_at(game, "auto", mc.STUB_CHECK)
     by_shoe(floor, 1)
-    floor.say("stub", number=LEFT[game])
+    floor.answer_prompt("stub", number=LEFT[game])
     assert floor.prompts("stub_recount")
 
 
 @pytest.mark.parametrize("game", [pytest.param(game, marks=clauses(*ids)) for game, ids in _MANUAL.items()])
 def test_a_shoe_that_counts_when_the_stub_is_racked_already_stops_the_round(game: str) -> None:
     floor = counting(game, "manual_blind")
-    floor.say("stub", number=LEFT[game])
+    floor.answer_prompt("stub", number=LEFT[game])
     assert floor.round_.stub_done
-    (irregularity,) = of(Found, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
+    (irregularity,) = decisions_of(HoldOpened, floor.step(ev.StubOut(SHOE, LEFT[game] + 1)))
     assert (irregularity.trigger, irregularity.outcomes) == ("stub_counts_differ", ("ask_floorperson",))
     assert asked_of(floor) == ["choose"], "no play before the decision"
     assert floor.prompt("choose").role == "floorperson"
@@ -116,8 +116,8 @@ def test_a_shoe_that_counts_when_the_stub_is_racked_already_stops_the_round(game
 
 
 def test_a_stub_that_people_alone_count_is_counted_again_by_them() -> None:
-    floor = at("asia_poker", "hand", mc.STUB_CHECK)
-    floor.say("stub", number=5)
+    floor = table_at("asia_poker", "hand", mc.STUB_CHECK)
+    floor.answer_prompt("stub", number=5)
     assert asked_of(floor) == ["stub"], "a stub counted wrongly is no irregularity (X5)"
-    floor.say("stub", number=4)
+    floor.answer_prompt("stub", number=4)
     assert floor.round_.stub_done

@@ -7,39 +7,39 @@ from typing import TYPE_CHECKING, Final
 
 from devices.rng import messages as m
 from firmware_bridge.commands import Outcome
-from table_controller.conformance.hands import Step
-from table_controller.conformance.judging import begin, settled_as
-from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import Chapter, Failed, Profile, expect, preparing
+from table_controller.conformance.hands import ManualStep
+from table_controller.conformance.judging import begin_command, expect_settled
+from table_controller.conformance.probe import QUIET_S
+from table_controller.conformance.requirements import Chapter, RequirementFailed, KindProfile, expect, preparation
 
 if TYPE_CHECKING:
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.visit import Visit
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.visit import CheckSession
 
 CHAPTER: Final = Chapter("RN", "The number generator", "docs/devices/rng.md", needs=("HS-04",))
 
 # A draw or a self-test (s).
-SHORT: Final = 30.0
-MEND: Final = Step("connect the noise source and the display as they belong", ("mend",))
+SHORT_LIMIT_S: Final = 30.0
+MEND: Final = ManualStep("connect the noise source and the display as they belong", ("mend",))
 
 
-async def status_of(visit: Visit) -> m.Status:
+async def status_of(visit: CheckSession) -> m.Status:
     """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
-async def number_of(visit: Visit, command: int) -> int | None:
+async def number_of(visit: CheckSession, command: int) -> int | None:
     """Ask which number a command drew."""
     past = await visit.ask(m.GetDraw(command), m.PastDraw)
     expect(past.command == command, f"PastDraw about {command}", past)
     return past.number
 
 
-async def drawn(bench: Bench, visit: Visit) -> m.Drawn:
+async def draw_number(bench: ConformanceBench, visit: CheckSession) -> m.Drawn:
     """Have a number drawn: exactly one, with the segments that show it."""
-    command = await begin(visit, m.Draw(bench.next_id()))
-    settled = settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
-    about = visit.about(command)
+    command = await begin_command(visit, m.Draw(bench.next_id()))
+    settled = expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+    about = visit.events_about(command)
     one = len(about) == 2 and isinstance(about[0], m.Drawn) and about[1] == settled
     expect(one, "one Drawn and then one Settled about it, and nothing else", about)
     result: m.Drawn = about[0]
@@ -48,20 +48,20 @@ async def drawn(bench: Bench, visit: Visit) -> m.Drawn:
     return result
 
 
-async def cleared(bench: Bench, visit: Visit) -> None:
+async def clear_display(bench: ConformanceBench, visit: CheckSession) -> None:
     """Have the display blanked."""
-    await visit.done(m.Clear(bench.next_id()), SHORT)
+    await visit.complete_command(m.Clear(bench.next_id()), SHORT_LIMIT_S)
 
 
-async def fails(bench: Bench, visit: Visit, reason: m.Reason) -> m.HealthFailed:
+async def expect_draw_fails(bench: ConformanceBench, visit: CheckSession, reason: m.Reason) -> m.HealthFailed:
     """A draw ends without a number for this reason, which is told and kept: FAILED, and the display blank."""
     before = await status_of(visit)
-    command = await begin(visit, m.Draw(bench.next_id()))
-    settled_as(await visit.end(command, SHORT), Outcome.FAILED, reason)
-    await asyncio.sleep(QUIET)
-    expect(not visit.told(m.Drawn), "no number", visit.events)
+    command = await begin_command(visit, m.Draw(bench.next_id()))
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, reason)
+    await asyncio.sleep(QUIET_S)
+    expect(not visit.events_of(m.Drawn), "no number", visit.events)
     expect(await number_of(visit, command) is None, "no number when asked", await number_of(visit, command))
-    reported = visit.told(m.HealthFailed)
+    reported = visit.events_of(m.HealthFailed)
     expect([failed.reason for failed in reported] == [reason], f"one HealthFailed with {reason.value}", reported)
     expected = m.Status(m.State.FAILED, before.draw, None, m.BLANK, before.draws, reason)
     status = await status_of(visit)
@@ -69,37 +69,37 @@ async def fails(bench: Bench, visit: Visit, reason: m.Reason) -> m.HealthFailed:
     return reported[0]
 
 
-@preparing
-async def rest(bench: Bench) -> None:
+@preparation
+async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE: healthy, and the display blank."""
-    async with bench.visit() as visit:
+    async with bench.session() as visit:
         status = await status_of(visit)
         for _ in range(6):
             if await _is_at_rest(bench, visit, status):
                 return
             status = await status_of(visit)
-    raise Failed("a generator that can be brought to its idle state", repr(status))
+    raise RequirementFailed("a generator that can be brought to its idle state", repr(status))
 
 
-async def _is_at_rest(bench: Bench, visit: Visit, status: m.Status) -> bool:
+async def _is_at_rest(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
     """Do one step towards idle; return True if it is idle."""
     if status.state in (m.State.DRAWING, m.State.TESTING):
-        await visit.until(lambda event: isinstance(event, m.Drawn | m.HealthFailed | m.SelfTested), SHORT)
+        await visit.wait_until(lambda event: isinstance(event, m.Drawn | m.HealthFailed | m.SelfTested), SHORT_LIMIT_S)
     elif status.state is m.State.SHOWING:
-        await cleared(bench, visit)
+        await clear_display(bench, visit)
     elif status.state is m.State.FAILED:
-        await bench.do(MEND)
-        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        await bench.perform(MEND)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
     else:
         return True
     return False
 
 
-PROFILE: Final = Profile(
+PROFILE: Final = KindProfile(
     question=m.GetStatus(),
     answer=m.Status,
     questions=((m.GetStatus(), (m.Status,)), (m.GetHealth(), (m.Health,)), (m.GetDraw(1), (m.PastDraw,))),
-    rest=rest,
+    bring_to_idle=bring_to_idle,
     self_test=m.SelfTest,
     reset=m.Reset,
 )

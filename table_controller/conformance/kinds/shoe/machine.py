@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from devices.shoe import messages as m
 from firmware_bridge.commands import Accepted, Settled
-from table_controller.conformance.hands import Step
-from table_controller.conformance.judging import refused
-from table_controller.conformance.probe import QUIET
-from table_controller.conformance.requirements import Chapter, Failed, NotChecked, Profile, expect, preparing
+from table_controller.conformance.hands import ManualStep
+from table_controller.conformance.judging import expect_refused
+from table_controller.conformance.probe import QUIET_S
+from table_controller.conformance.requirements import Chapter, RequirementFailed, NotChecked, KindProfile, expect, preparation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from firmware_bridge.messages import Message
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.visit import Visit
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.visit import CheckSession
 
 CHAPTER: Final = Chapter("SO", "The dealing shoe", "docs/devices/shoe.md", needs=("HS-04",))
 
 # The slowest block, stub or emptying (s), with room for a machine that takes a second for every card.
-BLOCK: Final = 180.0
+BLOCK_LIMIT_S: Final = 180.0
 # A stack, and everything that moves no card along the path (s).
-SHORT: Final = 30.0
+SHORT_LIMIT_S: Final = 30.0
 # How often a motion is looked at (s): a few times a card.
-LOOK: Final = 0.05
+LOOK_EVERY_S: Final = 0.05
 
 # What a resting automated shoe may be ordered to do.
 COMMANDS: Final[dict[str, Callable[[int], Message]]] = {
@@ -44,97 +44,97 @@ ENDS: Final = (
     m.Loaded, m.Dispensed, m.ShortStack, m.Stub, m.Cleared, m.SelfTested, m.Jogged, m.Jam, m.Fault, m.Stopped,
 )  # fmt: skip
 
-RELOAD: Final = Step("take every card that was dealt and put the whole deck into the intake",
+RELOAD: Final = ManualStep("take every card that was dealt and put the whole deck into the intake",
                      ("take", "gather", "load"))  # fmt: skip
-TAKE: Final = Step("take every card out of the slot", ("take",))
-OPEN_DOOR: Final = Step("open the door", ("door:to=open",))
-CLOSE_DOOR: Final = Step("close the door", ("door:to=closed",))
-LOOK_INSIDE: Final = Step("open the door, look for cards inside, take out what you find, and close the door",
+EMPTY_SLOT: Final = ManualStep("take every card out of the slot", ("take",))
+OPEN_DOOR: Final = ManualStep("open the door", ("door:to=open",))
+CLOSE_DOOR: Final = ManualStep("close the door", ("door:to=closed",))
+LOOK_INSIDE: Final = ManualStep("open the door, look for cards inside, take out what you find, and close the door",
                           ("door:to=open", "door:to=closed"))  # fmt: skip
-CLEAR_PATH: Final = Step("open the door, take every card off the path but none out of the well, and close the door",
+CLEAR_PATH: Final = ManualStep("open the door, take every card off the path but none out of the well, and close the door",
                          ("clear_path",))  # fmt: skip
-LIFT: Final = Step("take every card out of throat and well", ("clear_path", "lift"))
-REFILL: Final = Step("lay the whole deck into the well", ("gather", "load"))
+LIFT: Final = ManualStep("take every card out of throat and well", ("clear_path", "lift"))
+REFILL: Final = ManualStep("lay the whole deck into the well", ("gather", "load"))
 
 
-async def status_of(visit: Visit) -> m.Status:
+async def status_of(visit: CheckSession) -> m.Status:
     """Return its status."""
     return await visit.ask(m.GetStatus(), m.Status)
 
 
-def is_manual(visit: Visit) -> bool:
+def is_manual(visit: CheckSession) -> bool:
     """Tell whether hands draw its cards."""
     return m.DRAWS in visit.hello.capabilities
 
 
-@preparing
-async def rest(bench: Bench) -> None:
+@preparation
+async def bring_to_idle(bench: ConformanceBench) -> None:
     """Bring it to IDLE or READY, door closed, sure of its counts, from any state."""
-    async with bench.visit() as visit:
+    async with bench.session() as visit:
         step = _calm_manual if is_manual(visit) else _calm
         for _ in range(10):
             status = await status_of(visit)
             if await step(bench, visit, status):
                 return
-    raise Failed("a machine that can be brought to its idle state", repr(status))
+    raise RequirementFailed("a machine that can be brought to its idle state", repr(status))
 
 
-async def _calm(bench: Bench, visit: Visit, status: m.Status) -> bool:
+async def _calm(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
     """Do one step towards idle; return True if it is idle."""
     if status.state in MOVING:
-        await visit.order(m.Stop(bench.next_id()))
-        await asyncio.sleep(QUIET)
+        await visit.send_command(m.Stop(bench.next_id()))
+        await asyncio.sleep(QUIET_S)
     elif status.door_open:
-        await bench.do(CLOSE_DOOR)
+        await bench.perform(CLOSE_DOOR)
     elif status.state in (m.State.HALTED, m.State.DOUBTFUL):
-        await bench.do(CLEAR_PATH)
-        await visit.done(m.ClearJam(bench.next_id()), BLOCK)
-    elif not status.sure and status.state is m.State.READY:
-        await visit.done(m.ClearJam(bench.next_id()), BLOCK)
-    elif not status.sure:
-        await bench.do(LOOK_INSIDE)
-        await visit.done(m.SelfTest(bench.next_id()), SHORT)
+        await bench.perform(CLEAR_PATH)
+        await visit.complete_command(m.ClearJam(bench.next_id()), BLOCK_LIMIT_S)
+    elif not status.counts_certain and status.state is m.State.READY:
+        await visit.complete_command(m.ClearJam(bench.next_id()), BLOCK_LIMIT_S)
+    elif not status.counts_certain:
+        await bench.perform(LOOK_INSIDE)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
     else:
         return True
     return False
 
 
-async def _calm_manual(bench: Bench, visit: Visit, status: m.Status) -> bool:
+async def _calm_manual(bench: ConformanceBench, visit: CheckSession, status: m.Status) -> bool:
     if status.state in (*OPEN_ROUND, m.State.TESTING):
-        await visit.order(m.Stop(bench.next_id()))
-        await asyncio.sleep(QUIET)
-    elif not status.sure or status.state in (m.State.HALTED, m.State.DOUBTFUL):
-        await bench.do(LIFT)
-        await visit.done(m.ClearJam(bench.next_id()), SHORT)
+        await visit.send_command(m.Stop(bench.next_id()))
+        await asyncio.sleep(QUIET_S)
+    elif not status.counts_certain or status.state in (m.State.HALTED, m.State.DOUBTFUL):
+        await bench.perform(LIFT)
+        await visit.complete_command(m.ClearJam(bench.next_id()), SHORT_LIMIT_S)
     else:
         return True
     return False
 
 
-@preparing
-async def empty(bench: Bench) -> None:
+@preparation
+async def bring_to_empty(bench: ConformanceBench) -> None:
     """Bring it to IDLE: nothing is in its well. What lies in its intake stays there."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         status = await status_of(visit)
         if is_manual(visit):
             if status.in_well:
-                await bench.do(LIFT)
+                await bench.perform(LIFT)
         elif status.state is m.State.READY:
             if status.in_slot:
-                await bench.do(TAKE)
-            await visit.done(m.CountStub(bench.next_id()), BLOCK)
+                await bench.perform(EMPTY_SLOT)
+            await visit.complete_command(m.CountStub(bench.next_id()), BLOCK_LIMIT_S)
 
 
-@preparing
-async def waiting(bench: Bench) -> None:
+@preparation
+async def bring_to_block_ready(bench: ConformanceBench) -> None:
     """Bring it to IDLE with the whole block where Load looks for it."""
-    await empty(bench)
-    async with bench.visit() as visit:
+    await bring_to_empty(bench)
+    async with bench.session() as visit:
         manual = is_manual(visit)
         status = await status_of(visit)
         if not _block_waits(status, manual=manual) or status.in_slot:
-            await bench.do(REFILL if manual else RELOAD)
+            await bench.perform(REFILL if manual else RELOAD)
             if not _block_waits(await status_of(visit), manual=manual):
                 raise NotChecked("there are no cards to load")
 
@@ -143,38 +143,38 @@ def _block_waits(status: m.Status, *, manual: bool) -> bool:
     return status.in_well if manual else status.in_intake
 
 
-@preparing
-async def loaded(bench: Bench) -> None:
+@preparation
+async def bring_to_loaded(bench: ConformanceBench) -> None:
     """Bring it to READY with a whole block, nothing drawn of it."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         status = await status_of(visit)
         if status.state is m.State.READY and status.drawn == 0 and not status.in_slot:
             return
-    await waiting(bench)
-    async with bench.visit() as visit:
-        await visit.done(m.Load(bench.next_id()), BLOCK)
+    await bring_to_block_ready(bench)
+    async with bench.session() as visit:
+        await visit.complete_command(m.Load(bench.next_id()), BLOCK_LIMIT_S)
 
 
-async def tried(visit: Visit, bench: Bench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
+async def try_commands(visit: CheckSession, bench: ConformanceBench, names: Iterable[str]) -> dict[str, Settled | Accepted]:
     """Send commands one after the other; return the reply to each."""
-    return {name: await visit.order(COMMANDS[name](bench.next_id())) for name in names}
+    return {name: await visit.send_command(COMMANDS[name](bench.next_id())) for name in names}
 
 
-def all_refused(said: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
+def expect_all_refused(replies: dict[str, Settled | Accepted], reason: m.Reason, where: str) -> None:
     """Expect that each command was refused with this reason."""
-    for name, reply in said.items():
+    for name, reply in replies.items():
         as_expected = isinstance(reply, Settled) and reply.outcome.name == "REFUSED" and reply.reason == reason
         expect(as_expected, f"{name} refused with {reason.value} {reason.name} {where}", reply)
 
 
-async def none_begins(visit: Visit, bench: Bench, names: Iterable[str], reason: m.Reason, where: str) -> None:
+async def expect_none_begin(visit: CheckSession, bench: ConformanceBench, names: Iterable[str], reason: m.Reason, where: str) -> None:
     """Each of these commands is refused with this reason."""
     for name in names:
-        await refused(visit, COMMANDS[name](bench.next_id()), reason, where)
+        await expect_refused(visit, COMMANDS[name](bench.next_id()), reason, where)
 
 
-def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
+def expect_one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) -> Any:
     """Expect exactly one end of this kind about a command, then exactly one Settled; return the end."""
     about = [event for event in events if getattr(event, "command", None) == command]
     ends = [event for event in about if isinstance(event, ENDS)]
@@ -187,23 +187,23 @@ def one_end(events: list[Any], command: int, kind: type[Any], settled: Settled) 
     return ends[0]
 
 
-def number(value: int | None, what: str, seen: Any) -> int:
+def require_count(value: int | None, what: str, seen: Any) -> int:
     """A count is known."""
     if value is None:
-        raise Failed(f"to know {what}", repr(seen))
+        raise RequirementFailed(f"to know {what}", repr(seen))
     return value
 
 
-async def some_cards(visit: Visit, cards: int) -> None:
+async def wait_for_cards(visit: CheckSession, cards: int) -> None:
     """Wait until a motion has finished a few cards. It is asked, too: a quick machine need not tell of each."""
     loop = asyncio.get_running_loop()
-    late = loop.time() + SHORT
+    late = loop.time() + SHORT_LIMIT_S
     while (await status_of(visit)).moved < cards and loop.time() < late:
-        if await visit.until(lambda event: isinstance(event, m.Progress) and event.moved >= cards, LOOK):
+        if await visit.wait_until(lambda event: isinstance(event, m.Progress) and event.moved >= cards, LOOK_EVERY_S):
             return
 
 
-PROFILE: Final = Profile(
+PROFILE: Final = KindProfile(
     question=m.GetStatus(),
     answer=m.Status,
     questions=(
@@ -211,7 +211,7 @@ PROFILE: Final = Profile(
         (m.GetSensors(), (m.Sensors,)),
         (m.GetTransits(), (m.Transits,)),
     ),
-    rest=rest,
+    bring_to_idle=bring_to_idle,
     self_test=m.SelfTest,
     reset=m.Reset,
     refused=lambda command: m.Dispense(command, 0),

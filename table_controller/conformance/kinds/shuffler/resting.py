@@ -7,33 +7,33 @@ from typing import TYPE_CHECKING
 
 from devices.shuffler import messages as m
 from firmware_bridge.commands import GetReport, Outcome, Report, Settled
-from table_controller.conformance.judging import one_motor
+from table_controller.conformance.judging import check_jog
 from table_controller.conformance.kinds.shuffler.machine import (
     COMMANDS,
     PATH,
-    SHORT,
-    all_refused,
-    begin,
+    SHORT_LIMIT_S,
+    expect_all_refused,
+    begin_command,
     cycling,
-    emptied,
-    loaded,
-    one_end,
-    ready,
-    refusals,
-    rest,
-    same_but,
-    settled_as,
+    bring_to_empty,
+    bring_to_loaded,
+    expect_one_end,
+    bring_to_ready,
+    try_commands,
+    bring_to_idle,
+    expect_same_except,
+    expect_settled,
     status_of,
 )
-from table_controller.conformance.probe import QUIET
+from table_controller.conformance.probe import QUIET_S
 from table_controller.conformance.requirements import NotChecked, expect
 
 if TYPE_CHECKING:
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.visit import Visit
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.visit import CheckSession
 
 
-async def _consistent(visit: Visit) -> None:
+async def _consistent(visit: CheckSession) -> None:
     """Status and sensors of an idle machine agree."""
     status, sensors = await status_of(visit), await visit.ask(m.GetSensors(), m.Sensors)
     for sensor, level in zip(m.Sensor, sensors.levels, strict=True):
@@ -47,65 +47,65 @@ async def _consistent(visit: Visit) -> None:
 
 
 @cycling(1, "The card path")
-async def consistent(bench: Bench) -> None:
+async def consistent(bench: ConformanceBench) -> None:
     """When it is idle, its status and its sensors agree."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         await _consistent(visit)
 
 
 @cycling(2, "States")
-async def nothing_to_eject(bench: Bench) -> None:
+async def nothing_to_eject(bench: ConformanceBench) -> None:
     """With nothing behind the gate Eject is refused with 424."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        all_refused(await refusals(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        expect_all_refused(await try_commands(visit, bench, ["Eject"]), m.Reason.NOTHING_TO_EJECT, "in IDLE")
 
 
 @cycling(3, "States")
-async def stop_at_rest(bench: Bench) -> None:
+async def stop_at_rest(bench: ConformanceBench) -> None:
     """Stop is never refused, and changes nothing in an idle machine."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
         command = bench.next_id()
-        reply = await visit.order(m.Stop(command))
+        reply = await visit.send_command(m.Stop(command))
         expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
-        same_but(before, await status_of(visit))
+        expect_same_except(before, await status_of(visit))
         expect(not visit.events, "no event", visit.events)
 
 
 @cycling(4, "States")
-async def self_test(bench: Bench) -> None:
+async def self_test(bench: ConformanceBench) -> None:
     """A self-test ends in SelfTested and then Settled, DONE only if every sensor and motor passed."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        command = await begin(visit, m.SelfTest(bench.next_id()))
-        settled = await visit.end(command, SHORT)
-        await asyncio.sleep(QUIET)
-        tested: m.SelfTested = one_end(visit.events, command, m.SelfTested, settled)
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
+        settled = await visit.wait_settled(command, SHORT_LIMIT_S)
+        await asyncio.sleep(QUIET_S)
+        tested: m.SelfTested = expect_one_end(visit.events, command, m.SelfTested, settled)
         passed = not tested.bad_sensors and not tested.bad_motors
         outcome, reason = (Outcome.DONE, m.Reason.NONE) if passed else (Outcome.FAILED, m.Reason.SELF_TEST_FAILED)
-        settled_as(settled, outcome, reason)
+        expect_settled(settled, outcome, reason)
         expect((await status_of(visit)).state is m.State.IDLE, "IDLE again", await status_of(visit))
 
 
 @cycling(8, "One motor", capability=m.JOGS)
-async def jog(bench: Bench) -> None:
+async def jog(bench: ConformanceBench) -> None:
     """A jog ends in Jogged of that motor and direction, then Settled, DONE only if it turned; nothing else changes."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        await one_motor(bench, visit, m, SHORT, QUIET)
-        same_but(before, await status_of(visit))
+        await check_jog(bench, visit, m, SHORT_LIMIT_S, QUIET_S)
+        expect_same_except(before, await status_of(visit))
 
 
 @cycling(9, "One motor", capability=m.JOGS, hands=True)
-async def jog_in_reach(bench: Bench) -> None:
+async def jog_in_reach(bench: ConformanceBench) -> None:
     """While cards are in the intake, the feed motor is not jogged: 445."""
-    await loaded(bench)
-    async with bench.visit() as visit:
-        reply = await visit.order(m.Jog(bench.next_id(), m.Motor.FEED, False))
+    await bring_to_loaded(bench)
+    async with bench.session() as visit:
+        reply = await visit.send_command(m.Jog(bench.next_id(), m.Motor.FEED, False))
         refused = isinstance(reply, Settled) and (reply.outcome, reply.reason) == (
             Outcome.REFUSED,
             m.Reason.CARDS_IN_REACH,
@@ -114,56 +114,56 @@ async def jog_in_reach(bench: Bench) -> None:
 
 
 @cycling(5, "States")
-async def busy_testing(bench: Bench) -> None:
+async def busy_testing(bench: ConformanceBench) -> None:
     """During a self-test it is TESTING, and every other motion is refused with 420."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        command = await begin(visit, m.SelfTest(bench.next_id()))
-        status, replies = await status_of(visit), await refusals(visit, bench, COMMANDS)
-        if visit.about(command):
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        command = await begin_command(visit, m.SelfTest(bench.next_id()))
+        status, replies = await status_of(visit), await try_commands(visit, bench, COMMANDS)
+        if visit.events_about(command):
             raise NotChecked("the test ended before it could be observed; run the simulator more slowly")
         expect(status.state is m.State.TESTING, "TESTING", status)
-        all_refused(replies, m.Reason.BUSY, "in TESTING")
-        await visit.end(command, SHORT)
+        expect_all_refused(replies, m.Reason.BUSY, "in TESTING")
+        await visit.wait_settled(command, SHORT_LIMIT_S)
 
 
 @cycling(6, "States")
-async def stopped_test(bench: Bench) -> None:
+async def stopped_test(bench: ConformanceBench) -> None:
     """Stop ends a self-test as FAILED with 434; the machine is idle as before, with no Stopped."""
-    await rest(bench)
-    async with bench.visit() as visit:
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
         await _stopped(visit, bench, m.SelfTest(bench.next_id()), before)
 
 
-async def _stopped(visit: Visit, bench: Bench, message: m.SelfTest | m.Eject, before: m.Status) -> None:
+async def _stopped(visit: CheckSession, bench: ConformanceBench, message: m.SelfTest | m.Eject, before: m.Status) -> None:
     """Stop what moves no card along the path, right after it began."""
-    command = await begin(visit, message)
-    reply = await visit.order(m.Stop(bench.next_id()))
+    command = await begin_command(visit, message)
+    reply = await visit.send_command(m.Stop(bench.next_id()))
     expect(isinstance(reply, Settled) and reply.outcome is Outcome.DONE, "Stop to be DONE", reply)
     if Settled(command, Outcome.DONE, 0) in visit.events:
         raise NotChecked("it ended before the stop came; run the simulator more slowly")
-    settled_as(await visit.end(command, SHORT), Outcome.FAILED, m.Reason.STOPPED)
-    await asyncio.sleep(QUIET)
-    expect(not visit.told(m.Stopped), "no Stopped", visit.events)
-    same_but(before, await status_of(visit))
+    expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.FAILED, m.Reason.STOPPED)
+    await asyncio.sleep(QUIET_S)
+    expect(not visit.events_of(m.Stopped), "no Stopped", visit.events)
+    expect_same_except(before, await status_of(visit))
 
 
 @cycling(7, "States")
-async def restart(bench: Bench) -> None:
+async def restart(bench: ConformanceBench) -> None:
     """After a restart while idle, the boot id is new, the mode SHUFFLE, and the machine IDLE as before."""
-    await rest(bench)
-    async with bench.visit() as visit:
-        await visit.done(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT)
+    await bring_to_idle(bench)
+    async with bench.session() as visit:
+        await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SORT), SHORT_LIMIT_S)
         before = await status_of(visit)
         command = bench.next_id()
-        reply = await visit.order(m.Reset(command))
+        reply = await visit.send_command(m.Reset(command))
         expect(reply == Settled(command, Outcome.DONE, 0), "DONE", reply)
-    await bench.back(not_boot=visit.hello.boot_id)
-    async with bench.visit() as visit:
-        same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
-        expect(not visit.told(m.Power), "no Power: nothing was interrupted", visit.events)
-        known = await visit.outcome(command)
+    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+    async with bench.session() as visit:
+        expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+        expect(not visit.events_of(m.Power), "no Power: nothing was interrupted", visit.events)
+        known = await visit.ask_outcome(command)
         expect(known.outcome is Outcome.DONE, "the reset remembered as DONE", known)
         await visit.ask(GetReport(), Report)
 
@@ -172,62 +172,62 @@ async def restart(bench: Bench) -> None:
 
 
 @cycling(20, "States", needs=("SH-11",))
-async def gate_occupied(bench: Bench) -> None:
+async def gate_occupied(bench: ConformanceBench) -> None:
     """With cards behind the gate StartCycle is refused with 425."""
-    await ready(bench)
-    async with bench.visit() as visit:
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
         await _consistent(visit)
-        all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
+        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.GATE_OCCUPIED, "in READY")
 
 
 @cycling(21, "States", needs=("SH-11",))
-async def test_in_ready(bench: Bench) -> None:
+async def test_in_ready(bench: ConformanceBench) -> None:
     """In READY a self-test and SetMode are not refused, and it is READY again with the same cards."""
-    await ready(bench)
-    async with bench.visit() as visit:
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        await visit.done(m.SelfTest(bench.next_id()), SHORT)
-        await visit.done(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT)
-        same_but(before, await status_of(visit), mode=m.Mode.SHUFFLE)
+        await visit.complete_command(m.SelfTest(bench.next_id()), SHORT_LIMIT_S)
+        await visit.complete_command(m.SetMode(bench.next_id(), m.Mode.SHUFFLE), SHORT_LIMIT_S)
+        expect_same_except(before, await status_of(visit), mode=m.Mode.SHUFFLE)
 
 
 @cycling(22, "States", needs=("SH-11",))
-async def stopped_gate(bench: Bench) -> None:
+async def stopped_gate(bench: ConformanceBench) -> None:
     """Stop while the gate opens ends Eject as FAILED with 434; the machine is READY as before."""
-    await ready(bench)
-    async with bench.visit() as visit:
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
         await _stopped(visit, bench, m.Eject(bench.next_id()), before)
 
 
 @cycling(23, "States", needs=("SH-11",))
-async def restart_ready(bench: Bench) -> None:
+async def restart_ready(bench: ConformanceBench) -> None:
     """After a restart in READY it is READY, and the count behind the gate is nil."""
-    await ready(bench)
-    async with bench.visit() as visit:
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        await visit.done(m.Reset(bench.next_id()), SHORT)
-    await bench.back(not_boot=visit.hello.boot_id)
-    async with bench.visit() as visit:
-        same_but(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
+        await visit.complete_command(m.Reset(bench.next_id()), SHORT_LIMIT_S)
+    await bench.wait_for_device(not_boot=visit.hello.boot_id)
+    async with bench.session() as visit:
+        expect_same_except(before, await status_of(visit), behind_gate=None, mode=m.Mode.SHUFFLE)
 
 
 @cycling(24, "A cycle", needs=("SH-11",))
-async def eject(bench: Bench) -> None:
+async def eject(bench: ConformanceBench) -> None:
     """Eject opens the gate: Accepted, then Settled DONE, IDLE, and nothing behind the gate."""
-    await ready(bench)
-    async with bench.visit() as visit:
+    await bring_to_ready(bench)
+    async with bench.session() as visit:
         before = await status_of(visit)
-        command = await begin(visit, m.Eject(bench.next_id()))
-        settled_as(await visit.end(command, SHORT), Outcome.DONE, m.Reason.NONE)
-        same_but(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
-        expect(len(visit.about(command)) == 1, "one Settled and no other event about it", visit.about(command))
+        command = await begin_command(visit, m.Eject(bench.next_id()))
+        expect_settled(await visit.wait_settled(command, SHORT_LIMIT_S), Outcome.DONE, m.Reason.NONE)
+        expect_same_except(before, await status_of(visit), state=m.State.IDLE, behind_gate=0)
+        expect(len(visit.events_about(command)) == 1, "one Settled and no other event about it", visit.events_about(command))
         await _consistent(visit)
 
 
 @cycling(25, "States", needs=("SH-11",))
-async def nothing_loaded(bench: Bench) -> None:
+async def nothing_loaded(bench: ConformanceBench) -> None:
     """Without cards in the intake StartCycle is refused with 421."""
-    await emptied(bench)
-    async with bench.visit() as visit:
-        all_refused(await refusals(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")
+    await bring_to_empty(bench)
+    async with bench.session() as visit:
+        expect_all_refused(await try_commands(visit, bench, ["StartCycle"]), m.Reason.NOTHING_LOADED, "with an empty intake")

@@ -10,82 +10,82 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware_bridge.commands import Accepted, GetReport, Outcome, Report, Settled
 from firmware_bridge.errors import LinkError
-from table_controller.conformance.hands import Step
-from table_controller.conformance.probe import LINE
-from table_controller.conformance.requirements import Chapter, Failed, NotChecked, expect
+from table_controller.conformance.hands import ManualStep
+from table_controller.conformance.probe import LINE_ALLOWANCE_S
+from table_controller.conformance.requirements import Chapter, RequirementFailed, NotChecked, expect
 
 if TYPE_CHECKING:
     from firmware_bridge.messages import Message
-    from table_controller.conformance.bench import Bench
-    from table_controller.conformance.visit import Visit
+    from table_controller.conformance.bench import ConformanceBench
+    from table_controller.conformance.visit import CheckSession
 
 CHAPTER: Final = Chapter("CM", "Commands and reports", "docs/protocol.md", needs=("HS-04",))
 COMMANDS: Final = "Commands"
 EVERY_MACHINE: Final = "What every machine can do"
 # Time limit (s) of a self-test or switch command.
-LASTS: Final = 60.0
+COMMAND_LIMIT_S: Final = 60.0
 # A restart that a Reset orders begins within this long of the reply (s).
-RESET_BEGINS: Final = 1.0
+RESET_BEGINS_S: Final = 1.0
 # The reason when a restart ended a command: PB-435.
 POWER_LOST: Final = 435
 # How long (s) to wait for a reply behind many others.
 _MANY: Final = 10.0
 
-POWER_CUT: Final = Step("switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",))
+POWER_CUT: Final = ManualStep("switch the machine's power off, count to five, and switch it on", ("power_cut:seconds=1",))
 
 
-async def begin(visit: Visit, bench: Bench) -> Any:
+async def begin_self_test(visit: CheckSession, bench: ConformanceBench) -> Any:
     """Have a self-test accepted; return its message."""
     message: Any = bench.profile.self_test(bench.next_id())
-    reply = await visit.order(message)
+    reply = await visit.send_command(message)
     expect(isinstance(reply, Accepted), f"Accepted to {message!r}", reply)
     return message
 
 
-def still_runs(visit: Visit, command: int) -> None:
+def require_running(visit: CheckSession, command: int) -> None:
     """Raise NotChecked if a command has ended too soon to be observed."""
-    if any(isinstance(event, Settled) for event in visit.about(command)):
+    if any(isinstance(event, Settled) for event in visit.events_about(command)):
         raise NotChecked("the command ended before it could be observed; run the simulator more slowly")
 
 
-async def together(visit: Visit, *messages: Message) -> list[Any]:
+async def send_together(visit: CheckSession, *messages: Message) -> list[Any]:
     """Send requests back to back; return their replies. The first command still runs when the second arrives."""
     return list(await asyncio.gather(*(visit.link.request(message, _MANY) for message in messages)))
 
 
-async def one_refused(visit: Visit, bench: Bench) -> tuple[Any, Settled]:
+async def refused_while_running(visit: CheckSession, bench: ConformanceBench) -> tuple[Any, Settled]:
     """Order a self-test and another one while it runs; return the second and its refusal, once the first has ended."""
     first: Any = bench.profile.self_test(bench.next_id())
     second: Any = bench.profile.self_test(bench.next_id())
-    accepted, reply = await together(visit, first, second)
+    accepted, reply = await send_together(visit, first, second)
     expect(accepted == Accepted(first.command), f"Accepted to {first!r}", accepted)
     if isinstance(reply, Accepted):
-        still_runs(visit, first.command)
+        require_running(visit, first.command)
     refused = isinstance(reply, Settled) and reply.command == second.command and reply.outcome is Outcome.REFUSED
     expect(refused and bool(reply.reason), "a self-test REFUSED with a reason while one runs", reply)
-    await visit.end(first.command, LASTS)
+    await visit.wait_settled(first.command, COMMAND_LIMIT_S)
     return second, reply
 
 
-async def reset(visit: Visit, bench: Bench, command: int) -> None:
+async def reset(visit: CheckSession, bench: ConformanceBench, command: int) -> None:
     """Send a Reset, and wait until the machine is back with a new boot id."""
-    reply = await visit.order(bench.profile.reset(command))
+    reply = await visit.send_command(bench.profile.reset(command))
     expect(reply == Settled(command, Outcome.DONE, 0), "Settled DONE to a Reset", reply)
-    await restarted(visit, bench)
+    await wait_restarted(visit, bench)
 
 
-async def restarted(visit: Visit, bench: Bench) -> None:
+async def wait_restarted(visit: CheckSession, bench: ConformanceBench) -> None:
     """Wait until a Reset has ended the session, and the machine is back with a new boot id."""
-    await asyncio.sleep(LINE)
+    await asyncio.sleep(LINE_ALLOWANCE_S)
     visit.link.close()
-    await bench.back(not_boot=visit.hello.boot_id)
+    await bench.wait_for_device(not_boot=visit.hello.boot_id)
 
 
-async def no_restart(visit: Visit, bench: Bench, why: str) -> None:
+async def expect_no_restart(visit: CheckSession, bench: ConformanceBench, why: str) -> None:
     """Expect that the machine keeps its boot and session for longer than a Reset needs to begin."""
     try:
-        await asyncio.sleep(RESET_BEGINS + LINE)
+        await asyncio.sleep(RESET_BEGINS_S + LINE_ALLOWANCE_S)
         await visit.ask(GetReport(), Report)
     except LinkError as error:
-        await bench.back()  # its port may have gone with it
-        raise Failed(f"no restart: {why}", f"the session ended: {error}") from None
+        await bench.wait_for_device()  # its port may have gone with it
+        raise RequirementFailed(f"no restart: {why}", f"the session ended: {error}") from None
