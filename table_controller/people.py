@@ -261,7 +261,7 @@ def add_credential(
 
 def revoke_credential(path: Path, id_: str, *, author: Author = NO_AUTHOR, allowed: ChangeCheck | None = None) -> Credential:
     """Revoke a credential; it stays in the file, because records of the journal name it."""
-    return _replaced(path, id_, "revoked", lambda old: replace(old, former_revocation_list=_today()), author, allowed)
+    return _replaced(path, id_, "revoked", lambda old: replace(old, revoked=_today()), author, allowed)
 
 
 def set_pin(

@@ -214,7 +214,7 @@ def fit(known: list[MachineHistory]) -> Limits:
 def _worth(known: list[MachineHistory], limits: Limits) -> tuple[Any, ...]:
     """Score limits; false alarms are counted with limits a fifth laxer, as a margin for unseen machines."""
     laxer = msgspec.structs.replace(
-        limits, counts_certain=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
+        limits, sure=limits.sure - 1, least=limits.least * 4 // 5, least_spread=limits.least_spread * 4 // 5,
         least_margin=limits.least_margin * 4 // 5, horizon=limits.horizon * 6 // 5,
     )  # fmt: skip
     lax, score = Score(), Score()

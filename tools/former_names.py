@@ -59,7 +59,7 @@ def _merged(fresh: Version, before: Version | None) -> Version:
     """Return a version with the changes that the table already holds."""
     if before is None:
         return fresh
-    kept = {key: msgspec.structs.replace(names, count_inside=fresh.types[key].inside) for key, names in before.types.items()}
+    kept = {key: msgspec.structs.replace(names, inside=fresh.types[key].inside) for key, names in before.types.items()}
     return Version(fresh.roots, {**fresh.types, **kept})
 
 
@@ -81,7 +81,7 @@ def _renamed(version: Version, shape: dict[str, Any], line: str) -> bool:
     added = False
     for key, names in _types_of(version, shape, match):
         if match["field"] is None and shape["types"][key]["tag"]:
-            version.types[key] = msgspec.structs.replace(names, add_later_finding=match["new"])
+            version.types[key] = msgspec.structs.replace(names, name=match["new"])
             added = True
         elif match["field"] in shape["types"][key]["fields"]:
             names.fields[match["field"]] = match["new"]

@@ -155,22 +155,22 @@ def _conditions(rules: Edition, row: IrregularityRow) -> Iterator[tuple[str, str
     for field in _FIELDS:
         given: tuple[str, ...] = getattr(row.when, field)
         if given:
-            yield "condition", f"{field} does not matter", replace(row, format_time=replace(row.when, **{field: ()}))
+            yield "condition", f"{field} does not matter", replace(row, when=replace(row.when, **{field: ()}))
         for at, value in enumerate(given):
             others = _drop(given, at) or tuple(v for v in _values(rules, field) if v != value)
             if others:
-                yield "condition", f"not {field} {value}", replace(row, format_time=replace(row.when, **{field: others}))
+                yield "condition", f"not {field} {value}", replace(row, when=replace(row.when, **{field: others}))
         for value in _values(rules, field):
             if given and value not in given:
                 more = replace(row.when, **{field: (*given, value)})
-                yield "condition", f"also {field} {value}", replace(row, format_time=more)
+                yield "condition", f"also {field} {value}", replace(row, when=more)
             elif not given:
                 only = replace(row.when, **{field: (value,)})
-                yield "condition", f"only {field} {value}", replace(row, format_time=only)
+                yield "condition", f"only {field} {value}", replace(row, when=only)
     over = replace(row.when, hand_deal_over=not row.when.hand_deal_over)
-    yield "condition", f"hand_deal_over is {over.hand_deal_over}", replace(row, format_time=over)
+    yield "condition", f"hand_deal_over is {over.hand_deal_over}", replace(row, when=over)
     if row.when != Conditions():
-        yield "condition", "always", replace(row, format_time=Conditions())
+        yield "condition", "always", replace(row, when=Conditions())
 
 
 def _people(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
@@ -196,7 +196,7 @@ def _place(row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow]]:
     for at, clause in enumerate(row.clauses):
         yield "clauses", f"clause {clause} dropped", replace(row, clauses=_drop(row.clauses, at))
     for at, reading in enumerate(row.see):
-        yield "clauses", f"reading {reading} dropped", replace(row, source=_drop(row.see, at))
+        yield "clauses", f"reading {reading} dropped", replace(row, see=_drop(row.see, at))
 
 
 def _changes(rules: Edition, row: IrregularityRow) -> Iterator[tuple[str, str, IrregularityRow | None]]:

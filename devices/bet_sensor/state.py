@@ -62,17 +62,17 @@ def fold(view: BetSensorView, event: DriverEvent) -> BetSensorView:
         case m.Changed() if event.sequence > view.sequence:
             return _fold_change(view, event)
         case m.Locked(latch=latch):
-            known = replace(view, validity=m.State.LOCKED, review_round=latch.round, latch=latch)
-            return replace(known, lies=latch.content, sequence=latch.last_change) if latch.last_change >= view.sequence else known
+            known = replace(view, state=m.State.LOCKED, round=latch.round, latch=latch)
+            return replace(known, content=latch.content, sequence=latch.last_change) if latch.last_change >= view.sequence else known
         case m.LockRefused():
             state = m.State.NONE if event.latch is None else m.State.LOCKED
-            return replace(view, validity=state, review_round=event.round, latch=event.latch)
+            return replace(view, state=state, round=event.round, latch=event.latch)
         case BettingOpened():
             if view.round == event.round and view.state not in (None, m.State.NONE):
                 return view  # later events arrived first
-            return replace(view, validity=m.State.AWAITING, review_round=event.round, latch=None)
+            return replace(view, state=m.State.AWAITING, round=event.round, latch=None)
         case Unlocked() if view.latch is not None and view.latch.lock_id == event.lock_id:
-            return replace(view, validity=m.State.NONE, latch=None)
+            return replace(view, state=m.State.NONE, latch=None)
         case m.Fault() | m.SelfTested():
             return replace(view, is_broken=isinstance(event, m.Fault) or event.bad_parts > 0)
         case LinkUp() | LinkDown() | Reported() | OutcomeLost() | Settled():
@@ -87,18 +87,18 @@ def _fold_common(view: BetSensorView, event: CommonEvent) -> BetSensorView:
         case LinkUp():
             return BetSensorView(connected=True, unsettled=view.unsettled)
         case LinkDown():
-            return replace(view, forget_spot=False, validity=None, review_round=None, lies=None, latch=None)
+            return replace(view, connected=False, state=None, round=None, content=None, latch=None)
         case Reported(inventory=m.Status() as s):
             if s.sequence < view.sequence:
                 return view  # later events arrived first
-            return replace(view, validity=s.state, review_round=s.round, lies=s.content, sequence=s.sequence, latch=s.latch,
+            return replace(view, state=s.state, round=s.round, content=s.content, sequence=s.sequence, latch=s.latch,
                            is_broken=s.reason is m.Reason.SENSING_FAILED)  # fmt: skip
         case _:
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
 
 
 def _fold_change(view: BetSensorView, event: m.Changed) -> BetSensorView:
-    known = msgspec.structs.replace(view, review_round=event.round, lies=event.content, sequence=event.sequence)
+    known = msgspec.structs.replace(view, round=event.round, content=event.content, sequence=event.sequence)
     if view.latch is not None and view.latch.round == event.round:
         return known  # changes after the latch do not affect it
     state = {
@@ -108,7 +108,7 @@ def _fold_change(view: BetSensorView, event: m.Changed) -> BetSensorView:
         m.Change.LATE: m.State.NONE,  # probably locked, with the confirmation still to come
         m.Change.TAKEN: m.State.NONE,
     }[event.change]
-    return msgspec.structs.replace(known, validity=state, latch=None)
+    return msgspec.structs.replace(known, state=state, latch=None)
 
 
 def findings(view: BetSensorView) -> list[tuple[m.Reason, str]]:

@@ -28,14 +28,14 @@ def fold(view: ButtonView, event: DriverEvent) -> ButtonView:
         case LinkUp() | LinkDown():
             return ButtonView(connected=isinstance(event, LinkUp), unsettled=view.unsettled)
         case Reported(inventory=m.Status() as status):
-            return replace(view, validity=status.state, place=status.place, reason=status.reason)
+            return replace(view, state=status.state, place=status.place, reason=status.reason)
         case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Moved():
             state = m.State.FAULTY if event.reason is m.Reason.SENSOR_DEAD else view.state
-            return replace(view, validity=state, place=event.place, reason=event.reason)
+            return replace(view, state=state, place=event.place, reason=event.reason)
         case m.SelfTested():
-            return replace(view, validity=m.State.FAULTY if event.bad_places else m.State.WATCHING)
+            return replace(view, state=m.State.FAULTY if event.bad_places else m.State.WATCHING)
         case _:
             return view
 

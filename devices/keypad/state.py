@@ -59,14 +59,14 @@ def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
         case LinkUp():
             return KeypadView(connected=True, unsettled=view.unsettled, press=view.press, lost_presses=view.lost_presses)
         case LinkDown():
-            return replace(view, forget_spot=False, validity=None, switch=None, prompt=None, start_press=None)
+            return replace(view, connected=False, state=None, switch=None, prompt=None, start_press=None)
         case Reported(inventory=m.Status() as s):
             gone = max(0, s.oldest - 1 - view.press) if view.press else 0
-            return replace(view, validity=s.state, switch=s.switch, prompt=s.prompt, stuck=s.stuck,
-                           lost=view.lost_presses + gone, press=max(view.press, s.oldest - 1))  # fmt: skip
+            return replace(view, state=s.state, switch=s.switch, prompt=s.prompt, stuck=s.stuck,
+                           lost_presses=view.lost_presses + gone, press=max(view.press, s.oldest - 1))  # fmt: skip
         case Prompted() if event.command != view.answered:
             asking = m.State.ASKING if event.prompt else m.State.IDLE
-            return replace(view, validity=asking, prompt=event.prompt)
+            return replace(view, state=asking, prompt=event.prompt)
         case m.Fault():
             return replace(view, stuck=view.stuck | 1 << event.key)
         case m.SelfTested():
@@ -79,9 +79,9 @@ def fold(view: KeypadView, event: DriverEvent) -> KeypadView:
 
 def _fold_act(view: KeypadView, act: m.KeypadAction) -> KeypadView:
     replace = msgspec.structs.replace
-    known = replace(view, press=act.press, lost=view.lost_presses + act.press - view.press - 1)
+    known = replace(view, press=act.press, lost_presses=view.lost_presses + act.press - view.press - 1)
     if isinstance(act, m.SeatsEntered | m.CountEntered):
-        known = replace(known, validity=m.State.IDLE, prompt=m.KeypadPrompt.NOTHING, answered=act.asked)
+        known = replace(known, state=m.State.IDLE, prompt=m.KeypadPrompt.NOTHING, answered=act.asked)
     if check_freshness(act) is not None:
         return replace(known, refused=act)
     match act:

@@ -37,15 +37,15 @@ def fold(view: MeterSignView, event: DriverEvent) -> MeterSignView:
         case LinkUp():
             return MeterSignView(connected=True, unsettled=view.unsettled, requested=view.requested)
         case LinkDown():
-            return replace(view, forget_spot=False, validity=None, shown=None)
+            return replace(view, connected=False, state=None, shown=None)
         case Reported(inventory=m.Status() as status):
-            return replace(view, validity=status.state)
+            return replace(view, state=status.state)
         case RequestedAmounts():
-            return replace(view, told=event, shown=None)
+            return replace(view, requested=event, shown=None)
         case m.Shown():
-            return replace(view, validity=event.state, shown=event)
+            return replace(view, state=event.state, shown=event)
         case m.Stale():
-            return replace(view, validity=m.State.STALE, shown=None)
+            return replace(view, state=m.State.STALE, shown=None)
         case m.Fault():
             return replace(view, shown=None)  # read it again
         case OutcomeLost() | Settled():

@@ -32,18 +32,18 @@ def fold(view: RngView, event: DriverEvent) -> RngView:
                            draw=view.draw, number=view.number)  # fmt: skip
         case Reported(inventory=m.Status() as status):
             kept = view.number if status.draw == view.draw else None
-            return replace(view, validity=status.state, draw=status.draw, require_count=status.number or kept,
+            return replace(view, state=status.state, draw=status.draw, number=status.number or kept,
                            shown=status.state is m.State.SHOWING, failed=status.reason)  # fmt: skip
         case OutcomeLost() | Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case m.Drawn():
-            return replace(view, validity=m.State.SHOWING, draw=event.command, require_count=event.number, shown=True)
+            return replace(view, state=m.State.SHOWING, draw=event.command, number=event.number, shown=True)
         case m.Cleared():
-            return replace(view, validity=m.State.IDLE, shown=False)
+            return replace(view, state=m.State.IDLE, shown=False)
         case m.HealthFailed():
-            return replace(view, validity=m.State.FAILED, shown=False, failed=event.reason)
+            return replace(view, state=m.State.FAILED, shown=False, failed=event.reason)
         case m.SelfTested() if not event.reason:
-            return replace(view, validity=m.State.IDLE, failed=m.Reason.NONE)
+            return replace(view, state=m.State.IDLE, failed=m.Reason.NONE)
         case _:
             return view
 

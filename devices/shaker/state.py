@@ -50,22 +50,22 @@ def fold(view: ShakerView, event: DriverEvent) -> ShakerView:
         case m.Shaken() if event.roll == view.roll and _ended(view):
             return view  # older than the report
         case m.Shaken():
-            return replace(view, validity=m.State.ARMED, credential_roster=event.roll, shakes=event.shakes, values=None, no_roll=None,
+            return replace(view, state=m.State.ARMED, roll=event.roll, shakes=event.shakes, values=None, no_roll=None,
                            disturbed=False)  # fmt: skip
         case m.Lid():
             opened = view.state is m.State.ARMED and not event.on
             return replace(view, lid_on=event.on, covered=event.on, disturbed=view.disturbed and not event.on,
-                           validity=m.State.SETTLING if opened else view.state)  # fmt: skip
+                           state=m.State.SETTLING if opened else view.state)  # fmt: skip
         case m.Reading():
-            return replace(view, validity=m.State.RESTING, credential_roster=event.command, shakes=event.shakes,
+            return replace(view, state=m.State.RESTING, roll=event.command, shakes=event.shakes,
                            values=tuple(event.values), no_roll=None)  # fmt: skip
         case m.NoRoll():
-            return replace(view, validity=m.State.RESTING, credential_roster=event.command, shakes=event.shakes, dice=event.dice,
+            return replace(view, state=m.State.RESTING, roll=event.command, shakes=event.shakes, dice=event.dice,
                            values=None, no_roll=event.reason)  # fmt: skip
         case m.Dice():
             return replace(view, door_open=event.door_open, dice=event.dice, disturbed=event.disturbed)
         case m.SelfTested():
-            return replace(view, validity=m.State.FAULTY if event.bad_sensors else m.State.RESTING)
+            return replace(view, state=m.State.FAULTY if event.bad_sensors else m.State.RESTING)
         case _:
             return view
 
@@ -76,8 +76,8 @@ def _fold_status(view: ShakerView, status: m.Status) -> ShakerView:
         ended = (view.values, view.no_roll)  # the status is older than the event that ended the roll
     values, no_roll = ended or (None, None)
     return msgspec.structs.replace(
-        view, validity=status.state, lid_on=status.lid_on, door_open=status.door_open, openings=status.openings,
-        dice=status.dice, shakes=status.shakes, credential_roster=status.roll, values=values, no_roll=no_roll,
+        view, state=status.state, lid_on=status.lid_on, door_open=status.door_open, openings=status.openings,
+        dice=status.dice, shakes=status.shakes, roll=status.roll, values=values, no_roll=no_roll,
         disturbed=status.disturbed,
     )  # fmt: skip
 

@@ -48,17 +48,17 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
     """Return the view after an event."""
     replace = msgspec.structs.replace
     if isinstance(event, m.Progress):  # the most frequent event
-        return replace(view, validity=_BUSY[event.phase], phase=event.phase, moves_text=event.moved,
-                       seconds_left=event.left if view.counts_certain else None, in_path=None, blocked=event.blocked,
+        return replace(view, state=_BUSY[event.phase], phase=event.phase, moved=event.moved,
+                       left=event.left if view.counts_certain else None, in_path=None, blocked=event.blocked,
                        ended=None)  # fmt: skip
     match event:
         case LinkUp():
             return ShoeView(connected=True, unsettled=view.unsettled)
         case LinkDown():
-            return replace(view, forget_spot=False, validity=None, seconds_left=None, in_path=None, drawn=None)
+            return replace(view, connected=False, state=None, left=None, in_path=None, drawn=None)
         case Reported(inventory=m.Status() as s):
-            return replace(view, validity=s.state, door_open=s.door_open, moves_text=s.moved, seconds_left=s.left, in_path=s.in_path,
-                           drawn=s.drawn, in_intake=s.in_intake, count_in_shoe=s.in_well, in_slot=s.in_slot,
+            return replace(view, state=s.state, door_open=s.door_open, moved=s.moved, left=s.left, in_path=s.in_path,
+                           drawn=s.drawn, in_intake=s.in_intake, in_well=s.in_well, in_slot=s.in_slot,
                            counts_certain=s.counts_certain)  # fmt: skip
         case OutcomeLost():
             return _in_doubt(replace(view, unsettled=unsettled_after(view.unsettled, event)))
@@ -67,7 +67,7 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
         case m.Drawn() | m.RoundEnded() | m.Pile() | m.Door():
             return _fold_hands(view, event)
         case m.Cleared():
-            return replace(_in_doubt(view), validity=m.State.IDLE, blocked=0, ended=None)
+            return replace(_in_doubt(view), state=m.State.IDLE, blocked=0, ended=None)
         case m.Loaded() | m.Dispensed() | m.ShortStack() | m.Stub():
             return _fold_end(view, event)
         case m.Unbalanced() | m.Jam() | m.Fault() | m.Stopped():
@@ -80,7 +80,7 @@ def fold(view: ShoeView, event: DriverEvent) -> ShoeView:
 
 
 def _in_doubt(view: ShoeView) -> ShoeView:
-    return msgspec.structs.replace(view, seconds_left=None, in_path=None, drawn=None, counts_certain=False)
+    return msgspec.structs.replace(view, left=None, in_path=None, drawn=None, counts_certain=False)
 
 
 def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door) -> ShoeView:
@@ -89,11 +89,11 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
     match event:
         case m.Drawn():
             known = view if event.drawn is not None else _in_doubt(view)
-            return replace(known, moves_text=event.moved if event.ordered else view.moved,
-                           seconds_left=event.left if known.counts_certain else None,
+            return replace(known, moved=event.moved if event.ordered else view.moved,
+                           left=event.left if known.counts_certain else None,
                            drawn=event.drawn if known.counts_certain else None)  # fmt: skip
         case m.RoundEnded():
-            return replace(view, validity=m.State.READY, moves_text=0)
+            return replace(view, state=m.State.READY, moved=0)
         case m.Door():  # a person may remove cards; an empty shoe stays certain
             reached = _in_doubt(view) if event.open and view.state is not m.State.IDLE else view
             return replace(reached, door_open=event.open)
@@ -103,8 +103,8 @@ def _fold_hands(view: ShoeView, event: m.Drawn | m.RoundEnded | m.Pile | m.Door)
             return replace(view, in_slot=event.cards)
         case m.Pile():
             emptied = not event.cards and view.state in (m.State.READY, m.State.DEALING)
-            return replace(view, count_in_shoe=event.cards, validity=m.State.IDLE if emptied else view.state,
-                           seconds_left=None if event.cards else view.left)  # fmt: skip
+            return replace(view, in_well=event.cards, state=m.State.IDLE if emptied else view.state,
+                           left=None if event.cards else view.left)  # fmt: skip
 
 
 def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.Stub) -> ShoeView:
@@ -115,7 +115,7 @@ def _fold_end(view: ShoeView, event: m.Loaded | m.Dispensed | m.ShortStack | m.S
     elif isinstance(event, m.Loaded):
         drawn = 0 if event.count is None or event.left is None else event.count - event.left
     return msgspec.structs.replace(
-        view, validity=m.State.READY if view.in_well else m.State.IDLE, seconds_left=event.left if view.counts_certain else None,
+        view, state=m.State.READY if view.in_well else m.State.IDLE, left=event.left if view.counts_certain else None,
         in_path=0 if view.counts_certain else None, drawn=drawn if view.counts_certain else None, blocked=0, ended=event,
         stack=event.count if isinstance(event, m.Dispensed) else None,
     )  # fmt: skip
@@ -125,7 +125,7 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
     """Return the view after a fault."""
     replace = msgspec.structs.replace
     if isinstance(event, m.Unbalanced):
-        return replace(_in_doubt(view), validity=m.State.HALTED, ended=event)
+        return replace(_in_doubt(view), state=m.State.HALTED, ended=event)
     state, bits, known = m.State.HALTED, view.blocked, view
     if isinstance(event, m.Jam):
         bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
@@ -133,7 +133,7 @@ def _fold_halt(view: ShoeView, event: m.Unbalanced | m.Jam | m.Fault | m.Stopped
         known = _in_doubt(view)  # a person handles the stuck card, or two cards were counted as one
     elif not isinstance(event, m.Jam) and event.reason is m.Reason.LIFTED_OUT:
         state = m.State.IDLE
-    return replace(known, validity=state, phase=event.phase, seconds_left=event.left if known.counts_certain else None,
+    return replace(known, state=state, phase=event.phase, left=event.left if known.counts_certain else None,
                    in_path=event.in_path if known.counts_certain else None, stack=None, blocked=bits, ended=event)  # fmt: skip
 
 

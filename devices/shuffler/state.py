@@ -62,7 +62,7 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
             continuous = m.CONTINUOUS in event.hello.capabilities
             return ShufflerView(connected=True, unsettled=view.unsettled, continuous=continuous)
         case LinkDown():
-            return replace(view, forget_spot=False, validity=None, **_UNKNOWN)
+            return replace(view, connected=False, state=None, **_UNKNOWN)
         case Reported(inventory=m.Status() as status):
             return _fold_report(view, status)
         case OutcomeLost():
@@ -70,13 +70,13 @@ def fold(view: ShufflerView, event: DriverEvent) -> ShufflerView:
         case Settled():
             return replace(view, unsettled=unsettled_after(view.unsettled, event))
         case DeckEjected():
-            return replace(view, validity=m.State.IDLE, on_cards_behind_gate=0)
+            return replace(view, state=m.State.IDLE, behind_gate=0)
         case m.Door():
             # A person may remove cards; an empty machine stays certain.
-            return replace(view, door_open=event.open, count_inside=0 if view.inside == 0 else None)
+            return replace(view, door_open=event.open, inside=0 if view.inside == 0 else None)
         case m.Cleared():
             state = m.State.IDLE if event.behind_gate == 0 else m.State.READY
-            return replace(view, validity=state, count_inside=None, counts_certain=False, on_cards_behind_gate=event.behind_gate, blocked=0,
+            return replace(view, state=state, inside=None, counts_certain=False, behind_gate=event.behind_gate, blocked=0,
                            outside=None, ended=None)  # fmt: skip
         case m.Completed() | m.Counted() | m.Incomplete() | m.Jam() | m.Stopped() | m.Fault():
             return _fold_end(view, event)
@@ -97,8 +97,8 @@ def _fold_report(view: ShufflerView, s: m.Status) -> ShufflerView:
     replace = msgspec.structs.replace
     if isinstance(s, m.Inventory):
         view = replace(view, in_chute=s.in_chute, outside=s.outside)
-    return replace(view, validity=s.state, mode=s.mode, door_open=s.door_open, count_inside=s.inside, counts_certain=s.inside is not None,
-                   on_cards_behind_gate=s.behind_gate)  # fmt: skip
+    return replace(view, state=s.state, mode=s.mode, door_open=s.door_open, inside=s.inside, counts_certain=s.inside is not None,
+                   behind_gate=s.behind_gate)  # fmt: skip
 
 
 def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
@@ -111,7 +111,7 @@ def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
     elif event.phase is m.Phase.DELIVERING:  # unknown until the delivery ends: people draw cards meanwhile
         gate, chute = view.behind_gate, None
     return msgspec.structs.replace(
-        view, phase=event.phase, validity=state, entered=event.entered, seconds_left=event.left, count_inside=inside, on_cards_behind_gate=gate,
+        view, phase=event.phase, state=state, entered=event.entered, left=event.left, inside=inside, behind_gate=gate,
         in_chute=chute, blocked=event.blocked, outside=None, ended=None,
     )  # fmt: skip
 
@@ -119,11 +119,11 @@ def _fold_progress(view: ShufflerView, event: m.Progress) -> ShufflerView:
 def _fold_store(view: ShufflerView, event: m.TakenIn | m.Delivered | m.StoreChanged) -> ShufflerView:
     """Return the view of a continuous shuffler after its counts changed."""
     replace = msgspec.structs.replace
-    view = replace(view, count_inside=event.inside if view.counts_certain else None)
+    view = replace(view, inside=event.inside if view.counts_certain else None)
     if not isinstance(event, m.TakenIn):
         view = replace(view, in_chute=event.in_chute)
     if not isinstance(event, m.StoreChanged):
-        view = replace(view, validity=m.State.IDLE, outside=event.outside, blocked=0, ended=None)
+        view = replace(view, state=m.State.IDLE, outside=event.outside, blocked=0, ended=None)
     return view
 
 
@@ -133,27 +133,27 @@ def _fold_end(view: ShufflerView, event: Ended) -> ShufflerView:
     view = replace(view, outside=None)  # unknown after a halt; a good count sets it
     match event:
         case m.Counted():
-            return replace(view, validity=m.State.IDLE, entered=event.count, seconds_left=0, on_cards_behind_gate=0, blocked=0, ended=event,
-                           count_inside=event.count if view.counts_certain else None, outside=event.outside)  # fmt: skip
+            return replace(view, state=m.State.IDLE, entered=event.count, left=0, behind_gate=0, blocked=0, ended=event,
+                           inside=event.count if view.counts_certain else None, outside=event.outside)  # fmt: skip
         case m.Completed():
-            return replace(view, validity=m.State.READY, mode=event.mode, entered=event.count, seconds_left=event.count,
-                           count_inside=0 if view.counts_certain else None, on_cards_behind_gate=event.count, blocked=0,
+            return replace(view, state=m.State.READY, mode=event.mode, entered=event.count, left=event.count,
+                           inside=0 if view.counts_certain else None, behind_gate=event.count, blocked=0,
                            ended=event)  # fmt: skip
         case m.Incomplete():
-            return replace(view, validity=m.State.HALTED, entered=event.cards_in, seconds_left=event.cards_out, count_inside=None,
-                           counts_certain=False, on_cards_behind_gate=None if view.continuous else event.cards_out,
+            return replace(view, state=m.State.HALTED, entered=event.cards_in, left=event.cards_out, inside=None,
+                           counts_certain=False, behind_gate=None if view.continuous else event.cards_out,
                            ended=event)  # fmt: skip
         case m.Jam():
             bits = sum(1 << i for i, level in enumerate(event.levels) if level.blocked)
-            return replace(view, validity=m.State.HALTED, phase=event.phase, entered=event.entered, seconds_left=event.left,
-                           count_inside=event.inside if view.counts_certain else None, blocked=bits, ended=event,
-                           on_cards_behind_gate=_at_gate(view, event))  # fmt: skip
+            return replace(view, state=m.State.HALTED, phase=event.phase, entered=event.entered, left=event.left,
+                           inside=event.inside if view.counts_certain else None, blocked=bits, ended=event,
+                           behind_gate=_at_gate(view, event))  # fmt: skip
         case m.Stopped() | m.Fault():
             sure = view.counts_certain and event.reason not in _MISCOUNTED
             counted = sure and not view.door_open  # a person may reach in
-            return replace(view, validity=m.State.HALTED, entered=event.entered, seconds_left=event.left, counts_certain=sure,
-                           count_inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
-                           on_cards_behind_gate=_at_gate(view, event))  # fmt: skip
+            return replace(view, state=m.State.HALTED, entered=event.entered, left=event.left, counts_certain=sure,
+                           inside=m.cards_inside(event.entered, event.left) if counted else None, ended=event,
+                           behind_gate=_at_gate(view, event))  # fmt: skip
 
 
 def _at_gate(view: ShufflerView, event: m.Jam | m.Stopped | m.Fault) -> int | None:

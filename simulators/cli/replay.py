@@ -109,7 +109,7 @@ class _Show:
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "add_later_finding") and hasattr(value, "value"):
+    if hasattr(value, "name") and hasattr(value, "value"):
         return value.name.lower()
     return value if isinstance(value, int | str | bool | float | type(None)) else _named(value)
 

@@ -406,7 +406,7 @@ class MachineChecker:
                 continue
             if name in self._dead and self._loop.time() - self._dead[name] > _UNNOTICED:
                 raise InvariantBroken("service", f"the box has {name} in service, and it has had no power for {_UNNOTICED:g} s")
-            inside = getattr(self.casino.slots[name].view, "count_inside", None)
+            inside = getattr(self.casino.slots[name].view, "inside", None)
             if inside is not None and name.startswith("shuffler."):
                 real = self.casino.machines[name].mechanics.inside()  # type: ignore[attr-defined]
                 if inside != real:

@@ -208,7 +208,7 @@ class SimulatedPeople(Technician):
             if self.answers_twice:
                 self.answers_twice = False
                 other = ev.Person(answer.who.role, f"{answer.who.role}-2")
-                self.casino.controller.submit(replace(answer, holder=other))
+                self.casino.controller.submit(replace(answer, who=other))
 
     def _choice(self, prompt: Prompt, number: int | None) -> tuple[str, int | None]:
         """Return the choice, and the number that goes with it."""

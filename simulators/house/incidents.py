@@ -249,7 +249,7 @@ def _distrust(seed: int, wrong: str) -> Trust:
     """Return the trust of a table that enrolled another board under this serial number, or approved other firmware."""
     right = trust_for(make_machine("shuffler", "shuffler.1", seed=seed))
     if wrong == "firmware":
-        other = frozenset(replace(each, snapshot_digest=bytes(len(each.digest))) for each in right.approved)
+        other = frozenset(replace(each, digest=bytes(len(each.digest))) for each in right.approved)
         return Trust(right.kind, right.keys, other)
     keys = {serial: replace(key, key=bytes(len(key.key))) for serial, key in right.keys.items()}
     return Trust(right.kind, keys, right.approved)

@@ -312,7 +312,7 @@ def shrink(failure: SoakFailure, tries: int = 120, make: Callable[..., CasinoTab
     for first in _FIRST:
         sooner = least.mishaps[0].round - first
         if sooner > 0:
-            moved = [msgspec.structs.replace(mishap, review_round=mishap.round - sooner) for mishap in least.mishaps]
+            moved = [msgspec.structs.replace(mishap, round=mishap.round - sooner) for mishap in least.mishaps]
             smaller = fails(moved, least.rounds - sooner + 1)
             if smaller is not None:
                 return smaller

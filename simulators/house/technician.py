@@ -195,7 +195,7 @@ class Technician(ABC):
     async def _hands_off(self, machine: Any) -> None:
         """Wait until no hand draws from a shoe."""
         for _ in range(MANY_LOOKS):
-            if not getattr(machine.mechanics, "draw_fault", False):
+            if not getattr(machine.mechanics, "drawing", False):
                 return
             await self.casino.wait(ACTION_TIME_S)
 

@@ -110,7 +110,7 @@ def flag_outside_the_mac(machine: SimulatedMachine) -> None:
 @GROUP.mutant("SE-05", also="HB-06")
 def last_counter_again(machine: SimulatedMachine) -> None:
     """A frame with the last counter again is taken."""
-    _holed(machine, lambda opener: setattr(opener, "new_transit_s", lambda frame: frame.counter >= opener.last))
+    _holed(machine, lambda opener: setattr(opener, "new", lambda frame: frame.counter >= opener.last))
 
 
 @GROUP.mutant("SE-06")

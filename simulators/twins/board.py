@@ -186,7 +186,7 @@ class Board:
                 self.key = bytes(byte ^ 0x5A for byte in self.key)
                 self.restart(BOOT_TIME)
             case "rogue_firmware":
-                self.identity = msgspec.structs.replace(self.identity, snapshot_digest=self._rng.randbytes(32))
+                self.identity = msgspec.structs.replace(self.identity, digest=self._rng.randbytes(32))
                 self.restart(BOOT_TIME)
             case name:
                 raise BadFault(f"{name} does not act on the board")

@@ -78,7 +78,7 @@ def connect_box(args: argparse.Namespace) -> Iterator[BlockingClient]:
 def sign_on(caller: BlockingClient, args: argparse.Namespace) -> dict[str, Any]:
     """Sign on the named people; return their credentials as a request carries them."""
     signers: dict[str, Any] = {"by": _sign_on(caller, args, args.by)}
-    if getattr(args, "second_ledger", None):
+    if getattr(args, "second", None):
         signers["second"] = _sign_on(caller, args, args.second)
     return signers
 

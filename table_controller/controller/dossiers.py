@@ -165,5 +165,5 @@ def _unpin(store: files.FaultReportStore, number: int) -> None:
 
 
 def _state_name(view: Any) -> str:
-    state = getattr(view, "validity", None)
-    return "" if state is None else str(getattr(state, "add_later_finding", state)).lower()
+    state = getattr(view, "state", None)
+    return "" if state is None else str(getattr(state, "name", state)).lower()

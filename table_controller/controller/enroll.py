@@ -65,7 +65,7 @@ async def _enroll(box: Box, slot: str, file: str, who: ev.Person, second: ev.Per
         key = await box.run_in_thread(lambda: load_key(path))
         _check(box, _permitted(box, slot), place, key)
         (old,) = place.trust.keys.values()
-        new = replace(key, on_device_enrolled=f"{box.plan.name} {slot}")
+        new = replace(key, enrolled=f"{box.plan.name} {slot}")
         first = files.is_same_key(old, new)
         await box.run_in_thread(lambda: files.write_draft(key_file, new))
         try:

@@ -98,7 +98,7 @@ class FaultRecorder:
     def _known(self, halt: MachineHalt) -> bool:
         """Return whether a report about this halt exists already."""
         if halt.what == "path_blocked":  # after a halt the sensors stay blocked for the same reason
-            state = getattr(self._view.state, "add_later_finding", "")
+            state = getattr(self._view.state, "name", "")
             return self._path_reported or self._power_reported or self.is_recording or state in _HALTED
         return halt.what == "power_lost" and self._power_reported
 
@@ -172,7 +172,7 @@ class FaultRecorder:
             answers["levels"] = evidence.levels_of(name, sensors.levels)
         if transits is not None:
             answers["times"] = evidence.times_of(name, transits.segments)
-        closed = msgspec.structs.replace(self._open, complete=True, require_count=number, **answers)
+        closed = msgspec.structs.replace(self._open, complete=True, number=number, **answers)
         self._open = None
         self.reports.append(closed)
         if self._keep is not None and number:

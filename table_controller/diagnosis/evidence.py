@@ -65,7 +65,7 @@ def halt_of(kind: str, event: Any) -> d.MachineHalt | None:
         case sf.Jam() | sf.Fault() | sh.Jam() | sh.Fault():
             segment = part_name(event.segment)
             what = _REASONS.get(event.reason.name, "stopped") if isinstance(event, sf.Fault | sh.Fault) else "jam"
-            entered, left = getattr(event, "entered", None), getattr(event, "seconds_left", None)
+            entered, left = getattr(event, "entered", None), getattr(event, "left", None)
             counts = (entered, left) if kind == "shuffler" else (None, None)
             return d.MachineHalt(what, message, PATHS[kind].leg_of(segment), segment, event.card, *counts)
         case sf.Incomplete():

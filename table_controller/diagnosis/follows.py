@@ -60,7 +60,7 @@ def find_pattern(faults: Mapping[tuple[str, str], int], cards: Mapping[tuple[str
     best = max((each for each in (decks, slots) if each), key=lambda each: each.one_in, default=None)
     if best is not None and best.one_in >= RARE_ONE_IN:
         return best
-    return FaultPattern("one deck only", of=total) if decks is None else msgspec.structs.replace(decks, description="neither")
+    return FaultPattern("one deck only", of=total) if decks is None else msgspec.structs.replace(decks, what="neither")
 
 
 def _by(counts: Mapping[tuple[str, str], int], place: int) -> dict[str, int]:

@@ -356,7 +356,7 @@ def complete_step(progress: ReturnProgress, step: ReturnStep, shown: Evidence, b
 
 def _after_tick(progress: ReturnProgress, tick: StepCompleted) -> ReturnProgress:
     people = progress.people if tick.by in progress.people else (*progress.people, tick.by)
-    return msgspec.structs.replace(progress, complete_command=(*progress.done, tick.step), people=people)
+    return msgspec.structs.replace(progress, done=(*progress.done, tick.step), people=people)
 
 
 def _after_taking_up(progress: ReturnProgress, event: TechnicianAssigned) -> ReturnProgress:
@@ -377,7 +377,7 @@ def _after_undo(progress: ReturnProgress, undo: StepsUndone) -> ReturnProgress:
     kept = progress.steps[: progress.steps.index(undo.step)]
     done = tuple(step for step in progress.done if step in kept)
     return msgspec.structs.replace(
-        progress, complete_command=done, jogged=(), door=None if undo.step is ReturnStep.CLEAR else progress.door
+        progress, done=done, jogged=(), door=None if undo.step is ReturnStep.CLEAR else progress.door
     )
 
 

@@ -46,7 +46,7 @@ class FaultReportStore:
         """Store a new report, pinned; return its number once it is on disk."""
         number = max(numbers(self.folder), default=0) + 1
         while True:
-            data = encode(msgspec.structs.replace(report, require_count=number))
+            data = encode(msgspec.structs.replace(report, number=number))
             written = self._write(number, data)
             try:
                 os.link(written, self._file(number))  # unlike a rename, this never replaces a file
@@ -65,7 +65,7 @@ class FaultReportStore:
         before = read(self.folder, number)
         if before.complete or (before.at_ns, before.machine.slot) != (report.at_ns, report.machine.slot):
             raise BadFaultReport(f"fault report {number} is already complete, or is about another fault")
-        data = encode(msgspec.structs.replace(report, require_count=number, complete=True))
+        data = encode(msgspec.structs.replace(report, number=number, complete=True))
         self._write(number, data).replace(self._file(number))
         self._sync()
 

@@ -240,7 +240,7 @@ def _dossiers(folder: Path, into: Bundle) -> None:
             for kept in (dossier.opening, dossier.frames)
         )
         into.add(f"dossiers/{number:06d}.json", "the recorded evidence of one fault", encode(
-            msgspec.structs.replace(dossier, is_opening_bets=opening, frames=frames)
+            msgspec.structs.replace(dossier, opening=opening, frames=frames)
         ))  # fmt: skip
 
 

@@ -103,7 +103,7 @@ class CopyCheck:
         bad, why = self._read(first, last)
         position = self.position
         if bad and not position.bad:
-            position = msgspec.structs.replace(position, bad=bad, reasons_by_key=why)
+            position = msgspec.structs.replace(position, bad=bad, why=why)
         self.position = msgspec.structs.replace(position, next=last + 1)
         if last == self._until:
             self._until = 0
@@ -123,7 +123,7 @@ class CopyCheck:
             start = first
         if position.bad:  # read it again: a cable or a network may have failed that night
             bad, why = self._read(position.bad, min(newest, position.bad + CHUNK - 1))
-            position = msgspec.structs.replace(position, bad=bad, reasons_by_key=why)
+            position = msgspec.structs.replace(position, bad=bad, why=why)
         size = max(LEAST_RECORDS, -(-(newest - first + 1) // NIGHTS))
         self.position = msgspec.structs.replace(position, next=start, day=day)
         self._until = min(newest, start + size - 1)

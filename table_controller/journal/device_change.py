@@ -71,7 +71,7 @@ def change_devices(state: TableState, table: Table) -> TableState:
         prompts={id_: prompt for id_, prompt in state.prompts.items() if prompt.slot not in gone},
         spots={seat: spot for seat, spot in state.spots.items() if f"bet_sensor.{seat}" not in gone},
         signs={sign: cause for sign, cause in state.signs.items() if sign not in gone},
-        on_device_enrolled={slot: key for slot, key in state.enrolled.items() if slot not in gone},
+        enrolled={slot: key for slot, key in state.enrolled.items() if slot not in gone},
         **{name: getattr(table.state, name) for name in fresh},
     )
 

@@ -122,8 +122,8 @@ def error_view(error: PitboxError | None) -> dict[str, str] | None:
 
 
 def _doing(slot: Slot[Any, Any]) -> str:
-    state = getattr(slot.view, "validity", None)
-    return "" if state is None else to_words(state.name if hasattr(state, "add_later_finding") else str(state))
+    state = getattr(slot.view, "state", None)
+    return "" if state is None else to_words(state.name if hasattr(state, "name") else str(state))
 
 
 def _path(view: Any, table: Table) -> list[tuple[str, str]]:

@@ -49,17 +49,17 @@ def parse(data: bytes) -> Edition:
 def _finished(loaded: Edition, raw: dict[str, Any]) -> Edition:
     """Fill in the numbers of rows and the digest; make the mappings read-only."""
     rows = tuple(
-        msgspec.structs.replace(row, draw_numbers=tuple(_resolved(loaded, number) for number in row.numbers))
+        msgspec.structs.replace(row, numbers=tuple(_resolved(loaded, number) for number in row.numbers))
         for row in loaded.irregularities
     )
     replacement = MappingProxyType(loaded.deal.replacement_card)
     return msgspec.structs.replace(
         loaded,
         irregularities=rows,
-        deal_by_hand=msgspec.structs.replace(loaded.deal, replacement_card=replacement),
+        deal=msgspec.structs.replace(loaded.deal, replacement_card=replacement),
         change_hours=MappingProxyType(loaded.change_hours),
         change_clauses=MappingProxyType(loaded.change_clauses),
-        snapshot_digest=digest(raw),
+        digest=digest(raw),
     )
 
 

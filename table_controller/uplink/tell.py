@@ -95,7 +95,7 @@ def map_step(event: Event, decisions: list[Decision], round_: int) -> MappedEven
         mapper = _MAPPERS.get(type(decision))
         if mapper is not None:
             items.append(mapper(decision))
-    who = getattr(event, "holder", None)
+    who = getattr(event, "who", None)
     return MappedEvent(round_, type(event).__name__, who.role if isinstance(who, ev.Person) else "", tuple(items))
 
 

@@ -50,13 +50,13 @@ def altered(config: Path, name: str) -> None:
     """Write another digest of one component into the approved manifest, and approve that manifest."""
     table = load_config(config)
     manifest = read_manifest(manifest_path(table))
-    others = [replace(p, snapshot_digest="ab" * 32) if name in p.name else p for p in manifest.components]
+    others = [replace(p, digest="ab" * 32) if name in p.name else p for p in manifest.components]
     assert others != list(manifest.components)
     data = manifest_json(replace(manifest, components=tuple(others)))
     manifest_path(table).write_bytes(data)
     approval = read_approval(table)
     assert isinstance(approval, Approval)
-    changed = replace(approval, build_manifest=sha256(data).hexdigest())
+    changed = replace(approval, manifest=sha256(data).hexdigest())
     (table.data / RECORD).write_bytes(msgspec.json.encode(changed))
 
 

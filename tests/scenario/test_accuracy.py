@@ -62,7 +62,7 @@ def _without_edges(dossier: FaultReport) -> Diagnosis:
 
 
 def _without_history(dossier: FaultReport) -> Diagnosis:
-    return diagnose(msgspec.structs.replace(dossier, read_history=(), times=(), waited_us=None))
+    return diagnose(msgspec.structs.replace(dossier, history=(), times=(), waited_us=None))
 
 
 def _easily_strained(dossier: FaultReport) -> Diagnosis:
@@ -98,7 +98,7 @@ def test_a_diagnosis_that_claims_another_segment_is_caught() -> None:
     outcome = next(o for o in few() if o.dossier is not None and o.truth.segments == {"lift"} and o.case.fault == "jam")
     assert outcome.dossier is not None
     diagnosis = diagnose(outcome.dossier)
-    lies = msgspec.structs.replace(diagnosis, obstacles_text=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
+    lies = msgspec.structs.replace(diagnosis, where=msgspec.structs.replace(diagnosis.where, segments=("bridge",)))
     assert not judge(outcome, diagnosis).confident_wrong
     assert judge(outcome, lies).confident_wrong
 

@@ -33,7 +33,7 @@ class Watched:
             self.groups.append([rec.decode_step(each.body).event for each in records if each.kind == rec.STEP])
             write(owner, records, snapshot)
 
-        monkeypatch.setattr(disk, "write_export", watch)
+        monkeypatch.setattr(disk, "write", watch)
 
     @classmethod
     async def opened(cls, seed: int, monkeypatch: pytest.MonkeyPatch) -> Watched:

@@ -351,7 +351,7 @@ def test_a_failure_is_cut_down_to_the_mishaps_that_it_needs() -> None:
     assert len(failure.mishaps) == 3
     least = shrink(failure, make=IgnoresCounts)
     assert least.invariant == "bad deck"
-    assert least.mishaps == [replace(FALLS, review_round=1)], "it fails as well in the first round"
+    assert least.mishaps == [replace(FALLS, round=1)], "it fails as well in the first round"
     assert "--mishap '1@1 house card_falls'" in replay_command(least)
 
 

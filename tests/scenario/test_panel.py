@@ -58,7 +58,7 @@ async def staged(folder: Path, game: str = "asia_poker", *, ready: bool = True, 
 
 
 def credentials_of_events(stage: PanelStage) -> list[str]:
-    return [event.who.credential for event, _ in stage.house.step_log if hasattr(event, "holder")]
+    return [event.who.credential for event, _ in stage.house.step_log if hasattr(event, "who")]
 
 
 # --- what is shown ----------------------------------------------------------------------------------------------------

@@ -229,13 +229,13 @@ def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driv
     path.write_bytes(encode(dossier))
     assert main(["replay", str(path)]) == 0
     assert "through its driver" in capsys.readouterr().out
-    nobody = msgspec.structs.replace(dossier, is_opening_bets=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind))
+    nobody = msgspec.structs.replace(dossier, opening=(), machine=MachineIdentity(dossier.machine.slot, dossier.machine.kind))
     assert not run_virtual(replay(packets_of(nobody), lambda *_: None))[0].linked, "events only"
     reported = [
         each for each in dossier.opening if not isinstance(read_message(each.data[fr.HEADER_SIZE :]), DeviceHello)
     ]
     (again,) = run_virtual(
-        replay(packets_of(msgspec.structs.replace(dossier, is_opening_bets=tuple(reported))), lambda *_: None)
+        replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
     )
     assert (again.linked, again.view) == (True, view), "a dossier names its machine"
 

@@ -35,5 +35,5 @@ def _citable(game: str) -> frozenset[str]:
 def wrong_citations(edition: Edition, decisions: list[Decision]) -> list[str]:
     """Return the cited ids that do not exist; a refusal without a clause counts as well."""
     cited = [one for decision in decisions for one in getattr(decision, "clauses", ())]
-    cited += [reason.clause for decision in decisions for reason in getattr(decision, "reason_titles", ())]
+    cited += [reason.clause for decision in decisions for reason in getattr(decision, "reasons", ())]
     return [one for one in cited if not is_cited(edition, one)]

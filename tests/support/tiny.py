@@ -33,18 +33,18 @@ def tiny_edition(game: str) -> Edition:
     count = hands * (first + second) + STUB
     stub = full.stub
     if stub is not None and stub.expected is not None:
-        stub = replace(stub, expected_stub=STUB)
+        stub = replace(stub, expected=STUB)
     elif stub is not None:
         stub = replace(stub, every_rounds=EVERY)
     return replace(
         full,
         cards=replace(full.cards, decks=1, per_deck=count, count=count),
-        seats=replace(full.seats, least=1, max_cards=SEATS),
-        hand=replace(full.hand, cards=first + second, first_deal_cards=first, second_deal=second, split=()),
-        count=replace(full.count, expected_stub=count),
+        seats=replace(full.seats, least=1, most=SEATS),
+        hand=replace(full.hand, cards=first + second, first_deal=first, second_deal=second, split=()),
+        count=replace(full.count, expected=count),
         stub=stub,
         starts=tuple(start for start in full.starts if start.name != "flat_button"),  # seven places need seven seats
-        copy_as_cut=replace(full.cut, least_from_top=1, least_from_bottom=1 if full.cut.least_from_bottom else None,
+        cut=replace(full.cut, least_from_top=1, least_from_bottom=1 if full.cut.least_from_bottom else None,
                     cover_above_bottom=1 if full.cut.cover_above_bottom else None),
     )  # fmt: skip
 

@@ -67,7 +67,7 @@ def test_the_drop_in_names_folders_outside_and_systemd_reads_any_name(
     config: TableConfig, tmp_path: Path
 ) -> None:
     strange = Path('/srv/a "b" \\c %d\n[Service]\nUser=root')
-    odd = replace(config, check_journal=replace(config.journal, copy_state=strange), control=replace(
+    odd = replace(config, journal=replace(config.journal, copy=strange), control=replace(
         config.control, socket=Path("/run/pitbox-7/control.sock")))  # fmt: skip
     text = drop_in(odd)
     assert "\nUser=" not in text
@@ -93,7 +93,7 @@ def test_the_drop_in_names_folders_outside_and_systemd_reads_any_name(
 
 
 def test_no_drop_in_opens_a_home_folder(config: TableConfig) -> None:
-    at_home = replace(config, check_journal=replace(config.journal, copy_state=Path("/home/pitbox/copy")))
+    at_home = replace(config, journal=replace(config.journal, copy=Path("/home/pitbox/copy")))
     text = drop_in(at_home)
     assert "# journal.copy: a drop-in cannot open a home folder" in text
     assert 'ReadWritePaths="-/home' not in text
@@ -103,7 +103,7 @@ def test_a_box_names_the_folder_that_it_may_not_write(
     config: TableConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with small_disk(tmp_path, 64 << 10) as disk:
-        here = replace(config, data=tmp_path, check_journal=replace(config.journal, copy_state=disk))
+        here = replace(config, data=tmp_path, journal=replace(config.journal, copy=disk))
         assert box_notices(here) == []
         remount(disk, "ro")
         monkeypatch.delenv("INVOCATION_ID", raising=False)

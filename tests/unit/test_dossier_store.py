@@ -23,7 +23,7 @@ def test_fault_reports_are_numbered_from_one_and_read_back_unchanged(tmp_path: P
     kept = st.FaultReportStore(tmp_path / "dossiers")
     assert [kept.add(FAULT) for _ in range(3)] == [1, 2, 3]
     assert st.numbers(tmp_path / "dossiers") == [1, 2, 3]
-    assert st.read(tmp_path / "dossiers", 2) == msgspec.structs.replace(FAULT, require_count=2)
+    assert st.read(tmp_path / "dossiers", 2) == msgspec.structs.replace(FAULT, number=2)
     assert st.FaultReportStore(tmp_path / "dossiers").add(FAULT) == 4, "another start goes on counting"
 
 
@@ -57,7 +57,7 @@ def test_a_fault_report_is_completed_once_and_by_its_own_fault_only(tmp_path: Pa
     with pytest.raises(BadFaultReport, match="another fault"):
         kept.complete(number, msgspec.structs.replace(FAULT, at_ns=99))
     kept.complete(number, msgspec.structs.replace(FAULT, waited_us=5))
-    assert st.read(tmp_path, number) == msgspec.structs.replace(FAULT, waited_us=5, complete=True, require_count=number)
+    assert st.read(tmp_path, number) == msgspec.structs.replace(FAULT, waited_us=5, complete=True, number=number)
     with pytest.raises(BadFaultReport, match="already complete"):
         kept.complete(number, FAULT)
 

@@ -93,7 +93,7 @@ async def test_an_approved_digest_of_another_kind_approves_nothing() -> None:
 
 async def test_a_key_that_was_made_for_another_kind_of_machine_opens_nothing() -> None:
     door = HandshakePair()
-    trust = msgspec.structs.replace(TRUST, check_keys={"S-1": DeviceKey("S-1", "shoe", KEY.key)})
+    trust = msgspec.structs.replace(TRUST, keys={"S-1": DeviceKey("S-1", "shoe", KEY.key)})
     assert type(await door.expect_rejection(trust)) is WrongKind
     assert door.machine.sessions == []
 
@@ -101,7 +101,7 @@ async def test_a_key_that_was_made_for_another_kind_of_machine_opens_nothing() -
 async def test_a_device_refuses_a_host_that_cannot_prove_the_key() -> None:
     door = HandshakePair()
     # A thief's host: it knows the protocol and skips the check of the device's proof, but has another key.
-    thief = msgspec.structs.replace(TRUST, check_keys={"S-1": DeviceKey("S-1", "shuffler", bytes(32))})
+    thief = msgspec.structs.replace(TRUST, keys={"S-1": DeviceKey("S-1", "shuffler", bytes(32))})
     link = await door.shake_hands()
     door.host_port.on_bytes = lambda _: None
     forged = HandshakePair(key=bytes(32))

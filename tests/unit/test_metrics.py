@@ -44,7 +44,7 @@ async def test_the_page_matches_the_status(tmp_path: Path) -> None:
     box = await bench.start()
     try:
         status = status_of(box)
-        read = samples(metrics_text(replace(status, tiny_table='a "quoted"\\\nname')))
+        read = samples(metrics_text(replace(status, table='a "quoted"\\\nname')))
         assert read['pitbox_phase{phase="running"}'] == 1
         assert read['pitbox_phase{phase="locked"}'] == 0
         assert read['pitbox_slot_in_service{slot="shoe.1",state="in_service"}'] == 1

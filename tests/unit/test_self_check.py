@@ -139,7 +139,7 @@ def test_other_choices_another_edition_and_a_longer_list_of_firmware_are_not_wha
     signed(monkeypatch, config, software, *parts)
     assert looked_at(config).startswith("software and configuration as approved")
     for name in ("choices", "edition", "approved"):
-        others = [replace(p, snapshot_digest="cd" * 32) if p.name == f"configuration/{name}" else p for p in parts]
+        others = [replace(p, digest="cd" * 32) if p.name == f"configuration/{name}" else p for p in parts]
         signed(monkeypatch, config, software, *others)
         with pytest.raises(SoftwareNotApproved, match=f"configuration/{name} cdcdcdcdcdcdcdcd"):
             looked_at(config)

@@ -95,7 +95,7 @@ def test_any_other_void_returns_every_wager_also_progressive_bets_in_the_tray(ga
 
 @clauses("688a.13(l)")
 def test_a_jammed_shoe_returns_wagers_by_its_own_clause() -> None:
-    facts = msgspec.structs.replace(FACTS, dealing="automated_shoe", start_press="rng")
+    facts = msgspec.structs.replace(FACTS, dealing="automated_shoe", start="rng")
     dealt_round = DealtRound(seats=(Seat(number=3, wagers={"face_up_pai_gow_poker": 500, "progressive": 500}),))
     results = settle_void(
         terms("face_up_pai_gow"), dealt_round, ruled("face_up_pai_gow", "shoe_fault", "dealing", facts)

@@ -93,7 +93,7 @@ def test_what_an_event_leaves_known(event: Any, state: m.State | None, left: int
 
 
 def test_an_empty_machine_whose_door_is_opened_misses_nothing() -> None:
-    idle = msgspec.structs.replace(READY, validity=m.State.IDLE, seconds_left=0, count_in_shoe=False)
+    idle = msgspec.structs.replace(READY, state=m.State.IDLE, left=0, in_well=False)
     assert fold(idle, m.Door(True)).left == 0
     assert fold(idle, m.Pile(m.Place.WELL, True)).left is None, "cards that nobody counted"
 
@@ -177,7 +177,7 @@ def test_only_a_report_of_a_shoe_that_rests_and_knows_verifies_its_slot(event: A
 
 def test_the_picture_shows_where_the_cards_are() -> None:
     view = fold(fold(READY, EVENTS[m.Pile]), EVENTS[m.Dispensed])
-    view = msgspec.structs.replace(view, phase=m.Phase.DISPENSING, moves_text=7)
+    view = msgspec.structs.replace(view, phase=m.Phase.DISPENSING, moved=7)
     line = plain_text(draw_shoe(view, by_hand=False))
     assert line == "intake ▕ 0▏ ─feed─○─store─▕39▏─draw─○─exit─○─drop─ ▕ 7▏ slot"
 
@@ -193,5 +193,5 @@ def test_every_segment_can_be_marked_and_the_line_keeps_its_length(segment: m.Se
 
 def test_what_nobody_knows_is_a_question_mark_and_what_nobody_counts_is_a_heap() -> None:
     assert "▕ ?▏" in plain_text(draw_shoe(fold(READY, OutcomeLost(1)), by_hand=False))
-    by_hand = msgspec.structs.replace(READY, seconds_left=None, drawn=12)
+    by_hand = msgspec.structs.replace(READY, left=None, drawn=12)
     assert plain_text(draw_shoe(by_hand, by_hand=True)) == "well ▕▒▒▏○─exit─○─drop──▶ 12 drawn"

@@ -24,7 +24,7 @@ def test_its_state_is_read_and_what_came_since_begins_empty() -> None:
     for name in NEW:
         del state[name]
     del state["money"]["book"]["documents"]
-    older = msgspec.structs.replace(kept, validity=msgspec.msgpack.encode(state), schema=BEFORE_REVOCATIONS)
+    older = msgspec.structs.replace(kept, state=msgspec.msgpack.encode(state), schema=BEFORE_REVOCATIONS)
     store = run.disk._owner
     assert store is not None
     last = store.last()

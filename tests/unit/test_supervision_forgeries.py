@@ -41,7 +41,7 @@ def test_the_honest_export_verifies(honest: dict[str, Path], name: str, capsys: 
     assert all(f" {kind}" in output for kind in HAS[name]), output
 
 
-@pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "add_later_finding", ""))
+@pytest.mark.parametrize(("name", "forgery"), FORGERIES, ids=lambda each: getattr(each, "name", ""))
 def test_every_forgery_of_supervision_is_found_at_its_record(
     honest: dict[str, Path], name: str, forgery: Forgery, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

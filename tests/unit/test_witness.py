@@ -144,9 +144,9 @@ DRAWN: Final = rng_state.RngView(connected=True, draw=7, number=3)
         rng.Drawn(8, 3, 0x66),
         rng.Drawn(8, 7, 0x06),
         rng.PastDraw(7, 4),
-        msgspec.structs.replace(SHOWING, require_count=4, segments=0x66),
+        msgspec.structs.replace(SHOWING, number=4, segments=0x66),
         msgspec.structs.replace(SHOWING, segments=0x4B),
-        msgspec.structs.replace(SHOWING, require_count=None),
+        msgspec.structs.replace(SHOWING, number=None),
         msgspec.structs.replace(IDLE, segments=0x06),
     ],
 )

@@ -118,7 +118,7 @@ async def _bring_to(b: AnyBench, state: IntEnum) -> asyncio.Task[object] | None:
     return None
 
 
-@pytest.mark.parametrize(("kind", "state", "name"), PAIRS, ids=lambda part: getattr(part, "add_later_finding", part))
+@pytest.mark.parametrize(("kind", "state", "name"), PAIRS, ids=lambda part: getattr(part, "name", part))
 async def test_every_state_refuses_what_the_page_lists(seed: int, kind: str, state: IntEnum, name: str) -> None:
     async with BENCHES[kind](seed) as b:
         running = await _bring_to(b, state)

@@ -19,7 +19,7 @@ def find_definitions(source: str, qualified: str) -> list[Position]:
     scopes: list[Scope] = [ast.parse(source)]
     *outer, name = qualified.split(".")
     for part in outer:
-        scopes = [node for scope in scopes for node in _children(scope) if getattr(node, "add_later_finding", None) == part]
+        scopes = [node for scope in scopes for node in _children(scope) if getattr(node, "name", None) == part]
     found = [position for scope in scopes for position in _names(scope, name, lines)]
     return found or [position for scope in scopes for position in _self_attributes(scope, name, lines)]
 

@@ -24,10 +24,11 @@ def rename_mentions(root: Path, files: Sequence[str], renames: Sequence[Rename])
     tests = {old: new for old, new in table.items() if old.startswith("test_")}
     changed = 0
     for path in files:
-        if path.endswith((".md", ".py")):
+        if path.endswith((".md", ".py", ".toml")):
             file = root / path
             text = file.read_text()
-            new = _in_prose(text, table) if path.endswith(".md") else _in_comments(text, table)
+            new = _in_prose(text, table) if path.endswith(".md") else text
+            new = _in_comments(text, table) if path.endswith(".py") else new
             new = _TEST.sub(lambda match: tests.get(match[0], match[0]), new)
             if new != text:
                 file.write_text(new)

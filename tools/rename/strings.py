@@ -1,4 +1,7 @@
-"""Renames attributes that are named by a string, or by a keyword of `replace`: no type checker follows those."""
+"""Renames attributes that a string names, or a keyword of `replace`: no type checker follows those.
+
+Only where the owner is plain: an imported module or class, or a struct of the same file.
+"""
 
 from __future__ import annotations
 
@@ -21,17 +24,18 @@ _BY_KEYWORD: Final = {"replace", "changed"}
 def rename_strings(root: Path, files: Sequence[str], renames: Iterable[Rename]) -> tuple[int, list[str]]:
     """Rename; return how many replacements were made and which strings have more than one meaning, a line each."""
     exact: dict[tuple[str, str], str] = {}
-    loose: dict[str, set[str]] = defaultdict(set)
+    fields: dict[tuple[str, str], set[str]] = defaultdict(set)
     for rename in renames:
         exact[rename.path, rename.qualified] = rename.new
-        loose[rename.old].add(rename.new)
+        if "." in rename.qualified:
+            fields[rename.path, rename.old].add(rename.new)
     edits, doubts = Edits(), list[str]()
     for path in files:
         tree = ast.parse((root / path).read_text())
         known = _imported(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                _rename_call(path, node, known, exact, loose, edits, doubts)
+                _rename_call(path, node, known, exact, fields, edits, doubts)
     return edits.apply(root), doubts + edits.conflicts
 
 
@@ -50,21 +54,20 @@ def _rename_call(
     node: ast.Call,
     known: Mapping[str, tuple[str, str]],
     exact: Mapping[tuple[str, str], str],
-    loose: Mapping[str, set[str]],
+    fields: Mapping[tuple[str, str], set[str]],
     edits: Edits,
     doubts: list[str],
 ) -> None:
     called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if called in _BY_KEYWORD:
         for word in node.keywords:
-            if word.arg is not None and word.arg in loose:
-                _decide(path, word.lineno, word.col_offset, word.arg, loose[word.arg], edits, doubts)
+            if (path, word.arg) in fields:  # the struct is defined in the same file
+                _decide(path, word.lineno, word.col_offset, word.arg or "", fields[path, word.arg or ""], edits, doubts)
     elif called in _BY_STRING and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
         old, place = node.args[1].value, node.args[1]
-        if isinstance(old, str) and old in loose:
-            new = {exact[key] for key in _owners(node.args[0], old, known) if key in exact}
-            if new or not _is_module(node.args[0], known):
-                _decide(path, place.lineno, place.col_offset + 1, old, new or loose[old], edits, doubts)
+        new = {exact[key] for key in _owners(node.args[0], str(old), known) if key in exact}
+        if new:
+            _decide(path, place.lineno, place.col_offset + 1, str(old), new, edits, doubts)
 
 
 def _owners(target: ast.expr, old: str, known: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -74,10 +77,6 @@ def _owners(target: ast.expr, old: str, known: Mapping[str, tuple[str, str]]) ->
         yield f"{package}/{name}.py", old
         yield f"{package}/{name}/__init__.py", old
         yield f"{package}.py", f"{name}.{old}"
-
-
-def _is_module(target: ast.expr, known: Mapping[str, tuple[str, str]]) -> bool:
-    return isinstance(target, ast.Name) and target.id in known
 
 
 def _decide(path: str, line: int, column: int, old: str, new: set[str], edits: Edits, doubts: list[str]) -> None:

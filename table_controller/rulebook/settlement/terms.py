@@ -109,11 +109,11 @@ def line_result(
     """Return the result of a wager that its paytable line pays, or that is collected where no line fits."""
     table, cents = terms.table(wager), seat.wagers[wager]
     if line is None:
-        return msgspec.structs.replace(lost_result(seat, wager, else_lost, hand, see), tiny_table=table.id)
+        return msgspec.structs.replace(lost_result(seat, wager, else_lost, hand, see), table=table.id)
     pay = line_pay(line, column)
     see = tuple(dict.fromkeys((*see, *table.see)))
     if pay.push:
-        return msgspec.structs.replace(returned_result(seat, wager, won, hand, see=see), tiny_table=table.id, line=line.label)
+        return msgspec.structs.replace(returned_result(seat, wager, won, hand, see=see), table=table.id, line=line.label)
     paid = pay_at_odds(cents, pay.odds) if pay.odds else pay.fixed_cents or 0
     return WagerResult(
         seat=seat.number, wager=wager, outcome="wins", wager_cents=cents,

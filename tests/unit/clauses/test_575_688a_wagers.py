@@ -79,7 +79,7 @@ def test_after_no_more_bets_nothing_is_placed_raised_or_withdrawn(game: str) -> 
         assert table.round_.seats == (2, 5)
     assert "no bets are open" in refusal_text(table.step(ev.NoMoreBets(DEALER)))
     assert "round_open" in {
-        reason.key for d in table.step(ev.OpenRound(DEALER)) for reason in getattr(d, "reason_titles", ())
+        reason.key for d in table.step(ev.OpenRound(DEALER)) for reason in getattr(d, "reasons", ())
     }
     assert refusal_text(table.step(ev.NoMoreBets(FLOOR))) == "only the dealer can call no more bets"
 

@@ -110,7 +110,7 @@ def test_void_rounds_count_and_a_fifth_that_was_never_counted_keeps_the_deck_fro
         floor.play_to(mc.DEALING if number == 5 else mc.STUB_CHECK)
         floor.declare("wrong_card_count")
         floor.override = lambda d: (
-            [] if getattr(d, "require_count", None) and getattr(d, "kind", "") == "cards_together" else None
+            [] if getattr(d, "number", None) and getattr(d, "kind", "") == "cards_together" else None
         )
         floor.settle()
         if number < 5:

@@ -124,7 +124,7 @@ async def counted(bench: ConformanceBench) -> None:
     cycle = await watched(bench)
     completed = cycle.completed()
     expected = msgspec.structs.replace(
-        cycle.before, validity=m.State.READY, cards_in_intake=False, count_inside=0, on_cards_behind_gate=completed.count,
+        cycle.before, state=m.State.READY, cards_in_intake=False, inside=0, behind_gate=completed.count,
         cycles=cycle.before.cycles + 1, reason=m.Reason.NONE,
     )  # fmt: skip
     expect(completed.count > 0, "cards that were counted", completed)
