@@ -1,8 +1,9 @@
-"""The generated parts of docs/table.md: machines, reasons, steps of a hold, and a refusal as it really went."""
+"""The generated parts of docs/table.md: state machines, reasons, steps of a hold, and a recorded refusal."""
 
 from __future__ import annotations
 
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Final, get_args
 
 from table_controller import rulebook
@@ -23,18 +24,18 @@ if TYPE_CHECKING:
 
 # Steps whose asked role or answers depend on the ruling, in words.
 _BY_RULING: Final = {
-    "choose": ("whoever the ruling lets decide; a player's choice is entered by the dealer", "what the ruling names"),
-    "acknowledge": ("the role that the ruling names", "`acknowledged`, which says that the named evidence was seen"),
+    "choose": ("the decider of the ruling; the dealer enters a player's choice", "the choices of the ruling"),
+    "acknowledge": ("the role that the ruling names", "`acknowledged`, which confirms the named evidence"),
 }
 _ALWAYS: Final = {
     "optional_settled": "`settle_optional_wagers`",
     "hand_complete": "`settle_optional_wagers` in the middle of the deal, seat by seat",
-    "replacement": "`settle_optional_wagers` where no card lies there for the joker yet",
+    "replacement": "`settle_optional_wagers` without a replacement card for the joker yet",
     "dealer_hand_reset": "`reset_dealer_hand`",
-    "seat_reopened": "`reset_dealer_hand`, for every seat that was settled before",
-    "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
+    "seat_reopened": "`reset_dealer_hand`, for every settled seat",
+    "choose": "a person decides: `ask_floorperson`, `player_may_void`, `player_option_dead_hand`",
     "device_cleared": "any hold about a faulted device",
-    "deck_counted": "`reshuffle` where the ruling wants the deck verified again",
+    "deck_counted": "`reshuffle` where the ruling requires that the deck is verified again",
     "wagers_reversed": "`return_wagers` of a void round, for every seat with a wager that was taken or paid",
     "cards_refed": "a deck that leaves a continuous shuffler in the middle of a round",
     "acknowledge": "every hold, as its last step",
@@ -72,8 +73,8 @@ def reasons() -> str:
     rows = [
         (f"`{row.key}`", ", ".join(row.acts), row.text, _duty(row.duty), row.clears, row.evidence) for row in REASONS
     ]
-    heads = ("key", "bars", "because", "duty and its clauses", "who clears it", "with what evidence")
-    closed = f"Actuations: {', '.join(acts)}. People's orders, by the same rows: {', '.join(orders)}."
+    heads = ("key", "blocks", "because", "duty and its clauses", "who clears it", "how")
+    closed = fill(f"Actuations: {', '.join(acts)}. People's orders, by the same rows: {', '.join(orders)}.", 100)
     return f"{closed}\n\n{table(heads, *rows)}"
 
 
@@ -95,7 +96,7 @@ def steps() -> str:
 
 
 def refusal() -> str:
-    """A shuffler jams with the second deck, and the dealer wants to go on: what everybody is told, step by step."""
+    """A shuffler jams with the second deck, and the dealer tries to open a round: every decision, step by step."""
     floor = Floor("face_up_pai_gow").start("blue")
     floor.bets = {1}
     floor.twist = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
@@ -107,10 +108,10 @@ def refusal() -> str:
         lines.append(said)
         lines.extend(f"    {line}" for decision in floor.step(event) for line in _told(decision))
 
-    happens("shuffler.1 tells of a fault", ev.SlotChanged("shuffler.1", "fault"))
-    happens("says what: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
+    happens("Shuffler 1 reports a fault", ev.SlotChanged("shuffler.1", "fault"))
+    happens("Shuffler 1 reports the cause: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
     (shuffle,) = floor.state.commands
-    happens("and ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
+    happens("Shuffler 1 ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
     happens("dealer D1 opens a round", ev.OpenRound(DEALER))
     prompt = floor.prompts()[0]
     wrong = ev.Answer(prompt.id, prompt.choices[0], FLOOR if prompt.role == "dealer" else DEALER, 53)
@@ -128,12 +129,12 @@ def _told(decision: Decision) -> list[str]:
     match decision:
         case Found():
             orders = f"{', '.join(decision.outcomes)} ({', '.join(decision.clauses)})"
-            return [f"found: {decision.trigger} (deck {decision.deck}), orders {orders}"]
+            return [f"hold opened: {decision.trigger} (deck {decision.deck}), orders {orders}"]
         case Prompt():
             answers = " | ".join(decision.choices) + ", with a number" * decision.number
             return [f"question {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
         case Cleared():
-            return [f"cleared: acknowledged by {decision.credential}"]
+            return [f"hold cleared: acknowledged by {decision.credential}"]
         case Command():
             return [f"command {decision.id} to {decision.slot}: {decision.act}"]
         case Moved() if decision.what.startswith(("slot", "deck")):
@@ -142,7 +143,7 @@ def _told(decision: Decision) -> list[str]:
             told = [f"refused: {decision.what}"]
             for reason in decision.reasons:
                 told.append(f"  {reason.key}: {reason.text} ({reason.clause})")
-                told.append(f"      cleared by the {reason.clears}, with: {reason.evidence}")
+                told.append(f"      {reason.clears}: {reason.evidence}")
             return told
     return []
 
