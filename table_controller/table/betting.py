@@ -119,7 +119,7 @@ def latched(c: Context, event: ev.SeatLatched) -> None:
         if (event.sequence, event.bet, event.clear) != (bets.sequence, bets.bet, True):
             _contradict(c, event.seat, "the sensor confirmed the same lock twice, differently")
     elif _undecided(c, bets):
-        _late_word(c, event)
+        _record_late_latch(c, event)
     else:
         _decide(c, bets, event, "" if event.clear else "the sensor detects neither clearly one chip nor none")
 
@@ -133,7 +133,7 @@ def latch_stands(c: Context, event: ev.LatchStands) -> None:
     if not first <= event.lock < end:
         return
     if _undecided(c, bets):
-        _late_word(c, event)
+        _record_late_latch(c, event)
         return
     if _decide(c, bets, event):
         bets.lock = event.lock
@@ -154,10 +154,10 @@ def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands, 
 def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.LatchStands) -> str:
     """Return how a confirmation contradicts an earlier report; "" if it does not. Sequence numbers only rise."""
     spot = c.state.spots.get(event.seat, Spot())
-    lies = "chip" if event.bet else "empty"
+    content = "chip" if event.bet else "empty"
     if event.sequence < spot.sequence:
         return f"the sensor confirmed {event.sequence} as its last change, but had reported change {spot.sequence}"
-    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.lies
+    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and content != spot.lies
     if same_number or (bets.sequence and event.sequence == bets.sequence and bets.placed != event.bet):
         return f"the sensor confirmed change {event.sequence} differently from its report"
     return ""
@@ -179,7 +179,7 @@ def _leave_undecided(c: Context, seat: int, why: str) -> None:
     c.finding("seat_undecided", f"{undecided.code}: {undecided}")
 
 
-def _late_word(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
+def _record_late_latch(c: Context, event: ev.SeatLatched | ev.LatchStands) -> None:
     """Record a confirmation for an undecided seat; it changes nothing."""
     latched_bet = "a bet" if event.bet else "no bet"
     c.finding("late_latch", f"seat {event.seat} confirmed {latched_bet} too late; the floorperson decides")
