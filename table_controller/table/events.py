@@ -104,8 +104,8 @@ class SlotOrdered(Event, frozen=True):
 class MeterCorrected(Event, frozen=True):
     """Two people correct the meter by an amount (micro-dollars, up or down), on a ground and for a reason.
 
-    `ground` and `reason` come from closed lists (`meter_adjustments.GROUNDS`). A transfer also names, as `counterpart`, the other
-    meter's document.
+    `ground` and `reason` come from closed lists (`meter_adjustments.GROUNDS`). A transfer also names, as
+    `counterpart`, the other meter's document.
     """
 
     amount: int

@@ -1,8 +1,8 @@
 """Irregularities: the rulebook's ruling becomes a hold that only people can clear.
 
 A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgement of the
-named role. `hold_steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does not clear
-the hold.
+named role. `hold_steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does
+not clear the hold.
 """
 
 from __future__ import annotations
