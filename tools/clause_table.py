@@ -17,6 +17,7 @@ import tomllib
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -45,18 +46,42 @@ _READ_WORDS: Final[dict[str, Enforcement]] = {
     "carried out": "enforced in play",
     "prompted": "prompted",
 }
-_HEAD: Final = """# What play does about each clause, and which test proves it
+_HEAD: Final = """# How the box handles each clause, and which test proves it
 
+<<<<<<< ours
 For regulators and auditors. After reading it you know for every clause whether a table enforces
 it, and which test proves it. `pitbox rules show "688a.13(l)"` answers for one clause,
 `python -m tools.clause_table` counts them. `make recording` writes this page; `make check` fails
 when it is out of date.
+||||||| base
+For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"`
+answers for one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`;
+`make check` fails when it is out of date.
+=======
+For a regulator or an auditor who asks whether this table enforces a clause. After reading you can
+find each clause, how the box handles it, and the test that proves it.
+`pitbox rules show "688a.13(l)"` answers for one clause; `python -m tools.clause_table` counts them.
+`make recording` writes this page; `make check` fails when it is out of date.
+>>>>>>> theirs
 
+<<<<<<< ours
 Tests determine the word of a clause. While they run, the live core is observed in every test that
 is marked with a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that
 shows most. That test fails when it shows less. `python -m tools.clause_table --record` records the
 witnesses again. Where the core cites no clause, `tests/clauses_read.toml` keeps the result of a
 person who read the test; without such a result a clause is *not yet*."""
+||||||| base
+The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
+a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
+shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew. Where the core cites nothing,
+`tests/clauses_read.toml` keeps what somebody found who read the test; without such a reading a clause is *not yet*."""
+=======
+The classification is measured. Every test that is marked with a clause observes the live core, and
+`tests/clause_witnesses.toml` keeps for each clause the test that shows most. That test fails if it
+shows less. `python -m tools.clause_table --record` writes the witnesses again. Where the core cites
+no clause, `tests/clauses_read.toml` keeps the result of a person who read the test; without it a
+clause is *not yet*."""
+>>>>>>> theirs
 
 
 class _Collected:
@@ -194,7 +219,7 @@ def write_witnesses(shown: list[dict[str, Any]]) -> None:
 def enforcement_text() -> str:
     """Return the file from which the product reads the words."""
     head = (
-        "# What play does about each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
+        "# How the box handles each clause. Written by `python -m tools.clause_table --record`, checked by the tests."
     )
     lines = [f"{json.dumps(clause)} = {json.dumps(word)}" for clause, word in words().items()]
     return "\n".join([head, "[clauses]", *lines]) + "\n"
@@ -215,7 +240,7 @@ def page() -> str:
         lines = [_line(clause) for clause in rulebook.clauses(game) if word_of(clause) != "outside"]
         parts.append(f"## {rulebook.edition(game).title}\n\n{table(('clause', 'word', 'proved by'), *lines)}")
         outside = [f"`{clause.id}`" for clause in rulebook.clauses(game) if word_of(clause) == "outside"]
-        parts.append(f"Outside: {', '.join(outside) or 'none'}.")
+        parts.append(fill(f"Outside: {', '.join(outside) or 'none'}.", 100, break_on_hyphens=False))
     return "\n\n".join(parts) + "\n"
 
 
@@ -231,7 +256,7 @@ def _by_evidence() -> str:
     shown = Counter(witnesses()[clause]["shows"] for clause, word in words().items() if word == "enforced in play")
     read = Counter(how for clause, how in readings().items() if clause in uncited())
     return (
-        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses something"
+        f"Of the clauses that are enforced in play, the core cites {shown[REFUSED]} when it refuses a request"
         f"\nor stops the table. {shown[DRIVEN]} are *uncited*, and a person has read their tests:"
         f"\n{read['refused']} are refused or stopped without a citation, {read['carried out']} the core carries out"
         " itself."

@@ -39,7 +39,13 @@ def hit_picture() -> str:
 
 
 def meter_table() -> str:
+<<<<<<< ours
     """Return the terms of every progressive paytable."""
+||||||| base
+    """What every progressive table says of its meter."""
+=======
+    """The meter of every progressive paytable."""
+>>>>>>> theirs
     rows = []
     for game in ("dj_wild", "face_up_pai_gow"):
         for each in paytables(game):
@@ -61,7 +67,13 @@ def meter_table() -> str:
 
 
 def example() -> str:
+<<<<<<< ours
     """Return a computed example: a wrong claim before a 100 % win, then a void round, on a meter at 29 %."""
+||||||| base
+    """A wrong claim before a whole win, then a round that is void, on a meter at 29 % that stands at an odd amount."""
+=======
+    """A wrong claim before a win of the whole meter, then a void round, on a meter at 29 % with an odd amount."""
+>>>>>>> theirs
     rules_of = edition("face_up_pai_gow")
     raw = {"adjacent_boxes": 1, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-3"}}
     rules = meter.meter_rules(rules_of, check_submission(rules_of, raw))
@@ -82,15 +94,15 @@ def example() -> str:
     row("seat 3 claims 100 %, too: provisional", entry)
     row("seat 6 has not won: seat 3's claim is reversed,", hits.withdraw(book, hit, (), "hit_reversed"))
     row("seat 6's is withdrawn,", hits.withdraw(book, wrong, ()))
-    row("and seat 3's is booked again: final", hits.rebook(book, rules, hit))
-    row("an attendant has paid, and documented it", hits.pay_by_attendant(book, hit, (), "slip 1"))
+    row("and seat 3's is recorded again: final", hits.rebook(book, rules, hit))
+    row("an attendant paid and documented it", hits.pay_by_attendant(book, hit, (), "slip 1"))
     bets = []
     for seat in (1, 3):
         bet, entry = meter.accept_bet(book, rules, 2, seat, ())
         bets.append(bet)
         row(f"round 2, seat {seat}: a bet of a dollar", entry)
     for bet in bets:
-        row(f"round 2 is void: seat {bet.seat} gets it back", meter.return_bet(book, bet, 2, ("688a.13(l)",)))
+        row(f"round 2 is void: the bet of seat {bet.seat} is returned", meter.return_bet(book, bet, 2, ("688a.13(l)",)))
     assert sum(book.held.values()) == 0
     return table(("what happened", *_SHOWN), *rows)
 

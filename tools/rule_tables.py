@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from textwrap import fill
 from typing import TYPE_CHECKING, Final
 
 from table_controller import rulebook
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def words() -> str:
     """Return the vocabularies of rows."""
-    parts = [f"Phases, in order: {', '.join(f'`{phase}`' for phase in vocabulary.PHASES)}."]
+    parts = [fill(f"Phases, in order: {', '.join(f'`{phase}`' for phase in vocabulary.PHASES)}.", 100)]
     for name, meanings in (
         ("trigger", vocabulary.TRIGGERS),
         ("outcome", vocabulary.OUTCOMES),

@@ -75,15 +75,15 @@ def claim(book: MoneyBook, rules: MeterRules, id_: int, round_: int, seat: int, 
     """
     award = rules.award(hand)
     hit = Hit(id_, round_, seat, hand, award.fixed, 0, award.stake)
-    return hit, _take(book, rules, hit, "hit")
+    return hit, _book_claim(book, rules, hit, "hit")
 
 
 def rebook(book: MoneyBook, rules: MeterRules, hit: Hit) -> MoneyEntry:
     """Record a reversed claim again, on the current meter."""
-    return _take(book, rules, hit, "hit_rebooked")
+    return _book_claim(book, rules, hit, "hit_rebooked")
 
 
-def _take(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> MoneyEntry:
+def _book_claim(book: MoneyBook, rules: MeterRules, hit: Hit, kind: Literal["hit", "hit_rebooked"]) -> MoneyEntry:
     hit.percent = rules.award(hit.hand).percent
     hit.share = payable_share(book.balance(METER), hit.percent)
     won_whole = hit.percent == 100

@@ -1,4 +1,4 @@
-"""The facts of an edition: cards, seats, deal, wagers, limits. Irregularities are in `rows`."""
+"""The facts of an edition: cards, seats, deal, wagers, limits. Irregularities are in `irregularity_rows`."""
 
 from __future__ import annotations
 

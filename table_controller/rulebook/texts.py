@@ -113,7 +113,7 @@ class _Enforcements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clauses: Mapping[str, Enforcement]
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _RulebookFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The tables that a rulebook file may contain."""
 
     clauses: tuple[Clause, ...] = ()
@@ -131,7 +131,7 @@ def clause_vocabulary() -> ClauseVocabulary:
 def clauses(game: str) -> tuple[Clause, ...]:
     """Return every duty of a game in the order of the text."""
     name = f"{CHAPTERS[game]}/clauses.toml"
-    entries = _read(name, _File).clauses
+    entries = _read(name, _RulebookFile).clauses
     _refuse(name, [problem for clause in entries for problem in _clause_objections(clause, CHAPTERS[game])])
     _refuse(name, _twice([clause.id for clause in entries]))
     return entries
@@ -141,7 +141,7 @@ def clauses(game: str) -> tuple[Clause, ...]:
 def paytables(game: str) -> tuple[Paytable, ...]:
     """Return every paytable of a game."""
     name = f"{CHAPTERS[game]}/paytables.toml"
-    entries = _read(name, _File).paytables
+    entries = _read(name, _RulebookFile).paytables
     _refuse(name, [problem for table in entries for problem in _table_objections(table)])
     _refuse(name, _twice([table.id for table in entries]))
     return entries
@@ -150,7 +150,7 @@ def paytables(game: str) -> tuple[Paytable, ...]:
 @cache
 def readings() -> dict[str, ClauseReading]:
     """Return every reading by its id."""
-    entries = _read("readings.toml", _File).readings
+    entries = _read("readings.toml", _RulebookFile).readings
     _refuse("readings.toml", _twice([reading.id for reading in entries]))
     return {reading.id: reading for reading in entries}
 

@@ -119,7 +119,7 @@ def on_seat_latched(c: Context, event: ev.SeatLatched) -> None:
         if (event.sequence, event.bet, event.clear) != (bets.sequence, bets.bet, True):
             _contradict(c, event.seat, "the sensor confirmed the same lock twice, differently")
     elif _undecided(c, bets):
-        _late_word(c, event)
+        _record_late_latch(c, event)
     else:
         _decide(c, bets, event, "" if event.clear else "the sensor detects neither clearly one chip nor none")
 
@@ -133,7 +133,7 @@ def on_earlier_latch_reported(c: Context, event: ev.EarlierLatchReported) -> Non
     if not first <= event.lock < end:
         return
     if _undecided(c, bets):
-        _late_word(c, event)
+        _record_late_latch(c, event)
         return
     if _decide(c, bets, event):
         bets.lock = event.lock
@@ -154,10 +154,10 @@ def _decide(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.EarlierLatchR
 def _contradiction(c: Context, bets: SeatBets, event: ev.SeatLatched | ev.EarlierLatchReported) -> str:
     """Return how a confirmation contradicts an earlier report; "" if it does not. Sequence numbers only rise."""
     spot = c.state.spots.get(event.seat, SpotReport())
-    lies = "chip" if event.bet else "empty"
+    content = "chip" if event.bet else "empty"
     if event.sequence < spot.sequence:
         return f"the sensor confirmed {event.sequence} as its last change, but had reported change {spot.sequence}"
-    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and lies != spot.content
+    same_number = event.sequence == spot.sequence and event.seat in c.state.spots and content != spot.content
     if same_number or (bets.sequence and event.sequence == bets.sequence and bets.placed != event.bet):
         return f"the sensor confirmed change {event.sequence} differently from its report"
     return ""
@@ -179,7 +179,7 @@ def _leave_undecided(c: Context, seat: int, why: str) -> None:
     c.record_finding("seat_undecided", f"{undecided.code}: {undecided}")
 
 
-def _late_word(c: Context, event: ev.SeatLatched | ev.EarlierLatchReported) -> None:
+def _record_late_latch(c: Context, event: ev.SeatLatched | ev.EarlierLatchReported) -> None:
     """Record a confirmation for an undecided seat; it changes nothing."""
     latched_bet = "a bet" if event.bet else "no bet"
     c.record_finding("late_latch", f"seat {event.seat} confirmed {latched_bet} too late; the floorperson decides")

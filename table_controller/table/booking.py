@@ -1,6 +1,6 @@
 """Progressive bets in the meter: accepted, returned, settled; and when they delay the settlement of the round.
 
-Claims and payments of hits are in `hits`, manual adjustments of the meter in `meters`.
+Claims and payments of hits are in `hits`, manual adjustments of the meter in `meter_adjustments`.
 """
 
 from __future__ import annotations

@@ -104,8 +104,8 @@ class SlotOrdered(Event, frozen=True):
 class MeterCorrected(Event, frozen=True):
     """Two people correct the meter by an amount (micro-dollars, up or down), on a ground and for a reason.
 
-    `ground` and `reason` come from closed lists (`meters.GROUNDS`). A transfer also names, as `counterpart`, the other
-    meter's document.
+    `ground` and `reason` come from closed lists (`meter_adjustments.GROUNDS`). A transfer also names, as
+    `counterpart`, the other meter's document.
     """
 
     amount: int
@@ -211,13 +211,13 @@ class ReturnStepChanged(Event, frozen=True):
 
 
 class CardsInserted(Event, frozen=True):
-    """Cards lie in a shuffler's intake."""
+    """Cards are in a shuffler's intake."""
 
     slot: str
 
 
 class CardsBehindGate(Event, frozen=True):
-    """A shuffler reports that cards lie behind its gate."""
+    """A shuffler reports cards behind its gate."""
 
     slot: str
 
@@ -279,7 +279,7 @@ class StackOut(Event, frozen=True):
 
     slot: str
     count: int
-    face_up: int = 0  # how many of them lie face up
+    face_up: int = 0  # how many of them are face up
 
 
 class StackTaken(Event, frozen=True):
@@ -325,7 +325,7 @@ class CoverCardOut(Event, frozen=True):
 
 
 class DiceRead(Event, frozen=True):
-    """Three dice lie flat after enough shakes."""
+    """Three dice were read, flat and after enough shakes."""
 
     slot: str
     values: tuple[int, int, int]

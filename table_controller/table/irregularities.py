@@ -1,8 +1,8 @@
 """Irregularities: the rulebook's ruling becomes a hold that only people can clear.
 
 A hold stops what it concerns. Its steps are done in the order of the ruling; the last one is the acknowledgement of the
-named role. `steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does not clear
-the hold.
+named role. `hold_steps` asks for them and applies the answers. No step can be skipped, and clearing the cause does
+not clear the hold.
 """
 
 from __future__ import annotations
@@ -285,7 +285,7 @@ def _drop_needless(c: Context, hold: Hold) -> None:
 def _ends_settling(c: Context, hold: Hold) -> bool:
     """Return whether the round is already void, and this hold ends the settlement of its optional wagers.
 
-    A device's hold does not: the cards to settle lie at the seats, and voiding the round stopped the shoe.
+    A device's hold does not: the cards to settle are at the seats, and voiding the round stopped the shoe.
     """
     return c.settles_void and hold.slot is None and "settle_optional_wagers" not in hold.outcomes
 

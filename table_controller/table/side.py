@@ -219,7 +219,7 @@ def _side_settled(c: Context, prompt: Prompt, _answer: ev.Answer) -> None:
 
 
 def _judged(c: Context, prompt: Prompt, answer: ev.Answer) -> None:
-    """Record whether a hand pays envy; such a hand was announced and lies face up."""
+    """Record whether a hand pays envy; such a hand was announced and is face up."""
     assert prompt.seat is not None
     c.state.round.judged.append(prompt.seat)
     if answer.choice != "no":

@@ -210,7 +210,7 @@ def _unwagered_racked(c: Context, _prompt: Prompt, _answer: ev.Answer) -> None:
     c.state.book.move(c.deck.name, book.SEATS, book.RACK, stacks * c.edition.hand.cards)
 
 
-def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
+def _record_stub_finding(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
     """Record what the dealer found in the hands after a wrong stub.
 
     A misdeal with a right total falls under its own rule where no rule covers this stub.
@@ -230,7 +230,7 @@ def _found(c: Context, _prompt: Prompt, answer: ev.Answer) -> None:
 ANSWERS: Final[dict[str, Callable[[Context, Prompt, ev.Answer], None]]] = {
     "stub": _counted,
     "stub_recount": _recounted,
-    "finding": _found,
+    "finding": _record_stub_finding,
     "rack_stub": _rack_stub,
     "replacement": _replaced,
     "rack_unwagered": _unwagered_racked,

@@ -28,7 +28,7 @@ class Published(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
         return Fraction(self.percent) / 100
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _PublishedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     published: tuple[Published, ...]
 
 
@@ -36,7 +36,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def published() -> dict[str, Published]:
     """Return the published paybacks by paytable."""
     try:
-        entries = msgspec.convert(tomllib.loads(read("published.toml").decode()), _File).published
+        entries = msgspec.convert(tomllib.loads(read("published.toml").decode()), _PublishedFile).published
         values = [each.value for each in entries]
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError, ValueError) as error:
         raise BadRulebook(f"published.toml cannot be read: {error}") from error

@@ -90,7 +90,7 @@ def _orbit(chosen: int) -> int:
 
 
 def _cumulated(tally: Counter[int], orbit: int) -> tuple[list[int], list[int]]:
-    """Return the strengths in order, and how many hands lie below each; of one set, where `found` has all alike."""
+    """Return the strengths in order, and how many hands rank below each, for one of the equivalent sets of `tally`."""
     strengths = sorted(tally)
     counts = [0]
     for strength in strengths:

@@ -1,1 +1,0 @@
-"""Asia Poker (chapter 575)."""

@@ -1,1 +1,0 @@
-"""DJ Wild Stud Poker (chapter 687a)."""

@@ -1,1 +1,0 @@
-"""Face Up Pai Gow Poker (chapter 688a)."""

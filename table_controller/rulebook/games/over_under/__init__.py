@@ -1,1 +1,0 @@
-"""Over/Under (chapter 686a)."""

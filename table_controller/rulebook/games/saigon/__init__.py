@@ -1,1 +1,0 @@
-"""Saigon 5 Card (chapter 680a)."""
