@@ -154,7 +154,7 @@ async def test_a_face_that_no_count_can_see_is_found_when_faces_are_looked_at(se
     ((deck, rounds),) = counted.listed
     assert (deck, len(rounds)) == ("blue", FACES)
     assert {"faces_seen", "wrong_cards"} <= set(counted.findings)
-    assert "cannot see" in counted.limit
+    assert "cannot detect" in counted.limit
 
 
 async def test_chips_collected_are_bets_accepted_whenever_they_land(seed: int) -> None:
@@ -184,7 +184,7 @@ def test_the_command_prints_the_published_incident_and_our_outcome(
     assert "0 rounds after the first check able to see it" in row
     assert "blue: 3" in row
     assert "687a.5(b)" in row
-    assert "cannot see a wrong face" in shown
+    assert "cannot detect a wrong face" in shown
     assert "3 of 3 ended as required" in shown
 
 

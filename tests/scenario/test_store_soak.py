@@ -125,7 +125,7 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
 ) -> None:
     owner, name, instead = MISTAKES[mistake]
     monkeypatch.setattr(owner, name, instead)
-    with pytest.raises(AssertionError, match="believed"):
+    with pytest.raises(AssertionError, match="reported"):
         await _four_soaks(seed, SHOWS_IN.get(mistake, 0))
 
 

@@ -108,7 +108,7 @@ class ContinuousSoak(DisturbedShuffler):
         inside = self.b.machine.mechanics.inside()
         if status.outside is not None and status.state is m.State.IDLE and not self._broken_in:
             unseen = status.outside - (self._total - inside)
-            assert 0 <= unseen <= self._doubles, f"{status.outside} believed outside, truth {self._total - inside}"
+            assert 0 <= unseen <= self._doubles, f"{status.outside} reported outside, truth {self._total - inside}"
             self.figures["looks at a ledger that was right"] += unseen == 0
 
     def _chute_true_or_unknown(self, reported: int | None) -> None:
@@ -116,10 +116,10 @@ class ContinuousSoak(DisturbedShuffler):
         assert chute is not None
         if chute == 0:
             self._pairs_drawn = 0
-            assert reported in (0, None), f"{reported} cards are believed to be in an empty chute"
+            assert reported in (0, None), f"{reported} cards are reported to be in an empty chute"
         elif reported is not None and reported != chute:
             unseen = reported - chute
-            assert 0 < unseen <= self._pairs_drawn, f"{reported} cards are believed to be in the chute, truth {chute}"
+            assert 0 < unseen <= self._pairs_drawn, f"{reported} cards are reported in the chute, truth {chute}"
             self.figures["looks while a pair was drawn as one, unseen"] += 1
 
     async def check_idle(self) -> None:
