@@ -1,4 +1,4 @@
-"""Cards as people write them: every card has one notation, and what is no card is named."""
+"""Cards as people write them: every card has one notation, and invalid cards are named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every clause that binds the controller is named by a test, and its word claims no more than its witness shows."""
+"""Every binding clause is named by a test, and its status claims no more than its witness test shows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_clause_comes_to_wait_only_by_a_review_that_names_it() -> None:
 
 
 def test_what_waits_has_only_become_less() -> None:
-    """Every version that was ever committed has at least the clauses of this one, but for what a review found."""
+    """Every committed version of the list has at least the clauses of this one, except those a review added."""
     path = clause_table.DUE.relative_to(clause_table.ROOT).as_posix()
     asked = ["git", "-C", str(clause_table.ROOT)]
     log = subprocess.run([*asked, "log", "--format=%H", "--", path], capture_output=True, text=True, check=False)
@@ -92,7 +92,7 @@ def test_without_a_reading_an_uncited_clause_is_not_yet_enforced(monkeypatch: py
 
 
 def test_a_question_at_the_right_moment_is_no_enforcement() -> None:
-    """Cards that lie in people's hands: the core asks for the right order, and cannot keep it."""
+    """With cards in people's hands the core prompts for the right order but cannot enforce it."""
     for clause in ("575.11(a)", "688a.11(d)/3", "688a.9(b)/2", "687a.11(f)(1)", "687a.1:Blind Wager"):
         assert rulebook.enforcement(clause) == "prompted", clause
 

@@ -15,7 +15,7 @@ async def test_what_is_due_and_has_not_run_holds_the_clock_for_whoever_looks_fro
     clock, seen = DeviceClock(speed=100.0), list[float]()
     clock.after(1.0, lambda: seen.append(clock.now))  # due in 10 ms
     time.sleep(0.05)  # noqa: ASYNC251 - the computer is busy elsewhere
-    seen.append(clock.now)  # a frame has arrived meanwhile and is looked at first
+    seen.append(clock.now)  # a frame has arrived meanwhile and is handled first
     await asyncio.sleep(0.02)
     seen.append(clock.now)
     assert seen == sorted(seen), f"time went back: {seen}"

@@ -1,4 +1,4 @@
-"""The second copy: the same records by head, alarms when it is not, and a journal restored from it."""
+"""The second copy: the same records by head, alarms when they differ, and a journal restored from it."""
 
 from __future__ import annotations
 

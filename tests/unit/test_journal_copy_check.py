@@ -124,7 +124,7 @@ def test_a_flipped_byte_anywhere_in_the_copy_is_found_within_the_month(tmp_path:
     line = computer.second_copy(table.source, table.copy, tmp_path)
     assert line.state == FAIL
     assert "PB-725" in line.said
-    table.flip(place, column)  # somebody mended it
+    table.flip(place, column)  # it was repaired
     table.night(table.check())
     assert table.check().position.damage is None
     assert computer.second_copy(table.source, table.copy, tmp_path).state == OK
@@ -142,7 +142,7 @@ def test_a_snapshot_that_rots_is_found(tmp_path: Path) -> None:
 
 
 def test_a_copy_made_anew_from_another_history_is_found(tmp_path: Path) -> None:
-    """Whoever rewrites the copy and chains it anew is found by the journal's own heads."""
+    """The journal's own heads reveal a copy that was rewritten and chained again."""
     table, other = Nights(tmp_path), opened(tmp_path / "other")
     other.append(entries(other, 1100, 3))
     check = CopyCheck(other.folder, table.copy, tmp_path, lambda: table.now)

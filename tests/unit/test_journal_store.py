@@ -1,4 +1,4 @@
-"""The journal's folder: what was appended is there, chained, after every way of ending; one writer at a time."""
+"""The journal's folder: appended records are there, chained, after every kind of end; one writer at a time."""
 
 from __future__ import annotations
 
@@ -312,7 +312,7 @@ def test_newer_software_is_told_and_nothing_is_touched(tmp_path: Path) -> None:
 
 
 def test_a_start_of_newer_software_that_was_refused_does_not_shut_the_old_one_out(tmp_path: Path) -> None:
-    """A box that cannot take the state over writes that it started and stopped, and no body of its own version."""
+    """A box that cannot upgrade the state records its start and stop, and no body of its own version."""
     opened(tmp_path, version=6).close()
     opened(tmp_path, version=7).close()
     opened(tmp_path, version=6).close()

@@ -1,4 +1,4 @@
-"""The link's delivery: in order and once under every fate, repeated when it must be, and on time by its own measure."""
+"""The link's delivery: in order and once under every line fault, with measured retransmission times."""
 
 from __future__ import annotations
 
@@ -398,7 +398,7 @@ async def test_whoever_is_told_of_a_reply_is_told_of_its_absence_too_and_of_noth
     await settle(80.0)
     assert pair.host.counters.late_replies == 1
     pair.device.withhold.add(Question)
-    pair.host.request(Question(2), 10.0, on_end=reported.append)  # nobody waits for it, and nobody must
+    pair.host.request(Question(2), 10.0, on_end=reported.append)  # no caller has to wait for it
     pair.host.close()
     assert [type(end) for end in reported] == [ReplyTimeout, LinkClosed]
 

@@ -1,4 +1,4 @@
-"""The people file and the check of PINs: nothing is lost, nobody guesses, nobody is locked out by somebody who does."""
+"""The people file and the check of PINs: nothing is lost, guessing fails, and guessing locks nobody out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Bench:
         return people.pin_hash(pin, salt, cost)
 
     def refused(self, id_: str, pin: str, place: str = "") -> float:
-        """Try; return how long it is to wait, 0 if the PIN was looked at."""
+        """Try a PIN; return the wait in seconds, 0 if the PIN was checked."""
         try:
             self.checker.check(id_, pin, place)
         except TryLater as error:

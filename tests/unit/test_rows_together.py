@@ -26,7 +26,7 @@ SHOE: Final = "shoe.1"
 
 
 def _two(game: str, phase: str) -> Floor:
-    """A table with two decks, one of them in the shuffler."""
+    """Return a table with two decks, one of them in the shuffler."""
     return at(game, "shoe" if game == "over_under" else "two", phase)
 
 
@@ -52,7 +52,7 @@ def sorted_and_short(game: str) -> None:
 
 
 def dead_shuffler(game: str) -> None:
-    """A shuffler is given up with a deck inside: first the cards, then the sign."""
+    """A shuffler with a deck inside is taken out of service: first the cards, then the sign."""
     floor = _two(game, mc.DEALING)
     decisions = floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
     assert _triggers([*decisions]) == ["shuffler_fault", "device_unusable"]
@@ -60,7 +60,7 @@ def dead_shuffler(game: str) -> None:
 
 
 def dead_shoe(game: str) -> None:
-    """A shoe is given up in the deal: first the round and its cards, then the sign."""
+    """A shoe is taken out of service in the deal: first the round and its cards, then the sign."""
     floor = _two(game, mc.DEALING)
     decisions = floor.step(ev.SlotOrdered(SHOE, "give_up", FLOOR))
     assert _triggers([*decisions]) == ["shoe_fault", "device_unusable"]
@@ -75,7 +75,7 @@ _ABOUT: Final = {
 
 
 def checks(game: str) -> Iterator[tuple[str, tuple[str, ...], Callable[[], None]]]:
-    """What rule mutation runs: each test of triggers that come at once."""
+    """Yield what rule mutation runs: each test of simultaneous triggers."""
     for name, run in AT_ONCE.items():
         yield f"test_at_once[{name}-{game}]", _ABOUT[name], partial(run, game)
 

@@ -50,7 +50,7 @@ def test_a_claimed_share_is_frozen_out_of_the_meter_and_shown_as_pending() -> No
     ],
 )
 def test_a_hand_is_paid_by_a_line_of_the_selected_table_and_by_no_other(table: str) -> None:
-    """Around the rule: a dealer claims a line of another table, or a hand that no line pays."""
+    """An attempt to bypass the rule: a dealer claims a line of another table, or a hand that no line pays."""
     floor = BettingFloor(table, bets=(1, 3)).settling().until_asked("progressive", 3)
     rules = floor.table.context.meter
     assert rules is not None
@@ -143,7 +143,7 @@ def test_a_claim_that_falls_goes_back_whole_and_the_dealer_is_asked_again(kind: 
     assert floor.held() == before
     assert findings(decisions, "claim_withdrawn")
     assert not floor.prompts("hit_pay")
-    floor.until_asked("progressive", 3)  # and may say something else
+    floor.until_asked("progressive", 3)  # and may answer otherwise
     floor.say("progressive", "full_house")
     floor.finish()
     assert floor.book.at(FIXED) == 4 * DOLLAR
@@ -368,7 +368,7 @@ def test_a_documented_hand_pay_stands_in_a_void_round_and_is_told() -> None:
     assert hit.state == mc.HIT_DOCUMENTED
     assert floor.book.at(HAND_PAYS) == hit.share
     assert [each.entry.seat for each in of(Booked, decisions)] == [1, 3]
-    assert floor.book.at(METER) == 10_000 * DOLLAR  # not below the seed; the house gives what the meter cannot
+    assert floor.book.at(METER) == 10_000 * DOLLAR  # not below the seed; the casino pays what the meter cannot
     floor.settle()
     assert floor.phase == mc.IDLE
 

@@ -1,4 +1,4 @@
-"""What people do to the meter by hand: who may, on what ground, and never while bets are open."""
+"""Adjustments of the meter by people: who may, for which reasons, and never while bets are open."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_a_void_round_takes_its_overflow_back_to_the_last_cent() -> None:
 
 
 def chattering(changes: int) -> BettingFloor:
-    """Bets are open, and the sensor of seat 3 has reported so many changes."""
+    """Return a table with open bets whose sensor at seat 3 has reported this many changes."""
     floor = BettingFloor("688a-progressive-1", bets=(1, 3))
     floor.to(mc.BETTING)
     for sequence in range(1, changes + 1):
@@ -368,7 +368,7 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
     assert floor.against_opening() == set()
     floor.step(ev.SlotChanged("meter_sign.1", "fault"))
     assert "meter_not_seen" in floor.against_opening()
-    floor.step(ev.SignShown("meter_sign.1"))  # its glass is right again, and nobody has returned it to service
+    floor.step(ev.SignShown("meter_sign.1"))  # its display is right again, but it is not returned to service
     assert "meter_not_seen" in floor.against_opening()
     floor.step(ev.SlotOrdered("meter_sign.1", "clear", TECH))
     floor.play(ev.SlotOrdered("meter_sign.1", "acknowledge", FLOOR))
@@ -382,7 +382,7 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
 
 
 def test_a_page_somewhere_does_not_stand_for_a_sign_of_the_table_that_shows_a_wrong_amount_or_nothing() -> None:
-    """Around the rule: any browser that has the page open reports the right amount, and the glass at the table lies."""
+    """An attempt to bypass the rule: a browser reports the right amount while the table's sign shows a wrong one."""
     slots: Any = {**Floor("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
     floor = Floor("face_up_pai_gow", slots).start()
     for event in (ev.SignShown("meter_sign.1", "PB-498"), ev.SignShown("meter_sign.1", "stale")):

@@ -1,4 +1,4 @@
-"""Mistakes that the search of tiny tables found in the core, each as the shortest story that showed it."""
+"""Defects of the core that the search of tiny tables found, each as the shortest sequence that showed it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALONE: Final = ("order remove_deck blue", "deck_removed=done", "acknowledge=ackn
     ],
 )
 def test_nobody_shuffles_by_hand_while_the_dead_shuffler_is_unsigned(name: str, story: tuple[str, ...]) -> None:
-    """With one batch of two missing, shuffling by hand was let through, whatever else was against it."""
+    """With one batch of two missing, shuffling by hand was permitted despite other reasons against it."""
     table = model(name, Trouble(dies=SHUFFLER, orders=True))
     decided = walk(table, *story, "shuffler.1 given up", "order shuffle_by_hand")
     (refused,) = of(Refused, decided)
@@ -68,7 +68,7 @@ def test_a_draw_whose_end_was_unknown_is_repeated_after_a_fault() -> None:
 
 
 def test_a_draw_of_a_generator_that_was_given_up_is_repeated_after_its_repair() -> None:
-    """What a dead device was told was forgotten, and that it had been told was not."""
+    """The command of a dead device was forgotten, but not that it had been sent."""
     table = model("pai gow, automated shoe, bets", Trouble(dies=("rng.1",)))
     walk(table, *BETS_IN, "chips=done 2", "rng.1 given up", "choose=continue", "rng.1 repaired",
          "acknowledge=acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
@@ -119,7 +119,7 @@ def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
 
 
 def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt() -> None:
-    """The floorperson could let the round go on with cards that somebody had in hand."""
+    """The floorperson could continue the round with cards that a person had in hand."""
     table = model("over/under, continuous", Trouble(unbidden=SHUFFLER))
     walk(table, "open round", "shuffler.1 unbidden: GivenOut")
     (hold,) = table.table.state.holds.values()
@@ -139,7 +139,7 @@ def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_
 
 @clauses("680a.5(f)")
 def test_a_spread_at_an_idle_table_verifies_no_deck_that_was_found_wrong() -> None:
-    """A deck that was counted wrong became verified again by the look of the first player."""
+    """A deck that was counted wrong became verified again by the first player's inspection."""
     table = model("saigon, hand", Trouble(people=True, orders=True))
     walk(table, *BETS_IN, "dealt=done", "rack_stub=done", "hands_set=done", "reveal=done", "settled=settled",
          "settled=settled", "collected=done", "cards into the shuffler", "order reshuffle blue",
@@ -165,7 +165,7 @@ GIVEN_UP: Final = ("shoe.1 given up", "cards_together=done 8", "sign_seen=covere
 
 
 def test_cards_in_a_plain_shoe_find_their_way_into_the_device_that_was_repaired() -> None:
-    """The deck lay in the plain shoe, the device wanted it, and nobody was asked to put it there."""
+    """The deck was in the plain shoe, the device needed it, and nobody was asked to move it."""
     table = model("asia, manual shoe", Trouble(dies=("shoe.1",)))
     walk(table, *GIVEN_UP, "shoe.1 repaired", "shoe.1 acknowledged", "shoe.1 return_to_service: done",
          "shoe.1 reports well", "put_in_shoe=done", "shoe.1 load: done")  # fmt: skip

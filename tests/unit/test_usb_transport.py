@@ -1,4 +1,4 @@
-"""The USB transport on a bare device: bytes both ways whatever the packets, opening, closing, and shut doors."""
+"""The USB transport on a bare device: bytes both ways in any packets, opening, closing, and failures."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
 
 
 async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open imports the device more than once: between two imports nobody has it, and the open is not over."""
+    """An open imports the device more than once: between two imports it is free, though the open is not over."""
     real, reached, ends = transport_module._drain, threading.Event(), threading.Event()
 
     def drain(incoming: Any) -> None:
@@ -347,7 +347,7 @@ async def test_a_computer_where_libusb_does_not_start_says_so(monkeypatch: pytes
 
 
 class Denied(usb.backend.IBackend):  # type: ignore[misc]  # pyusb has no types
-    """libusb's behaviour, as far as it goes, where opening or claiming fails: these need a bus to be produced."""
+    """A libusb whose opening or claiming fails, as far as the tests need; a real bus cannot produce this."""
 
     def __init__(self, opening: int, claiming: int, serial: str = "SN-1") -> None:
         self.opening = opening
