@@ -68,7 +68,7 @@ async def test_the_way_back_ticks_by_what_the_machine_does_and_by_nothing_else(t
         await through(bench, talk, 53)
         assert (await tell(talk))["next"] == "count"
         assert not [r for r in bench.records() if r.seq > before and b"ShuffleEnded" in r.body], (
-            "the table hears nothing"
+            "the table gets no event"
         )
         assert known(bench) == all_known, "no meter, deck or round has changed"
         assert "53 should be there" in await tell(talk, "count", by="T1", cards=52)

@@ -111,7 +111,7 @@ async def test_whatever_breaks_off_a_command_nothing_wrong_is_believed_and_every
         await back_to_work(b)
 
 
-# --- at rest with cards inside -------------------------------------------------------------------------------
+# --- idle with cards inside ----------------------------------------------------------------------------------
 
 
 @over_the_ladder

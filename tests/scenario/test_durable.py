@@ -223,7 +223,7 @@ async def test_a_clock_that_went_back_by_a_year_is_said_and_locks_until_a_floorp
         del house.people.take
         house.people.look_again()
         await house.rest()
-        assert "deck_expired" in against_opening(house), "an acknowledgement makes no deck younger"
+        assert "deck_expired" in against_opening(house), "an acknowledgment makes no deck younger"
         assert "any_irregularity" not in against_opening(house)
     finally:
         await house.close()

@@ -147,7 +147,7 @@ async def test_without_a_fail_safe_command_nothing_is_held(seed: int) -> None:
     try:
         hold = Hold(house.writer)
         done: list[int] = []
-        assert not hold.later(lambda: done.append(1)), "whoever asks does it now"
+        assert not hold.later(lambda: done.append(1)), "a request ends the batch now"
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         hold.answered(answer, lambda: done.append(2))
         assert done == [2]

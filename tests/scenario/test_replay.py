@@ -237,7 +237,7 @@ def test_a_dossier_from_the_middle_of_an_evening_goes_through_link_and_driver(
     (again,) = run_virtual(
         replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
     )
-    assert (again.linked, again.view) == (True, view), "a dossier names its machine"
+    assert (again.linked, again.view) == (True, view), "a fault report names its machine"
 
 
 def test_what_is_no_recording_is_one_sentence(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

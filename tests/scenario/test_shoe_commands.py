@@ -217,7 +217,7 @@ async def test_whoever_stops_waiting_leaves_the_slot_in_doubt_until_the_end_is_k
         assert (await beliefs_hold(b)).left == 43
 
 
-# --- what goes in the middle ---------------------------------------------------------------------------------
+# --- losses during a command ---------------------------------------------------------------------------------
 
 
 async def lose(b: Shoe, method: str, fault: str, after: float) -> int:

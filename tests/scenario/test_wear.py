@@ -206,7 +206,7 @@ async def test_who_calls_a_machine_mended_is_written_down_and_its_base_begins_an
     assert (await talk.ask("mended", serial="SN7", by="T1")).startswith("PB-814"), "no histories are kept"
     box.wear = book = WearBook(tmp_path / FOLDER)
     book.write(Wear("SN7", cards=900, slot="shuffler.1"))
-    assert (await talk.ask("mended", serial="SN7", by="F1")).startswith("PB-813"), "a technician says it"
+    assert (await talk.ask("mended", serial="SN7", by="F1")).startswith("PB-813"), "a technician reports it"
     assert "known: SN7" in await talk.ask("mended", serial="SN8", by="T1")
     assert bench.notes("mended") == []
     assert await talk.ask("mended", serial="SN7", by="T1") == {"serial": "SN7"}

@@ -78,7 +78,7 @@ def test_the_product_knows_the_words_that_follow_from_the_witnesses() -> None:
 
 def test_somebody_has_read_every_test_that_drives_the_core_without_a_citation() -> None:
     assert sorted(set(clause_table.uncited()) - clause_table.readings().keys()) == [], (
-        "read its test, and say what it shows"
+        "read its test, and record what it shows"
     )
     assert sorted(clause_table.readings().keys() - set(clause_table.uncited())) == [], "cited now: take it out"
     assert clause_table.unread() == [], "the test that was read is gone: read the one in its place"

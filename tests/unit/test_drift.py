@@ -62,7 +62,7 @@ def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> Non
     waiting = take(wear, machine.look())  # too few for a window yet
     assert (waiting.windows, waiting.last, waiting.light) == (wear.windows, wear.last, ((400, 1), (400, 1)))
     machine.deck([[60_000]])
-    assert take(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
+    assert take(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of the reported times"
 
 
 def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:

@@ -142,7 +142,7 @@ def test_a_cover_card_or_a_no_roll_is_no_fault_of_a_device() -> None:
     assert folded([no_roll]).faults == []
 
 
-# --- what it follows --------------------------------------------------------------------------------------------------
+# --- deck or machine --------------------------------------------------------------------------------------------------
 
 
 def test_chances_are_exact() -> None:

@@ -183,7 +183,7 @@ def test_with_the_loss_accepted_what_is_before_the_first_bad_record_is_kept_and_
     again.close()
 
 
-# --- beside the game --------------------------------------------------------------------------------------------------
+# --- during play ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.realtime

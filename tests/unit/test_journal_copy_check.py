@@ -185,7 +185,7 @@ async def test_the_copier_reports_damage_to_the_box_during_play(
         table.store.append(entries(table.store, 1))
         copier.durable(newest(table.store))
         await copier.close()
-    assert not caplog.records, "shipping goes on beside it"
+    assert not caplog.records, "shipping goes on meanwhile"
     assert copier.state.problem is not None
     assert copier.state.problem[0] == "PB-725"
     assert "PB-725" in reported[-1].words

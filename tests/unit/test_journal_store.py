@@ -191,7 +191,7 @@ def test_a_whole_journal_rewritten_after_a_head_was_published_is_caught_by_that_
         before = head_after(before, old.seq, old.kind, old.wall_ns, old.mono_ns, old.boot, b"forged")
         altered(tmp_path, 0, "UPDATE records SET body = ?, head = ? WHERE seq = ?", b"forged", before, old.seq)
     (tmp_path / "tip").unlink()
-    assert reader.verify(tmp_path).ok, "a chain alone cannot tell"
+    assert reader.verify(tmp_path).ok, "a chain alone cannot show it"
     verdict = reader.verify(tmp_path, against=records[3].head)
     assert not verdict.ok
     assert "rewritten" in verdict.why
@@ -206,7 +206,7 @@ def test_a_removed_record_is_named(tmp_path: Path) -> None:
     assert (verdict.bad, verdict.last) == (records[2].seq, records[1].seq)
 
 
-# --- what must not open, and stays as it is ---------------------------------------------------------------------------
+# --- journals that must not open and stay unchanged -------------------------------------------------------------------
 
 
 def test_a_lost_end_does_not_open_and_is_told_by_the_tip(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_much_damage_is_noticed_or_harmless_and_never_accepted(images: list[Imag
     assert counts["noticed"] > 350
 
 
-# --- torn writes: what was never synced may be there in part ----------------------------------------------------------
+# --- torn writes: unsynced data may be there in part ------------------------------------------------------------------
 
 
 def _torn(folder: Path, seed: int) -> tuple[int, int]:

@@ -63,7 +63,7 @@ async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
 async def test_a_frame_repeated_for_want_of_an_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
     pair = Pair()
     pair.device.withhold.add(Question)
-    pair.device_port.fate = taking_turns(Fate.DROP)  # the first acknowledgement
+    pair.device_port.fate = taking_turns(Fate.DROP)  # the first acknowledgment
     waiter = pair.ask(1, 1.0)
     await settle(0.9)
     assert pair.device.taken == [Question(1)]

@@ -82,7 +82,7 @@ def test_a_credential_is_added_checked_changed_and_revoked(bench: Bench) -> None
         bench.checker.check("F17", "208642")
     with pytest.raises(CredentialRefused) as unknown:
         bench.checker.check("F18", "208642")
-    assert str(revoked.value).replace("F17", "F18") == str(unknown.value), "whether an id exists is not told"
+    assert str(revoked.value).replace("F17", "F18") == str(unknown.value), "whether an id exists is not revealed"
 
 
 def test_an_id_is_never_given_twice(bench: Bench) -> None:

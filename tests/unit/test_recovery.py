@@ -50,7 +50,7 @@ def test_replay_that_decides_otherwise_locks_with_its_own_code() -> None:
     with pytest.raises(ReplayDiffers, match="OpenRound") as refused:
         recover(store, Floor(GAME).table, run.digests)
     assert refused.value.code == "PB-730"
-    assert disk.records[-1].kind == "start", "nothing was written besides the start"
+    assert disk.records[-1].kind == "start", "nothing but the start was written"
 
 
 def test_a_record_that_nobody_here_wrote_is_refused() -> None:

@@ -134,11 +134,11 @@ def test_after_every_step_but_the_last_no_round_opens() -> None:
         asked += 1
         for event in floor.answer(next(prompt for prompt in floor.prompts() if prompt.hold is not None)):
             floor.step(event)
-    assert asked == 3, "wagers, cards, acknowledgement"
+    assert asked == 3, "wagers, cards, acknowledgment"
     assert "any_irregularity" not in floor.against_opening()
 
 
-# --- what only one method or one device may say -----------------------------------------------------------------------
+# --- events of one method or one device only --------------------------------------------------------------------------
 
 
 def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:

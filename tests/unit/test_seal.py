@@ -171,7 +171,7 @@ async def test_nothing_is_delivered_after_the_owner_was_told_that_the_session_is
     reported: list[Any] = []
     pair.host.on_event = reported.append
     pair.host.on_down = reported.append
-    waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgement sends it, and there the counter ends
+    waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgment sends it, and there the counter ends
     for n in range(5):
         pair.far.event(Told(n))
     async with asyncio.timeout(60):

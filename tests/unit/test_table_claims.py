@@ -225,7 +225,7 @@ def test_a_validated_amount_that_changes_is_validated_again() -> None:
     decisions = void_hand(floor, 3)
     assert dollars(hit.share) == "$30,000.56"
     assert Moved(f"hit {hit.id}", "light_seen") in decisions
-    assert old not in {prompt.id for prompt in floor.prompts()}, "whoever holds the old amount cannot document it"
+    assert old not in {prompt.id for prompt in floor.prompts()}, "a hand pay of the old amount cannot be documented"
     floor.finish()
     assert dollars(floor.book.at(HAND_PAYS)) == "$30,000.56"
 

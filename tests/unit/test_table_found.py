@@ -270,7 +270,7 @@ def test_a_deck_that_was_said_to_have_left_is_noticed_in_the_shuffler_that_repor
     decided = floor.step(ev.BehindGate("shuffler.1"))
     assert (found(decided).trigger, found(decided).slot) == ("unknown_cards", "shuffler.1")
     assert floor.state.slots["shuffler.1"].state == "faulted"
-    assert "device_cleared" in floor.hold().steps, "nothing is said to be clear that nobody looked at"
+    assert "device_cleared" in floor.hold().steps, "nothing is reported clear that nobody inspected"
     floor.clear_holds()
     floor.step(ev.SlotChanged("shuffler.1", "verify"))
     assert floor.state.slots["shuffler.1"].state == "in_service"

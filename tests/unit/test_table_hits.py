@@ -290,7 +290,7 @@ def test_envy_that_only_a_progressive_bet_opens_is_asked_for_once_and_booked() -
     floor.claim(6, "four_of_a_kind")
     floor.finish()
     asked = Counter(p.kind for _, decided in floor.log for p in of(Prompt, decided) if "envy" in p.kind)
-    assert asked == {"progressive_envy": 1}, "what the bets tell is not asked for again, and there is one payment"
+    assert asked == {"progressive_envy": 1}, "the bets are not asked for again, and there is one payment"
     assert floor.book.at(ENVY) == 2 * 25 * DOLLAR
 
 

@@ -102,7 +102,7 @@ def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() ->
     assert finding.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7; malfunction: sensor_fault"
 
 
-# --- grounds and bounds -----------------------------------------------------------------------------------------------
+# --- reasons and limits -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", [-DOLLAR, DOLLAR])
@@ -444,7 +444,7 @@ def test_what_is_no_sign_shows_nothing(sign: str) -> None:
     assert sign not in floor.state.signs
 
 
-# --- amounts and bounds -----------------------------------------------------------------------------------------------
+# --- amounts and limits -----------------------------------------------------------------------------------------------
 
 
 def test_no_correction_takes_what_is_not_there() -> None:

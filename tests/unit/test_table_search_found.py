@@ -60,7 +60,7 @@ def test_a_deck_that_was_put_in_place_while_it_was_the_only_one_is_dealt() -> No
 
 
 def test_a_draw_whose_end_was_unknown_is_repeated_after_a_fault() -> None:
-    """The generator faulted while its answer was on the way: the table waited for the number for ever."""
+    """The generator faulted while its answer was on the way: the table waited forever for the number."""
     table = model("pai gow, automated shoe, bets", Trouble(ends=("rng.1",), links=("rng.1",), holds=2))
     walk(table, *BETS_IN, "chips=done 2", "rng.1 draw: unknown", "rng.1 faults", "rng.1 draw: asked, done",
          "rng.1 cleared", "rng.1 acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
@@ -128,7 +128,7 @@ def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt(
 
 
 def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_them() -> None:
-    """The batch was held for ever: its round went on as after a jam, and nothing led to its release."""
+    """The batch was held forever: its round went on as after a jam, and nothing led to its release."""
     table = model("over/under, continuous", Trouble(unbidden=SHUFFLER))
     walk(table, *BETS_IN, "shuffler.1 dispense: done", "shuffler.1 unbidden: TakenIn", "choose=reverify")
     state = table.table.state
@@ -173,7 +173,7 @@ def test_cards_in_a_plain_shoe_find_their_way_into_the_device_that_was_repaired(
 
 
 def test_a_round_that_was_opened_from_a_plain_shoe_is_dealt_from_it() -> None:
-    """The device was repaired after no more bets: the round waited for ever for its cards to be in the device."""
+    """The device was repaired after no more bets: the round waited forever for its cards to be in the device."""
     table = model("asia, manual shoe", Trouble(dies=("shoe.1",)))
     walk(table, *GIVEN_UP, *BETS_IN[:2], "shoe.1 repaired", BETS_IN[2], "dice: 7", "announce=done 7")
     assert table.table.state.round.state == mc.DEALING

@@ -119,7 +119,7 @@ async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_ent
         recorded.transport.write(chunk)
     assert recorded.transport.backlog == MAX_BACKLOG
     recorded.transport.write(b"x")
-    assert recorded.lost == [], "told later"
+    assert recorded.lost == [], "reported later"
     await comes_true(lambda: recorded.lost)
     assert "takes no more bytes" in str(recorded.lost[0])
     await comes_true(lambda: port.closed)

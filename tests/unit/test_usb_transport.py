@@ -183,7 +183,7 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
             await opening
         assert end.device.attached
         end.device.attach = real  # type: ignore[method-assign]
-        (await open_port(end.port)).close()  # waits until the cancelled one has given the device back
+        (await open_port(end.port)).close()  # waits until the canceled one has released the device
         await end.given_back()
 
 
@@ -210,7 +210,7 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
         second.cancel()
         third = asyncio.create_task(open_port(end.port))
         await asyncio.sleep(0.3)
-        assert not third.done(), "neither open nor refused while a cancelled one holds the device"
+        assert not third.done(), "neither open nor refused while a canceled one holds the device"
         ends.set()
         (await third).close()
         assert second.cancelled()

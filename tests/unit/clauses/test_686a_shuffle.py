@@ -144,7 +144,7 @@ def test_a_shoe_cannot_tell_where_the_cover_card_fell_and_so_the_dealer_does() -
         prompt = floor.prompt("cover_seat")
         assert (prompt.role, prompt.choices, prompt.clauses[0]) == ("dealer", ("player", "nobody"), "686a.5(c)(2)")
         floor.settle()
-        assert "cut" not in asked(floor), "nobody cuts before it is said"
+        assert "cut" not in asked(floor), "nobody cuts before it is reported"
         for wrong in ((2,), (1, 3), ()):
             assert "1, 3, 6" in refused(floor.step(ev.Answer(prompt.id, "player", DEALER, seats=wrong)))
         floor.play(ev.Answer(prompt.id, choice, DEALER, seats=seats))
