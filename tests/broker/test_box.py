@@ -93,7 +93,7 @@ def _compare(folder: Path, received: MqttListener, least: int) -> None:
     """
     reported: dict[int, Any] = {}
     for event in received.bodies_on("events"):
-        assert reported.setdefault(event["seq"], event) == event, "a repeat says something else"
+        assert reported.setdefault(event["seq"], event) == event, "a repeat differs"
     assert list(reported) == sorted(reported)
     expected, reach = _expected(folder), max(reported)
     assert reach >= least

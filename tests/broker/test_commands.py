@@ -1,4 +1,4 @@
-"""Which MQTT commands are answered and refused, and that none moves a card, a cent or an acknowledgement."""
+"""Which MQTT commands are answered and refused, and that none moves a card, a cent or an acknowledgment."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ async def test_an_acl_that_denies_the_events_is_noticed_and_nothing_counts_as_pu
     try:
         async with running(tmp_path, settings(broker.port, username=USER, password="pitbox secret")) as box:
             await until(lambda: box.uplink.health.code == "PB-835")
-            assert box.outbox.acknowledged.seq < 2, "the first record tells nothing; the second is denied"
+            assert box.outbox.acknowledged.seq < 2, "the first record has no event; the second is denied"
     finally:
         broker.stop()
 

@@ -22,7 +22,7 @@ def without_repeats(reported: list[Any]) -> list[Any]:
     """Return each event once, in order of first arrival; a repeat must be identical."""
     first: dict[int, Any] = {}
     for event in reported:
-        assert first.setdefault(event["seq"], event) == event, "a repeat says something else"
+        assert first.setdefault(event["seq"], event) == event, "a repeat differs"
     return list(first.values())
 
 

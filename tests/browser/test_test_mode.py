@@ -52,7 +52,7 @@ async def test_test_mode_is_begun_shown_and_left_on_the_technicians_page(tmp_pat
         await technician.wait_for_selector(f"{MACHINE} [data-test=begin_test]")
         await stage.until(lambda: stage.state.slots["shuffler.1"].state == IN_SERVICE, "its report")
         await dealer.wait_for_selector(".testing.hidden", state="attached")
-        assert not stage.state.decks, "the table heard nothing of the deck"
+        assert not stage.state.decks, "the table got no event of the deck"
         assert not stage.state.holds
 
 

@@ -167,7 +167,7 @@ async def test_a_journal_that_vanished_locks_the_box_until_two_people_begin_anot
         assert note.who is None
         assert note.text.startswith("there was no journal")
         with running(table.config) as box:
-            assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is told once"
+            assert "journal" not in dict((await asyncio.to_thread(box.status))["checks"]), "that is reported once"
         assert len(begun(journal)) == 1
         journal.rename(tmp_path / "away")
         journal.mkdir()  # as a folder whose disk is not mounted

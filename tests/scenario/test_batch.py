@@ -146,7 +146,7 @@ async def test_a_sorted_batch_is_complete_but_not_shuffled(seed: int) -> None:
         assert suits in (sorted(suits), sorted(suits, reverse=True))
 
 
-# --- cards that stay inside or wander ------------------------------------------------------------------------
+# --- cards that stay inside or migrate -----------------------------------------------------------------------
 
 
 @in_turn_over_the_ladder("card", [1, 100, 200, 290])

@@ -252,7 +252,7 @@ async def test_lights_are_out_after_a_restart(seed: int, rung: str, fault: str) 
         assert burning(s) is m.Light.ACCEPTED
 
 
-# --- dark and light again ------------------------------------------------------------------------------------------
+# --- power off and on ----------------------------------------------------------------------------------------------
 
 
 @over_the_ladder
@@ -328,7 +328,7 @@ async def test_an_unplugged_sensor_keeps_its_round_and_its_count(seed: int, rung
         await back(s)
         status = await check_reported_spot(s)
         assert (status.state, status.sequence) == (m.State.PLACED, 1)
-        assert s.events_of(m.Changed) == [], "nobody heard of it; the report says it"
+        assert s.events_of(m.Changed) == [], "no event arrived; the report shows it"
         assert s.view.sensed_bet == 1
         assert (await latched(s)).last_change == 1
 

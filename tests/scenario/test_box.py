@@ -144,7 +144,7 @@ async def test_another_pin_ends_every_sign_on_by_the_old_one_and_only_those(tmp_
         file = tmp_path / "people.json"
         await talk.sign_on("D1", "F1")
         people.set_pin(file, "D1", "314159", cost=CHEAP)
-        assert (await talk.ask("status"))["dealer"] is None, "whoever learnt the old PIN does not deal"
+        assert (await talk.ask("status"))["dealer"] is None, "a person who knows only the old PIN does not deal"
         assert box.dealer() is None
         anew = DirectClient(box)
         assert (await anew.ask("sign_on", credential="D1", pin="314159"))["credential"] == "D1"
@@ -212,7 +212,7 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
         assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
         assert (await talk.submit("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
         assert (await other.submit("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
-        assert (await talk.submit("NoMoreBets"))["decisions"], "whoever closes bets is heard"
+        assert (await talk.submit("NoMoreBets"))["decisions"], "closing bets is accepted from anybody"
         await other.ask("sign_off", credential="D2")
         assert (await talk.submit("OpenRound")).startswith("PB-813 no dealer")
         assert [note.who.credential for note in bench.notes("signed_on") if note.who] == ["D1", "D2"]

@@ -68,7 +68,7 @@ async def test_steps_of_a_return_to_service_complete_only_by_what_the_machine_do
         await send_cards_through(bench, talk, 53)
         assert (await return_step(talk))["next"] == "count"
         assert not [r for r in bench.records() if r.seq > before and b"ShuffleEnded" in r.body], (
-            "the table hears nothing"
+            "the table gets no event"
         )
         assert protected_state(bench) == all_known, "no meter, deck or round has changed"
         assert "53 should be there" in await return_step(talk, "count", by="T1", cards=52)

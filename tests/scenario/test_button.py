@@ -99,7 +99,9 @@ async def test_a_button_in_motion_has_no_place(seed: int, rung: str) -> None:
             await asyncio.sleep(0.2)
         b.inject("put_button:at=2")
         assert (await wait_until_still(b)).place == 2
-        assert rung == "lossy" or len(b.events_of(m.Moved)) == 2, "told when it left and when it lay, not in between"
+        assert rung == "lossy" or len(b.events_of(m.Moved)) == 2, (
+            "reported when it left and when it was still, not in between"
+        )
 
 
 async def test_the_levels_show_how_sure_the_place_is(seed: int) -> None:

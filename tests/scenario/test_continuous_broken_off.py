@@ -111,7 +111,7 @@ async def test_after_any_interruption_no_wrong_count_is_accepted_and_every_card_
         await return_to_work(b)
 
 
-# --- at rest with cards inside -------------------------------------------------------------------------------
+# --- idle with cards inside ----------------------------------------------------------------------------------
 
 
 @over_the_ladder

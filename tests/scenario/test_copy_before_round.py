@@ -71,7 +71,9 @@ async def test_rounds_wait_for_the_copy_and_open_once_it_is_reached(tmp_path: Pa
         copier.become(box, REACHED)
         assert "copy_not_reached" not in reasons_against_opening(box)
         copier.become(box, ABSENT)
-        assert "copy_not_reached" not in reasons_against_opening(box), "later the game goes on, and the box says how far it is behind"
+        assert "copy_not_reached" not in reasons_against_opening(box), (
+            "later the game goes on, and the box shows how far the copy is behind"
+        )
 
 
 async def test_two_people_answer_for_a_copy_that_is_out_of_reach_and_the_journal_names_them(tmp_path: Path) -> None:

@@ -223,7 +223,7 @@ async def test_a_clock_that_went_back_by_a_year_locks_the_table_until_a_floorper
         del house.people.see_decision
         house.people.look_at_screen()
         await house.until_quiescent()
-        assert "deck_expired" in against_opening(house), "an acknowledgement makes no deck younger"
+        assert "deck_expired" in against_opening(house), "an acknowledgment makes no deck younger"
         assert "any_irregularity" not in against_opening(house)
     finally:
         await house.close()

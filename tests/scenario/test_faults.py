@@ -310,7 +310,7 @@ async def test_dust_shows_in_the_margin_before_the_self_test_fails(seed: int, ru
         assert b.service.state == "faulted"
 
 
-# --- where the machine must believe a person ---------------------------------------------------------------
+# --- where the machine must trust a person -----------------------------------------------------------------
 
 
 async def test_opening_the_door_without_looking_counts_as_an_inspection_after_a_self_test(seed: int) -> None:

@@ -176,7 +176,7 @@ async def test_its_own_history_covers_the_time_before_the_motion(seed: int) -> N
         assert [end.message for end in dossier.ends] == ["Completed"]
 
 
-# --- what never is in a dossier --------------------------------------------------------------------------------------
+# --- what a fault report must never hold -----------------------------------------------------------------------------
 
 
 async def test_decks_that_differ_only_in_their_order_leave_the_same_fault_report(seed: int) -> None:
@@ -206,7 +206,7 @@ async def test_frames_that_name_cards_are_blanked(seed: int) -> None:
         named = [frame.data for frame in freezer.ring.frames() if b"\x53" in frame.data[12:15]]
         payload = msgspec.msgpack.encode(finding)
         assert all(payload not in frame.data for frame in freezer.ring.frames())
-        assert any(data[-4:] == bytes(4) for data in named), "it is there, and says nothing"
+        assert any(data[-4:] == bytes(4) for data in named), "it is there, and blanked"
 
 
 async def test_only_the_last_thirty_seconds_of_frames_are_kept(seed: int) -> None:
@@ -372,9 +372,7 @@ async def test_a_motor_that_seizes_in_mid_motion_is_named_when_it_stalls_again(s
         await asyncio.gather(command, return_exceptions=True)
         await freezer.close()
         diagnosis = diagnose(freezer.reports[-1])
-        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (CauseKind.STUCK_CARD, False), (
-            "nothing tells it from a card"
-        )
+        assert (diagnosis.causes[0].why, diagnosis.causes[0].sure) == (CauseKind.STUCK_CARD, False), "it looks like a card"
         bench.inject("clear_path")
         diagnosis = diagnose(await fails(bench, freezer, "clear_jam"))
         assert (diagnosis.causes[0].why, diagnosis.causes[0].at, diagnosis.staff) == (CauseKind.SEIZED_MOTOR, "draw", False)

@@ -147,7 +147,7 @@ async def test_without_a_fail_safe_command_nothing_is_batched(seed: int) -> None
     try:
         hold = ConfirmationBatch(house.writer)
         done: list[int] = []
-        assert not hold.defer(lambda: done.append(1)), "whoever asks does it now"
+        assert not hold.defer(lambda: done.append(1)), "a request ends the batch now"
         answer: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         hold.on_answer(answer, lambda: done.append(2))
         assert done == [2]

@@ -83,7 +83,7 @@ async def test_a_deck_that_never_left_its_unplugged_shuffler_is_noticed_and_come
         (stored,) = (deck for deck in state.decks.values() if deck.place == "shuffler.1/gate")
 
         async def text(prompt: Prompt) -> None:
-            assert prompt.deck == stored.name, "they say so, and nobody goes to the machine"
+            assert prompt.deck == stored.name, "they report it, and nobody goes to the machine"
 
         house.people._remove = text  # type: ignore[method-assign]
         house.machines["shuffler.1"].inject("unplug:seconds=20")

@@ -54,7 +54,7 @@ async def test_presses_without_a_link_are_reported_later_with_their_age_and_neve
         for _ in range(3):
             s.inject("unplug:seconds=0.5")
             await until_reconnected(s)
-        assert [act.press for act in reported_acts(s)] == [1, 2, 3], "a press is told once, however often the link is lost"
+        assert [act.press for act in reported_acts(s)] == [1, 2, 3], "a press is reported once, however often the link is lost"
         assert s.view.lost == 0
         late = reported_acts(s)[1]
         assert late.age_ms >= (seconds - 0.1) * 1000
@@ -93,7 +93,7 @@ async def test_the_age_of_a_press_is_known_after_any_frame_loss_or_delay(seed: i
         age = await ask_until_answered(s, lambda: s.driver.age_of(act))
         real = (asyncio.get_running_loop().time() - pressed_at) * 1000
         assert real - 1 <= age <= real + 2000
-        assert age > FRESH_MS, "the event says 0 ms; asking shows that it is too old"
+        assert age > FRESH_MS, "the event has age 0 ms; a query shows that it is too old"
 
 
 async def test_the_age_of_a_press_that_the_keypad_forgot_is_not_guessed(seed: int) -> None:
@@ -118,7 +118,7 @@ async def test_presses_that_were_lost_with_the_power_are_counted_and_the_count_g
         s.inject("turn:to=floor")
         s.inject(fault)
         await until_reconnected(s)
-        assert s.view.lost == 2, "two were made and will never be heard"
+        assert s.view.lost == 2, "two were made and are never reported"
         assert [act.press for act in reported_acts(s)] == [1]
         s.inject("press:key=start_game")
         await until_all_received(s)

@@ -146,6 +146,6 @@ async def test_a_table_where_nothing_happens_keeps_its_sign_fresh(seed: int, cap
         for _ in range(30):
             await house.wait(4.0)
             assert not sign.firmware._glass.stale
-        assert house.controller.newest_seq == before, "nothing was said and nothing happened"
+        assert house.controller.newest_seq == before, "no event and no change"
         assert sign.firmware._sequence > first
     assert "does not show the meter" not in caplog.text

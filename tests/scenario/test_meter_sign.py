@@ -63,7 +63,7 @@ async def test_a_value_that_falls_is_shown_and_an_old_one_is_not(seed: int, rung
                 await show(s, sequence, 2_000_000)
             assert refused.value.reason == m.Reason.OLD_SEQUENCE
         assert (await readback_is_true(s)).value == 10_000
-        assert verdict(s.view), "told and not shown is a finding"
+        assert verdict(s.view), "an amount that was sent but not shown is a finding"
 
 
 # --- stale ---------------------------------------------------------------------------------------------------------
@@ -136,13 +136,13 @@ async def test_after_a_restart_it_shows_dashes_and_never_an_old_value(seed: int,
             None,
         )
         assert s.machine.glass.read(m.Row.VALUE) == "-" * m.DIGITS
-        assert verdict(s.view), "it does not show what it was told"
+        assert verdict(s.view), "it does not show the sent amount"
         await show(s, 42, 9_900)
         await readback_is_true(s)
         assert verdict(s.view) == []
 
 
-# --- a glass that lies ---------------------------------------------------------------------------------------------
+# --- a display that shows a wrong amount ---------------------------------------------------------------------------
 
 
 @over_the_ladder

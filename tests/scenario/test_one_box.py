@@ -55,7 +55,7 @@ async def _led_on(house: CasinoTable) -> None:
 
 
 def _sources(*folders: Path, word: str) -> Iterator[tuple[str, ast.AST]]:
-    """Return the source files below these folders that contain this word."""
+    """Yield the source files below these folders that contain this word."""
     for folder in folders:
         for path in sorted(folder.rglob("*.py")):
             text = path.read_text("utf-8")

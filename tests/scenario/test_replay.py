@@ -237,7 +237,7 @@ def test_a_fault_report_from_the_middle_of_an_evening_goes_through_link_and_driv
     (again,) = run_virtual(
         replay(packets_of(msgspec.structs.replace(dossier, opening=tuple(reported))), lambda *_: None)
     )
-    assert (again.linked, again.view) == (True, view), "a dossier names its machine"
+    assert (again.linked, again.view) == (True, view), "a fault report names its machine"
 
 
 def test_a_file_that_is_no_recording_is_one_clear_error(bad_day: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

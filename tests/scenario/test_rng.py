@@ -122,7 +122,7 @@ async def test_sixteen_draws_are_remembered_and_the_oldest_is_forgotten_first(se
         assert (await b.driver.drawn(4711)).number is None
 
 
-# --- ill noise -------------------------------------------------------------------------------------------------------
+# --- failed noise ----------------------------------------------------------------------------------------------------
 
 
 @over_the_ladder
@@ -307,7 +307,7 @@ async def test_a_display_that_broke_while_the_power_was_off_is_not_lit_again(see
         assert b.service.state == "faulted"
 
 
-# --- words that cannot be true ---------------------------------------------------------------------------------------
+# --- impossible events -----------------------------------------------------------------------------------------------
 
 
 @clauses("575.5(g)(2)", "688a.5(i)(2)")

@@ -217,7 +217,7 @@ async def test_a_caller_that_stops_waiting_leaves_the_slot_in_doubt_until_the_re
         assert (await check_reported_cards(b)).left == 43
 
 
-# --- what goes in the middle ---------------------------------------------------------------------------------
+# --- losses during a command ---------------------------------------------------------------------------------
 
 
 async def lose(b: Shoe, method: str, fault: str, after: float) -> int:

@@ -118,6 +118,6 @@ async def test_a_planted_mistake_does_not_survive_the_soak(
 
 
 async def _soaks(seed: int, run: int, cycles: int, *, batch: bool) -> None:
-    """Return the first run, and the one where a rare mistake shows."""
+    """Run the first soak, and the one where a rare mistake shows."""
     for each in dict.fromkeys((0, run)):
         await soak(seed, each, cycles, batch=batch)

@@ -30,7 +30,7 @@ def exported(folder: Path, *options: str) -> Iterator[str]:
             port = port or line.removeprefix("port").strip() * line.startswith("port ")
             if line.startswith("Ctrl-C"):
                 break
-        assert port, "the simulator did not say its port"
+        assert port, "the simulator did not print its port"
         yield port
 
 

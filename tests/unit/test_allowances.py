@@ -1,4 +1,4 @@
-"""The price of the long proofs: overruns are printed and fail nothing; a proof without an allowance fails the run."""
+"""Time allowances of long proofs: overruns are printed and fail nothing; a proof without one fails the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.support import allowances
 from tests.support.allowances import AllowanceClock, lines, minutes, subject_of
 
-# What `make proof` starts on two cores.
+# The workers of `make proof` on two cores.
 WORKERS = 3
 
 

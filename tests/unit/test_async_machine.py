@@ -2,7 +2,7 @@
 
 These are tests of the library (seen with 0.9.3), not of our code. If one fails after an upgrade, the library has
 changed: read what is new, then look at the reasons in docs/design.md again. The last tests show that the plain
-machine, set up as `devices.service` sets it up, has none of these habits.
+machine, set up as `devices.service` sets it up, has none of these defects.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 STATES: Final = ["idle", "moving", "faulted"]
 TRANSITIONS: Final = [["go", "idle", "moving"], ["fault", "moving", "faulted"]]
-# Every way in which the library can queue triggers.
+# Every queue mode of the library.
 any_queue = pytest.mark.parametrize("queued", [False, True, "model"])
 a_queue = pytest.mark.parametrize("queued", [True, "model"])
 
 
 class _Model:
-    """What the machine decorates; `work` is what entering `moving` does."""
+    """The model of the machine; entering `moving` runs `work`."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.finished = False
@@ -52,7 +52,7 @@ async def test_cancelling_a_task_that_waits_for_a_trigger_does_not_cancel_it(que
     async def work() -> None:
         nonlocal went_on
         await model.go()
-        went_on = True  # never reached by a task that was cancelled
+        went_on = True  # never reached by a canceled task
 
     task = asyncio.create_task(work())
     await asyncio.sleep(1)
@@ -97,7 +97,7 @@ async def test_unqueued_a_trigger_cancels_what_another_task_is_doing() -> None:
     first = asyncio.create_task(model.go())
     await asyncio.sleep(1)
     assert await model.fault()
-    assert await first is False  # nobody cancelled it but the library
+    assert await first is False  # only the library canceled it
     assert len(cut_off) == 1
     assert (model.state, model.finished) == ("faulted", False)
 
@@ -177,7 +177,7 @@ async def test_an_exception_after_a_transition_leaves_the_new_state(machine: Any
 
 async def test_ignoring_invalid_triggers_hides_misspelt_names_too() -> None:
     model = _model(ignore_invalid_triggers=True)
-    assert model.trigger("fualt") is False  # not even something to await
+    assert model.trigger("fualt") is False  # nothing to await
     with pytest.raises(AttributeError, match="fualt"):
         await _model().trigger("fualt")
     plain: Any = Machine(states=STATES, transitions=TRANSITIONS, initial="idle", ignore_invalid_triggers=True)
@@ -203,6 +203,6 @@ async def test_our_machine_is_done_when_its_trigger_returns() -> None:
     seen: list[str] = []
     loop.call_soon(lambda: seen.append(service.state))
     service.fault()
-    assert service.state == FAULTED  # in this very call: no task could come between
+    assert service.state == FAULTED  # in the same call: no task could run in between
     await asyncio.sleep(0)
     assert seen == [FAULTED]

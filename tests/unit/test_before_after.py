@@ -1,4 +1,4 @@
-"""The table of figures before and after names changed: what fell is found, and nothing else."""
+"""The table of figures before and after the renames finds every figure that fell, and no other."""
 
 from __future__ import annotations
 

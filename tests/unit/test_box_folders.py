@@ -1,4 +1,4 @@
-"""Folders that a box writes: judged by the limits of its unit, opened by a drop-in, whatever their names."""
+"""Folders that a box writes: checked against the limits of its unit, opened by a drop-in, with any names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parents[2] / "deploy" / "systemd" / "pitbox@.service"
 
 
 def shown() -> dict[str, str]:
-    """The shipped unit's properties, as systemctl shows them."""
+    """Return the shipped unit's properties as systemctl shows them."""
     lines = SHIPPED.read_text("utf-8").splitlines()
     return dict(line.partition("=")[::2] for line in lines if "=" in line and not line.startswith("#"))
 

@@ -1,4 +1,4 @@
-"""A support bundle: secrets are planted everywhere a box could have them, and none is in it; its manifest is true."""
+"""A support bundle: secrets planted everywhere in a box are not in it, and its manifest is correct."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ FLOOR = ev.Person("floorperson", "SECRET-CREDENTIAL-F17")
 
 
 class PlantedSecrets:
-    """Secrets, and every way in which they could be written down."""
+    """Secrets in every form in which they could be written."""
 
     def __init__(self) -> None:
         rng = Random(8)
@@ -85,7 +85,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PlantedSecr
     _captures(data, secrets)
     _dossiers(data / "dossiers", secrets)
     _wear(data / WEAR_FOLDER, secrets)
-    # What lies about: a copy of a key, notes, an export, a core file, a name that is itself a secret.
+    # Stray files: a copy of a key, notes, an export, a core file, a name that is itself a secret.
     (data / "shuffler.1.key.bak").write_text(secrets.key.hex())
     (data / "notes.txt").write_text("\n".join(secrets.texts.values()))
     (data / "core").write_bytes(secrets.key + secrets.cards)
@@ -147,7 +147,7 @@ def _payloads(secrets: PlantedSecrets) -> list[bytes]:
         encode(shuffler.Jam(7, shuffler.Phase.FEEDING, shuffler.Segment.LIFT, 20, 20, 0,
                             [OpticalLevel(False, 900, 500)] * 7, [0] * 4)),
         encode(cards),
-        msgspec.msgpack.encode([250, secrets.key, secrets.texts["patron"]]),  # nobody knows this tag
+        msgspec.msgpack.encode([250, secrets.key, secrets.texts["patron"]]),  # an unknown tag
         msgspec.msgpack.encode([tag(shuffler.Door), True, secrets.key]),  # begins like one of ours
         secrets.key,  # no message at all
         encode(keypad.Show(7, keypad.KeypadPrompt.NOTHING, lines)),
@@ -162,7 +162,7 @@ def tag(message: type) -> int:
 
 
 def _captures(data: Path, secrets: PlantedSecrets) -> None:
-    """One as our software writes it, and one that somebody else wrote, with nothing blanked."""
+    """Write a capture as our software does, and one of other software with nothing blanked."""
     with (data / "ours.pcapng").open("xb", buffering=0) as file:
         port = CaptureFile(file, all_messages(), lambda: 5).port("shuffler.1")
         for payload in _payloads(secrets):
@@ -192,7 +192,7 @@ def _wear(folder: Path, secrets: PlantedSecrets) -> None:
 
 
 def _unpacked(members: dict[str, bytes]) -> Iterator[bytes]:
-    """Whatever text in the bundle could be bytes in base64: a secret may begin anywhere in it."""
+    """Decode every text in the bundle that could be base64: a secret may begin anywhere in it."""
     for data in members.values():
         for text in re.findall(rb"[A-Za-z0-9+/]{16,}={0,2}", data):
             yield base64.b64decode(text + b"=" * (-len(text) % 4), validate=False)

@@ -1,4 +1,4 @@
-"""The drawn card path: cards, dark sensors and the jam stand where they are."""
+"""The drawn card path: cards, dark sensors and the jam are at their places."""
 
 from __future__ import annotations
 

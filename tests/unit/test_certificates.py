@@ -1,4 +1,4 @@
-"""Certificates: dates and names as openssl wrote them, whatever else is in the file; what is reported from when on."""
+"""Certificates: dates and names as openssl wrote them, with other content in the file; when each is reported."""
 
 from __future__ import annotations
 

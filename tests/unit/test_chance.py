@@ -1,4 +1,4 @@
-"""From noise to number: cutoffs against exact arithmetic and published values, and what each test lets through."""
+"""From noise to number: cutoffs against exact arithmetic and published values, and what each health test accepts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_proportion_cutoffs_lose_no_digit_against_exact_arithmetic(entropy: int,
 
 
 def even(count: int) -> bytes:
-    """Samples of which no two neighbours and not too many in a window are equal."""
+    """Return samples where no two neighbors and not too many in a window are equal."""
     return bytes(i % 251 for i in range(count))
 
 
@@ -87,7 +87,7 @@ def test_a_run_across_two_pieces_is_one_run() -> None:
 
 @pytest.mark.parametrize("split", [1, 3, 512, 5000])
 def test_a_window_counts_what_equals_its_first_sample_and_no_more(split: int) -> None:
-    """77 of 512 pass and 78 fail, wherever the pieces are cut; in the next window the count begins anew."""
+    """77 of 512 pass and 78 fail, wherever the pieces are cut; the next window counts from zero."""
 
     def window(equal: int) -> bytes:
         others = [sample for i in range(512) if (sample := i % 250 + 1)]

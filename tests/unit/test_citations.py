@@ -1,4 +1,4 @@
-"""Every question, refusal and hold cites clauses that exist: never a bare chapter, never an id that nobody finds."""
+"""Every question, refusal and hold cites clauses that exist: never a bare chapter, never an unknown id."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCES = sorted(Path(table.__file__).parent.glob("*.py"))
 
 
 def duties_in_code() -> set[str]:
-    """Every duty that the core names: in a call of `clause` or `clauses`, or in a row of the reasons."""
+    """Return every duty that the core names in a call of `clause` or `clauses` or in a row of the reasons."""
     calls = (
         node.args[0]
         for source in SOURCES

@@ -1,4 +1,4 @@
-"""Every clause that binds the controller is named by a test, and its word claims no more than its witness shows."""
+"""Every binding clause is named by a test, and its status claims no more than its witness test shows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_clause_comes_to_wait_only_by_a_review_that_names_it() -> None:
 
 
 def test_the_list_of_waiting_clauses_only_shrinks() -> None:
-    """Every version that was ever committed has at least the clauses of this one, but for what a review found."""
+    """Every committed version of the list has at least the clauses of this one, except those a review added."""
     path = clause_table.DUE.relative_to(clause_table.ROOT).as_posix()
     asked = ["git", "-C", str(clause_table.ROOT)]
     log = subprocess.run([*asked, "log", "--format=%H", "--", path], capture_output=True, text=True, check=False)
@@ -78,7 +78,7 @@ def test_the_shipped_clause_words_follow_from_the_witnesses() -> None:
 
 def test_somebody_has_read_every_test_that_drives_the_core_without_a_citation() -> None:
     assert sorted(set(clause_table.uncited()) - clause_table.readings().keys()) == [], (
-        "read its test, and say what it shows"
+        "read its test, and record what it shows"
     )
     assert sorted(clause_table.readings().keys() - set(clause_table.uncited())) == [], "cited now: take it out"
     assert clause_table.unread() == [], "the test that was read is gone: read the one in its place"
@@ -92,7 +92,7 @@ def test_without_a_reading_an_uncited_clause_is_not_yet_enforced(monkeypatch: py
 
 
 def test_a_question_at_the_right_moment_is_no_enforcement() -> None:
-    """Cards that lie in people's hands: the core asks for the right order, and cannot keep it."""
+    """With cards in people's hands the core prompts for the right order but cannot enforce it."""
     for clause in ("575.11(a)", "688a.11(d)/3", "688a.9(b)/2", "687a.11(f)(1)", "687a.1:Blind Wager"):
         assert rulebook.enforcement(clause) == "prompted", clause
 

@@ -1,4 +1,4 @@
-"""Small promises of the command line: exit codes, defaults and advice that leads somewhere."""
+"""Details of the command line: exit codes, defaults and useful advice."""
 
 from __future__ import annotations
 

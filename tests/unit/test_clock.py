@@ -1,4 +1,4 @@
-"""Whether the clock is trusted: by the kernel's own word, whoever keeps it, or by systemd's file."""
+"""Whether the clock is trusted: by the kernel's flag under any time service, or by systemd's file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_reached_a_time_server(
     tmp_path: Path, kept: bool | None, file: bool
 ) -> None:
-    """A box under chrony has no file of systemd's; the kernel's flag is what it has."""
+    """A box under chrony has no systemd file, only the kernel's flag."""
     received = tmp_path / "synchronized"
     if file:
         received.touch()
@@ -28,7 +28,7 @@ def test_a_clock_is_trusted_if_the_kernel_or_systemd_has_reached_a_time_server(
 
 
 def test_the_kernel_is_asked_and_its_clock_is_left_alone() -> None:
-    """A second opinion reads the same bytes at the places that the manual gives, through libc's other name for it."""
+    """A second reader finds the same bytes at the manual's offsets, through libc's other function."""
     reported = read_kernel_clock()
     room = ctypes.create_string_buffer(512)
     state = ctypes.CDLL(None).ntp_adjtime(room)

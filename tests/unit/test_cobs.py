@@ -1,4 +1,4 @@
-"""Stuffing: no zero inside, nothing lost, and a bounded price."""
+"""Stuffing: no zero inside, nothing lost, and a bounded overhead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Actuations: done at most once, asked about when in doubt, never resent; and what a device remembers of them."""
+"""Actuations: done at most once, queried when in doubt, never resent; and the device's memory of them."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class CommandBench:
         return await outcome_of(self.move(command))
 
     def asked(self) -> int:
-        """How often the device was asked what became of a command."""
+        """Return how often the device was queried about a command."""
         return len([m for m in self.device.received if isinstance(m, AskCommand)])
 
     def sent(self) -> int:
-        """How often the device was told to move."""
+        """Return how often the device was ordered to move."""
         return len([m for m in self.device.received if isinstance(m, TestMove)])
 
 

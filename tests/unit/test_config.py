@@ -1,4 +1,4 @@
-"""table.toml: read whole or refused with the place and what was probably meant."""
+"""table.toml: read whole or refused with the location and a suggestion."""
 
 from __future__ import annotations
 

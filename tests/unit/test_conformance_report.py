@@ -1,4 +1,4 @@
-"""What a run's report says: verdicts, files, the page; and that every requirement points to a page that exists."""
+"""The report of a run: verdicts, files, the page; every requirement points to an existing page."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_json_file_matches_the_report(tmp_path: Path) -> None:
 
 
 class _Page(HTMLParser):
-    """Collects what a page is made of, and fails on what is left open."""
+    """Collects the elements of a page, and fails on elements that are not closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,5 +196,5 @@ def test_the_questions_of_a_profile_are_all_the_questions_of_its_kind() -> None:
         profile, _ = kind_chapter(kind)
         asked = {type(question) for question, _ in profile.questions}
         machine = next(machine for machine in KIND_MESSAGES if kind == machine.KIND)
-        # Only a machine that names TRAIL is asked for it; that has a requirement of its own.
+        # Only a machine that names TRAIL is queried for it, in its own requirement.
         assert asked == set(union_members(machine.Question)) - {GetEdgeLog}, kind

@@ -1,4 +1,4 @@
-"""Bytes that are not text, and nesting without end, from every side: a clear error, and nobody is ended by them."""
+"""Bytes that are not text, and nesting without end, from every side: a clear error, and no task ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.links import LinkPair, settle
 ROOT: Final = Path(__file__).resolve().parents[2]
 NESTED: Final = b"[" * 100_000
 BAD_TEXT: Final = b'["\xff\xfe\x80"]'
-# Who decodes Python objects, or the project's own data: no bytes from outside.
+# Modules that decode Python objects or the project's own data, no bytes from outside.
 OWN_DATA: Final = (
     "table_controller/rulebook/", "table_controller/config_walk.py", "table_controller/cli/keys.py",
     "devices/keypad/driver.py", "devices/meter_sign/driver.py",
@@ -97,7 +97,7 @@ def test_key_files_lists_and_configurations_that_are_no_text_are_named(tmp_path:
 
 
 def caught(tree: ast.AST) -> list[tuple[int, str]]:
-    """Every exception of msgspec or tomllib that an `except` names by itself, with its line."""
+    """Return every msgspec or tomllib exception that an `except` names directly, with its line."""
     results = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type is not None:

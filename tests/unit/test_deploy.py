@@ -1,4 +1,4 @@
-"""The systemd unit: what it starts exists, what it waits for is sent, and systemd finds nothing wrong with it."""
+"""The systemd unit: its command exists, its readiness is sent, and systemd finds no errors in it."""
 
 from __future__ import annotations
 

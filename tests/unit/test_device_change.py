@@ -1,4 +1,4 @@
-"""Other devices than the journal's, accepted by two people: what goes on, what is against it, what the journal has."""
+"""Device changes accepted by two people: what continues, what blocks them, and their records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _without(*names: str) -> dict[str, Any]:
 
 
 def _played() -> tuple[RecordedRun, IdealTable]:
-    """A table that played a round and was stopped in order."""
+    """Return a table that played a round and was stopped in order."""
     run = RecordedRun(GAME, 1, 1)
     floor = run.recovered(len(run.disk.records))
     store = run.disk.open(version=rec.VERSION, digests=run.digests) if run.disk._owner is None else run.disk._owner

@@ -16,7 +16,7 @@ async def test_a_due_timer_that_has_not_run_holds_the_clock_for_outside_readers(
     clock.after(1.0, lambda: seen.append(clock.now))  # due in 10 ms
     latest = clock.now + 1.0
     time.sleep(0.05)  # noqa: ASYNC251 - the computer is busy elsewhere
-    seen.append(clock.now)  # a frame has arrived meanwhile and is looked at first
+    seen.append(clock.now)  # a frame has arrived meanwhile and is handled first
     await asyncio.sleep(0.02)
     seen.append(clock.now)
     assert seen == sorted(seen), f"time went back: {seen}"

@@ -1,4 +1,4 @@
-"""A device that is given up while it moves is told to stand still, whoever gives it up and however."""
+"""A device that is taken out of service while it moves is stopped, by every role and order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _give_up(how: str, slot: str) -> ev.Event:
 
 
 def _until(game: str, act: str) -> tuple[IdealTable, str]:
-    """A table whose device has been told to do this, and has not answered."""
+    """Return a table whose device got this command and has not answered."""
     floor = IdealTable(game).start("blue", "red")
     reported: list[str] = []
 
@@ -57,7 +57,7 @@ def test_a_shoe_that_deals_is_stopped_and_the_round_is_void(how: str) -> None:
 
 
 def test_dice_that_lie_armed_are_disarmed() -> None:
-    """The command has ended; the shaker is still free to be shaken."""
+    """The command has ended, but the shaker can still be shaken."""
     floor, slot = _until("asia_poker", "arm_dice")
     for id_ in list(floor.state.commands):
         floor.step(ev.CommandEnded(id_, "done"))

@@ -1,4 +1,4 @@
-"""Each cause from its evidence, and no cause without it. Dossiers are written by hand; whole runs are elsewhere."""
+"""Each cause from its evidence, and none without it, on handwritten fault reports; runs are tested elsewhere."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_an_edge_without_its_beginning_is_no_pulse() -> None:
 
 
 def _first_card(segment: str, motor: str, drawn: int, **more: Any) -> d.FaultReport:
-    """A jam at the first card of a motion, with one motor strained."""
+    """Return a jam at the first card of a motion, with one motor strained."""
     halt = d.MachineHalt("jam", "Jam", more.pop("leg", 0), segment, 1, more.pop("entered", 0), 0)
     return shuffler_report("jam", segment, halts=(halt,), currents=currents(**{motor: drawn}), **more)
 

@@ -1,4 +1,4 @@
-"""Soak and incidents journal the same as before, whatever things are called: compared by digests without names."""
+"""Soak and incidents journal the same as before the renames: compared by digests without names."""
 
 from __future__ import annotations
 

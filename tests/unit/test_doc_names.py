@@ -1,4 +1,4 @@
-"""The check that what the documents name is there: it passes here, and it can fail."""
+"""The check that every name in the documents exists: it passes here, and it can fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The generated parts of the documents: current as committed, and noticed when they are not."""
+"""The generated parts of the documents: current as committed, and stale parts are found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tools import ROOT, docs
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What a part must say does not change while the tests run, so it is worked out once for all of them.
+# The right text of each part does not change while the tests run, so it is computed once.
 PARTS = {part: (document, cache(make)) for part, (document, make) in docs.PARTS.items()}
 FILES = {file: cache(make) for file, make in docs.FILES.items()}
 

@@ -1,4 +1,4 @@
-"""`pitbox doctor`: every line that can go wrong does, says what to do, and decides the exit code."""
+"""`pitbox doctor`: every failing line gives a remedy and decides the exit code."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ def test_the_clock_is_synchronized_set_once_unsynchronized_or_never_set() -> Non
 
 
 class _Disk:
-    """What statvfs would say."""
+    """The result of statvfs."""
 
     def __init__(self, megabytes: int, flag: int = 0) -> None:
         self.f_bavail, self.f_frsize, self.f_flag = megabytes, 1 << 20, flag

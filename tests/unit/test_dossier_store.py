@@ -1,4 +1,4 @@
-"""Dossiers on disk: numbered, whole or not there, never another's place taken, and what leaves when room is short."""
+"""Fault reports on disk: numbered, whole or absent, never overwritten, and deleted by age when room is short."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drift: exact windows and trends, what is taken out, what is told; and the figures on a few seeded histories."""
+"""Drift: exact windows and trends, common effects removed, warnings; and the figures on a few seeded histories."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> Non
     machine, wear = MachineStatistics(1), Wear("SN1")
     machine.deck([[50_000]] * 100)
     wear = add_sample(wear, machine.look())
-    assert wear.windows == ()  # what a machine did before it was known begins no window
+    assert wear.windows == ()  # cards before the first look begin no window
     machine.deck([[60_000], [64_000]] * 106)
     wear = add_sample(wear, machine.look())
     (window,) = wear.windows
@@ -62,14 +62,14 @@ def test_windows_have_the_mean_and_the_variance_of_their_own_cards_only() -> Non
     waiting = add_sample(wear, machine.look())  # too few for a window yet
     assert (waiting.windows, waiting.last, waiting.light) == (wear.windows, wear.last, ((400, 1), (400, 1)))
     machine.deck([[60_000]])
-    assert add_sample(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of what was told"
+    assert add_sample(waiting, machine.look((300, None))).windows[-1].margins == (350, 400), "the mean of the reported times"
 
 
 def test_a_machine_that_was_switched_off_goes_on_where_its_history_was() -> None:
     machine = MachineStatistics(1)
     machine.deck([[60_000]] * 212)
     wear = add_sample(add_sample(Wear("SN1"), PathSample((SegmentSample(0, 0, 0),), (400, 400))), machine.look())
-    again = MachineStatistics(1, boot=9)  # as many cards as before: only the boot says that they are others
+    again = MachineStatistics(1, boot=9)  # as many cards as before: only the boot number shows that they are others
     again.deck([[70_000]] * 212)
     wear = add_sample(wear, again.look())
     assert [window.at for window in wear.windows] == [212, 424]

@@ -1,4 +1,4 @@
-"""What the version before wrote is verified, shown and taken over by this one: journal, export, dossiers, capture."""
+"""Files of the first edition are verified, shown and upgraded: journal, export, fault reports, capture."""
 
 from __future__ import annotations
 

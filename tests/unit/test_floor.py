@@ -1,4 +1,4 @@
-"""The floor of what is proven: a count that falls, and a figure that falls without its reason, fail the build."""
+"""The floor of the proof figures: a lower count, or a lower figure without a reason, fails the build."""
 
 from __future__ import annotations
 

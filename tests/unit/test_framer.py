@@ -1,4 +1,4 @@
-"""The framer against hostile streams: it never raises, never grows, finds its way again and counts every byte."""
+"""The framer against hostile streams: it never raises, never grows, resynchronizes and counts every byte."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = bytes(32)
 
 
 def wire_of(n: int, payload: bytes = b"\x92d\x01", *, sealed: bool = True) -> bytes:
-    """One valid frame with sequence number n."""
+    """Return one valid frame with sequence number n."""
     if not sealed:
         return fr.to_wire(fr.pack_header(0, fr.HANDSHAKE, n, 0, fr.NO_RE, 0) + payload)
     return fr.to_wire(*Sealer(KEY).seal(0, fr.EVENT, n, fr.FIRST_SEQ, fr.NO_RE, payload))
@@ -95,7 +95,7 @@ def test_every_single_bit_flip_is_refused_and_counted(payload: bytes, sealed: bo
         c = framer.counters
         assert framer.buffered or c.bad_crc + c.bad_stuffing + c.bad_header + c.too_long, f"bit {bit}"
         assert accounts_balance(framer)
-        # The flip costs at most one more frame: that which a lost delimiter glued to this one.
+        # The flip costs at most one more frame: the one joined to it by a lost delimiter.
         assert [f.seq for f in framer.feed(wire_of(8) + wire_of(9))][-1] == 9, f"bit {bit}"
 
 
@@ -151,7 +151,7 @@ def test_an_overlong_frame_is_dropped_as_one_and_the_next_one_is_found(chunk: in
 def test_the_tail_of_an_overlong_frame_is_never_taken_for_a_frame() -> None:
     framer = Framer()
     framer.feed(b"\x07" * fr.MAX_WIRE)
-    assert framer.feed(wire_of(1)) == []  # it was glued to the noise
+    assert framer.feed(wire_of(1)) == []  # it was joined to the noise
     assert [f.seq for f in framer.feed(wire_of(2))] == [2]
 
 

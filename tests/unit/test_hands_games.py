@@ -280,7 +280,7 @@ def test_the_progressive_replaces_the_joker_and_knows_no_wild_card() -> None:
     cards = parse_cards("2s 2h 2d 2c Jk")
     played = dj_wild.progressive_hand(cards, parse_cards("As")[0])
     assert played == parse_cards("2s 2h 2d 2c As")
-    assert "four_of_a_kind" in holds.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 says
+    assert "four_of_a_kind" in holds.feature_names(dj_wild.progressive_features(played, twos_wild=False))  # as W23 states
     pair = dj_wild.progressive_hand(parse_cards("Ks Kh 2d 9c 4s"), None)
     assert "three_of_a_kind" not in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=False))
     assert "three_of_a_kind" in holds.feature_names(dj_wild.progressive_features(pair, twos_wild=True))

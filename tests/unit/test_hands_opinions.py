@@ -1,6 +1,6 @@
-"""Two opinions on every hand: the fast one against the slow one that tries every card for a wild one.
+"""The fast evaluation of every hand against a slow reference that tries every card for a wild one.
 
-The slow one counts in lists of its own, so agreement is: equal where equal, higher where higher, over all hands.
+The reference ranks by its own lists, so agreement means: equal where equal, higher where higher, over all hands.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.support.slow_hands import HandWorth
 
 SUITS = list(permutations(range(4)))
-# Every card under every way to name the suits anew.
+# Every card under every renaming of the suits.
 ANEW = [[*(card & ~3 | suits[card & 3] for card in range(JOKER)), JOKER] for suits in SUITS]
 CLASS_NAMES = {each: each.name.lower().replace("_", " ") for each in HandClass}
 
@@ -35,7 +35,7 @@ def written(cards: Iterable[int]) -> list[str]:
 
 
 def agree(rankings: dict[int, HandWorth]) -> None:
-    """The fast numbers stand in the same order as the slow lists; each fast number was checked to have one list."""
+    """Check that fast numbers and slow lists have the same order; each fast number has one list already."""
     in_order = [rankings[fast] for fast in sorted(rankings)]
     assert all(lower < higher for lower, higher in pairwise(in_order))
 
@@ -45,7 +45,7 @@ def compared(rankings: dict[int, HandWorth], cards: Sequence[int], fast: int, sl
 
 
 def renamed(cards: Sequence[int]) -> set[tuple[int, ...]]:
-    """Every hand that differs from this one by the names of its suits only."""
+    """Return every hand that differs from this one only by the names of its suits."""
     return {tuple(sorted([anew[card] for card in cards])) for anew in ANEW}
 
 
@@ -123,7 +123,7 @@ PLACES = [[comb(card, place) for card in range(53)] for place in range(1, 6)]
 
 
 class EveryFive:
-    """The slow opinion on all hands of five, asked once for each class; the best five of seven are then looked up."""
+    """The slow ranking of all five-card hands, computed once per class; used to look up the best five of seven."""
 
     def __init__(self) -> None:
         first, second, third, fourth, fifth = PLACES
@@ -138,7 +138,7 @@ class EveryFive:
         assert 0xFFFF not in self._orders
 
     def best(self, cards: Sequence[int]) -> HandWorth:
-        """The best five of seven cards: all twenty-one are tried."""
+        """Return the best five of seven cards of all twenty-one choices."""
         first, second, third, fourth, fifth = PLACES
         orders = self._orders
         place = max(
@@ -159,7 +159,7 @@ def what_seven_cards_hold(number: int, seed: int) -> None:
 
 
 def rare_sevens() -> Iterable[list[str]]:
-    """Hands that chance hardly deals: around royals, seven in sequence, five alike; with and without joker."""
+    """Return rare hands: around royals, seven in sequence, five alike; with and without joker."""
     seeds = ("As Ks Qs Js Ts Kd Qd", "8s 9s Ts Js Qs Ks As", "As 2s 3s 4s 5s 6s 7s", "As Ah Ad Ac Ks Kh Kd",
              "8s 8h 8d 8c As Ah Ad", "9s 8h 7d 6c 4s 3h 2d", "Ks Kh Kd Kc 2s 2h 2d")  # fmt: skip
     for text in seeds:

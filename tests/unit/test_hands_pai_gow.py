@@ -21,7 +21,7 @@ def held(text: str, *, fully_wild: bool = False) -> set[str]:
 
 
 def falling(*hands: str) -> None:
-    """Each hand is lower than the one before it."""
+    """Check that each hand is lower than the one before it."""
     worths = [strength(hand) for hand in hands]
     assert worths == sorted(set(worths), reverse=True)
 

@@ -22,7 +22,7 @@ def turned(cards: list[int], suits: list[int]) -> list[int]:
 
 
 def worths(cards: list[int]) -> list[object]:
-    """Everything that any game says of a hand of this size."""
+    """Return every game's evaluation of a hand of this size."""
     results: list[object] = [pai_gow.strength(cards), holds.with_limited_joker(cards), holds.with_wild_joker(cards)]
     match len(cards):
         case 4:

@@ -1,4 +1,4 @@
-"""The handshake on good and bad lines: who gets a session, who does not, and why. Attackers have their own file."""
+"""The handshake on good and bad lines: who gets a session and who is refused with which reason."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def test_a_key_that_was_made_for_another_kind_of_machine_opens_nothing() -
 
 async def test_a_device_refuses_a_host_that_cannot_prove_the_key() -> None:
     door = HandshakePair()
-    # A thief's host: it knows the protocol and skips the check of the device's proof, but has another key.
+    # An attacker's host: it knows the protocol and skips the check of the device's proof, but has another key.
     thief = msgspec.structs.replace(TRUST, keys={"S-1": DeviceKey("S-1", "shuffler", bytes(32))})
     link = await door.shake_hands()
     door.host_port.on_bytes = lambda _: None
@@ -217,7 +217,7 @@ async def test_a_message_right_after_the_welcome_reaches_its_owner() -> None:
     loop = asyncio.get_running_loop()
 
     def notify(link: Link, n: int = 0) -> None:
-        """Tell one thing in each turn of the loop, so that some arrive while the host is between two steps."""
+        """Send one event in each turn of the loop, so that some arrive while the host is between two steps."""
         link.send_event(TestEvent(n))
         if n < 7:
             loop.call_soon(notify, link, n + 1)
@@ -225,7 +225,7 @@ async def test_a_message_right_after_the_welcome_reaches_its_owner() -> None:
     door.machine.on_session = notify
     link = await door.shake_hands()
     reported: list[Any] = []
-    link.on_event = reported.append  # in the same breath, as a supervisor does
+    link.on_event = reported.append  # in the same turn of the loop, as a supervisor does
     await settle(0.5)
     assert reported == [TestEvent(n) for n in range(8)]
     assert link.counters.gaps == link.replayed == 0
@@ -265,7 +265,7 @@ async def test_a_second_host_that_proves_the_key_takes_over() -> None:
 
 
 async def _under(fates: tuple[FrameFate, ...]) -> str:
-    """One handshake whose first frames, both directions together, have these fates."""
+    """Run one handshake; the first frames of both directions are treated like this."""
     door = HandshakePair()
     turn = taking_turns(*fates)
     door.host_port.fate = door.machine.port.fate = lambda data: FrameFate.DELIVER if data == b"\0" else turn(data)

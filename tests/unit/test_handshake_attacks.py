@@ -39,17 +39,17 @@ HANDSHAKES = decoder(HandshakeToDevice | HandshakeToHost)
 
 
 async def recorded_session(door: HandshakePair) -> tuple[Link, list[bytes]]:
-    """A session with one executed command, and every byte that its host wrote."""
+    """Run a session with one executed command; return every byte that its host wrote."""
     link = await door.shake_hands()
     reply = await link.request(TestMove(7), 1.0, actuation=True)
     assert reply == Accepted(7)
-    await settle(2.5)  # heartbeats and acknowledgements are on the tape as well
+    await settle(2.5)  # heartbeats and acknowledgments are in the recording as well
     assert door.machine.device.executed == [7]
     return link, list(door.host_port.written)
 
 
 async def replay(door: HandshakePair, tape: list[bytes], *, at_once: bool) -> None:
-    """Play the tape to the device, frame by frame or in one piece."""
+    """Replay the recording to the device, frame by frame or in one piece."""
     for data in [b"".join(tape)] if at_once else tape:
         door.host_port.push(data)
         await settle(0.0 if at_once else 0.05)
@@ -57,12 +57,12 @@ async def replay(door: HandshakePair, tape: list[bytes], *, at_once: bool) -> No
 
 
 def unsealed(message: Message) -> bytes:
-    """A handshake frame that anybody can write."""
+    """Return a handshake frame without a seal."""
     return fr.to_wire(fr.pack_header(0, fr.HANDSHAKE, 0, 0, fr.NO_RE, 0) + encode(message))
 
 
 def rewriting(kind: type[Message], change: Callable[[Any], Message]) -> Callable[[bytes], bytes | FrameFate]:
-    """A man in the middle who rewrites one kind of handshake message, with a CRC that fits."""
+    """Return a line that rewrites one kind of handshake message, with a matching CRC."""
 
     def fate(data: bytes) -> bytes | FrameFate:
         for frame in Framer().feed(data):
@@ -173,7 +173,7 @@ async def test_a_man_in_the_middle_who_changes_any_field_of_a_hello_ends_the_han
     assert isinstance(await door.expect_rejection(), TrustError)
     await settle(1.0)
     assert door.machine.sessions == []
-    assert len(door.host_port.frames()) == 1  # no proof was given to whoever that was
+    assert len(door.host_port.frames()) == 1  # the other end got no proof
 
 
 async def test_a_man_in_the_middle_who_changes_a_proof_ends_the_handshake() -> None:

@@ -1,4 +1,4 @@
-"""The history of faults: what a journal says of them, what they follow, and how it is shown."""
+"""The history of faults: faults in a journal, whether they follow a deck or a machine, and the output."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def moved(what: str, state: str) -> dict[str, Any]:
 
 
 def jam(seq: int, second: int, slot: str = "shuffler.1", *, reason: int = 430) -> list[HistoryRow]:
-    """A jam and the way back, as the core journals them; 20 records, two minutes."""
+    """Return a jam and the return to service as the core journals them; 20 records, two minutes."""
     return [
         row(seq, second, {"type": "SlotChanged", "slot": slot, "trigger": "fault"}, moved(f"slot {slot}", "faulted"),
             {"type": "Found", "hold": seq, "trigger": "shuffler_fault", "slot": slot, "deck": None},
@@ -142,7 +142,7 @@ def test_a_cover_card_or_a_no_roll_is_no_fault_of_a_device() -> None:
     assert folded([no_roll]).faults == []
 
 
-# --- what it follows --------------------------------------------------------------------------------------------------
+# --- deck or machine --------------------------------------------------------------------------------------------------
 
 
 def test_chances_are_exact() -> None:
@@ -176,7 +176,7 @@ def test_a_fault_follows_the_deck_the_machine_or_neither(
 
 
 def test_chance_alone_hardly_ever_blames_a_deck() -> None:
-    """Ten faults fall on two decks in every way that they can, each as often as chance does it."""
+    """Every distribution of ten faults over two decks, weighted by its probability."""
     blamed = sum(
         binomial_tail(k, 10, Fraction(1, 2)) - binomial_tail(k + 1, 10, Fraction(1, 2))
         for k in range(11)

@@ -1,4 +1,4 @@
-"""The last hits of each level: how many, with what, and that a restart keeps them."""
+"""The last hits of each level: their number, their fields, and that a restart keeps them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""House ways: what each rule sets, and never a foul hand."""
+"""House ways: how each rule sets a hand, and never a foul hand."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def ranks(hand: tuple[int, ...]) -> str:
         ("9s 8h 7d 6c 5s 4h 4d", "44"),  # and a pair goes below
         ("Ks Qs 9s 6s 3s As 2d", "A2"),  # of six in a suit the highest goes below
         ("9s 8h 7d 6c 5s 5h 9d", "55"),  # two pair, and the straight would leave none: split
-        ("9s 8h 7d 6c 5s 9h 9d", "99"),  # three alike beside a straight: a pair below
+        ("9s 8h 7d 6c 5s 9h 9d", "99"),  # three alike with a straight: a pair below
         ("Jk Kh Qd 9c 7s 4h 2d", "KQ"),  # the joker is an ace
         ("Jk 9s 8h 7d 6c Ks Qh", "KQ"),  # or completes
     ],
@@ -92,7 +92,7 @@ def test_standard_5_2(cards: str, low: str) -> None:
         ("9s 8h 7d 6c Ks Kh 2d", "KK", "2"),  # a pair goes below
         ("9s 9h 8d 8c 7s 5h 6d", "99", "8"),  # two pair: a straight if it leaves a pair for the middle
         ("9s 9h 8d 8c 7s 7h 6d", "88", "7"),  # and else not
-        ("9s 9h 9d 8c 7s 6h Kd", "99", "K"),  # three alike beside a straight: a pair in the middle
+        ("9s 9h 9d 8c 7s 6h Kd", "99", "K"),  # three alike with a straight: a pair in the middle
         ("Jk Kh Qd 9c 7s 4h 2d", "K9", "Q"),  # the joker is an ace
     ],
 )

@@ -1,4 +1,4 @@
-"""What is remembered outside the journal's folder: a journal that vanished, was rolled back or swapped is not taken."""
+"""The anchor outside the journal's folder: a journal that vanished, was rolled back or swapped is refused."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_older_journal_in_its_place_is_short_though_it_holds_by_itself(data: 
     shutil.copytree(tmp_path / "older", data / "journal")
     assert reader.verify(data / "journal").ok
     assert refused(data) is JournalShort
-    store = open_journal(data / "journal")  # somebody has it go on, past the number that is remembered
+    store = open_journal(data / "journal")  # the old journal was continued past the anchored number
     store.append(entries(store, 50))
     store.close()
     assert refused(data) is JournalShort
@@ -131,7 +131,7 @@ def test_the_copy_remembers_when_journal_and_anchor_are_both_gone_or_both_old(da
 
 @pytest.fixture
 def table(data: Path, tmp_path: Path) -> list[str]:
-    """The words that name a table whose data folder this is, and the PINs of its people."""
+    """Return the arguments that name a table with this data folder and its people's PINs."""
     ports = {slot: f"/dev/{slot}" for slot in table_slots("over_under")}
     config = write_config(tmp_path, table_toml("over_under", ports))
     roles = {"T1": "technician", "F1": "floorperson", "A1": "auditor", "D1": "dealer"}

@@ -1,4 +1,4 @@
-"""`pitbox journal`: what is printed is what was recorded, and bad input is one clear sentence with its code."""
+"""`pitbox journal`: the output matches the records, and bad input is one clear sentence with its code."""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ def test_a_copy_begins_in_an_empty_folder_and_nowhere_else(capsys: pytest.Captur
 
 @pytest.fixture
 def known(tmp_path: Path) -> list[str]:
-    """The words that name a people file and the PINs of everybody in it; 4711 has two credentials."""
+    """Return the arguments that name a people file and all its PINs; 4711 has two credentials."""
     file, pins, cheap = tmp_path / "people.json", tmp_path / "pins", Cost(n=2, r=1, p=1)
     for id_, role, person in (
         ("F1", "floorperson", "4711"), ("A1", "auditor", "4712"), ("A2", "auditor", "4711"), ("A3", "auditor", "4713"),

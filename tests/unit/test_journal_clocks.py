@@ -1,4 +1,4 @@
-"""Steps of the wall clock, told by the monotonic clock."""
+"""Steps of the wall clock, detected by the monotonic clock."""
 
 from __future__ import annotations
 

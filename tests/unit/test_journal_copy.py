@@ -1,4 +1,4 @@
-"""The second copy: the same records by head, alarms when it is not, and a journal restored from it."""
+"""The second copy: the same records by head, alarms when they differ, and a journal restored from it."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_with_the_loss_accepted_what_is_before_the_first_bad_record_is_kept_and_
     again.close()
 
 
-# --- beside the game --------------------------------------------------------------------------------------------------
+# --- during play ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.realtime

@@ -124,7 +124,7 @@ def test_a_flipped_byte_anywhere_in_the_copy_is_found_within_the_month(tmp_path:
     line = computer.check_second_copy(table.source, table.copy, tmp_path)
     assert line.state == FAIL
     assert "PB-725" in line.text
-    table.flip(place, column)  # somebody mended it
+    table.flip(place, column)  # it was repaired
     table.night(table.check())
     assert table.check().position.damage is None
     assert computer.check_second_copy(table.source, table.copy, tmp_path).state == OK
@@ -142,7 +142,7 @@ def test_a_snapshot_that_rots_is_found(tmp_path: Path) -> None:
 
 
 def test_a_copy_made_anew_from_another_history_is_found(tmp_path: Path) -> None:
-    """Whoever rewrites the copy and chains it anew is found by the journal's own heads."""
+    """The journal's own heads reveal a copy that was rewritten and chained again."""
     table, other = Nights(tmp_path), open_journal(tmp_path / "other")
     other.append(entries(other, 1100, 3))
     check = CopyCheck(other.folder, table.copy, tmp_path, lambda: table.now)
@@ -185,7 +185,7 @@ async def test_the_copier_reports_damage_to_the_box_during_play(
         table.store.append(entries(table.store, 1))
         copier.on_durable(newest(table.store))
         await copier.close()
-    assert not caplog.records, "shipping goes on beside it"
+    assert not caplog.records, "shipping goes on meanwhile"
     assert copier.state.problem is not None
     assert copier.state.problem[0] == "PB-725"
     assert "PB-725" in reported[-1].sentence

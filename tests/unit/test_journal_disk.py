@@ -1,4 +1,4 @@
-"""The simulated disk: power cuts at every sync point; what was acknowledged is there, in one chain."""
+"""The simulated disk: power cuts at every sync point; acknowledged records survive, in one chain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def boot(disk: Disk, acknowledged: list[Record], seed: int) -> None:
-    """One boot that appends until the power goes or it has done enough."""
+    """Run one boot that appends until the power goes or its work is done."""
     rng = Random(seed)
     failed: list[Exception] = []
     try:

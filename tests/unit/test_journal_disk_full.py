@@ -1,4 +1,4 @@
-"""A disk that is really full, and one that is really read-only: told, nothing lost, and room to say so."""
+"""A full disk and a read-only one, for real: reported, nothing lost, and room for the error record."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BALLASTED = Policy(ballast_bytes=256 << 10)
 
 
 def filled_up(disk: Path) -> None:
-    """Somebody else takes all the room that is left."""
+    """Fill the disk."""
     with (disk / "other").open("wb", buffering=0) as other:
         try:
             while other.write(bytes(4096)):
@@ -51,7 +51,7 @@ def test_the_ballast_gives_room_and_then_the_disk_is_full_and_nothing_is_lost(tm
         filled_up(disk)
         while (disk / "journal" / "ballast").exists():
             acknowledged += store.append(entries(store, 10, 500))
-        # What met the full disk is durable, in the ballast's room.
+        # The record that met the full disk is durable, in the ballast's room.
         (text,) = store.append([("error", 0, 0, store.boot, b"PB-716")])
         acknowledged += [text, *until_full(store)]
         with pytest.raises(JournalFailed, match="PB-716"):

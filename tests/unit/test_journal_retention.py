@@ -1,4 +1,4 @@
-"""Segments that leave: which, never too many, never what the copy lacks; and the chain that proves what left."""
+"""Retired segments: which, never too many, never what the copy lacks; and the chain that proves them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def kept(**limits: object) -> Policy:
 
 
 def rotated(store: Store) -> None:
-    """Go on until the next segment has begun, whatever leaves meanwhile."""
+    """Append until the next segment has begun."""
     from tests.support.journals import entries, newest
 
     number = reader.segments(store.folder)[-1][0]

@@ -1,4 +1,4 @@
-"""The journal's folder: what was appended is there, chained, after every way of ending; one writer at a time."""
+"""The journal's folder: appended records are there, chained, after every kind of end; one writer at a time."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def test_a_whole_journal_rewritten_after_a_head_was_published_is_caught_by_that_
         before = head_after(before, old.seq, old.kind, old.wall_ns, old.mono_ns, old.boot, b"forged")
         altered(tmp_path, 0, "UPDATE records SET body = ?, head = ? WHERE seq = ?", b"forged", before, old.seq)
     (tmp_path / "tip").unlink()
-    assert reader.verify(tmp_path).ok, "a chain alone cannot tell"
+    assert reader.verify(tmp_path).ok, "a chain alone cannot show it"
     verdict = reader.verify(tmp_path, expected_head=records[3].head)
     assert not verdict.ok
     assert "rewritten" in verdict.why
@@ -206,7 +206,7 @@ def test_a_removed_record_is_named(tmp_path: Path) -> None:
     assert (verdict.bad, verdict.last) == (records[2].seq, records[1].seq)
 
 
-# --- what must not open, and stays as it is ---------------------------------------------------------------------------
+# --- journals that must not open and stay unchanged -------------------------------------------------------------------
 
 
 def test_a_journal_that_lost_its_end_does_not_open_and_the_head_file_shows_the_loss(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_a_journal_of_newer_software_is_reported_and_left_untouched(tmp_path: Pa
 
 
 def test_a_start_of_newer_software_that_was_refused_does_not_shut_the_old_one_out(tmp_path: Path) -> None:
-    """A box that cannot take the state over writes that it started and stopped, and no body of its own version."""
+    """A box that cannot upgrade the state records its start and stop, and no body of its own version."""
     open_journal(tmp_path, version=6).close()
     open_journal(tmp_path, version=7).close()
     open_journal(tmp_path, version=6).close()

@@ -97,7 +97,7 @@ def _noise(data: bytearray, rng: Random) -> None:
 
 
 def _misdirected(data: bytearray, rng: Random) -> None:
-    """A page is written where another one belongs."""
+    """Write a page to the place of another one."""
     pages = max(1, len(data) // PAGE)
     source, target = rng.randrange(pages) * PAGE, rng.randrange(pages) * PAGE
     data[target : target + PAGE] = data[source : source + PAGE]
@@ -109,13 +109,13 @@ DAMAGES: Final[tuple[Callable[[bytearray, Random], None], ...]] = (
 
 
 def _intact(image: Image, folder: Path) -> bool:
-    """Whether every acknowledged record is there as it was, and the newest snapshot that is there is a true one."""
+    """Return whether every acknowledged record is unchanged and the newest snapshot is right."""
     results = {record.seq: record for record in reader.read(folder, 1)}
     return all(results.get(record.seq) == record for record in image.acknowledged)
 
 
 def _case(image: Image, folder: Path, seed: int) -> str:
-    """Damage one file, and return what the journal said: noticed, or harmless. Fails if it accepted damage."""
+    """Damage one file; return "noticed" or "harmless". Fails if the journal accepted damage."""
     rng = Random(seed)
     shutil.copytree(image.folder, folder)
     names = sorted(path.name for path in folder.iterdir() if path.stat().st_size and path.name != "lock")
@@ -146,7 +146,7 @@ def _verified(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> st
 
 
 def _opened(image: Image, folder: Path, what: str, *, tip_damaged: bool) -> None:
-    """Opening looks at what is since the last snapshot: that must hold, or it must not open."""
+    """Check that opening verifies the records since the last snapshot, or refuses."""
     last = image.acknowledged[-1]
     try:
         store = open_journal(folder, against=last.head if tip_damaged else None)
@@ -186,7 +186,7 @@ def test_much_damage_is_noticed_or_harmless_and_never_accepted(images: list[Imag
     assert counts["noticed"] > 350
 
 
-# --- torn writes: what was never synced may be there in part ----------------------------------------------------------
+# --- torn writes: unsynced data may be there in part ------------------------------------------------------------------
 
 
 def _torn(folder: Path, seed: int) -> tuple[int, int]:
@@ -211,7 +211,7 @@ def _torn(folder: Path, seed: int) -> tuple[int, int]:
         if rng.random() < 0.7:
             torn[start : start + SECTOR] = after[start : start + SECTOR]
     if rng.random() < 0.3:
-        torn[:] = after  # everything arrived, and nobody was told
+        torn[:] = after  # everything arrived, but nothing was acknowledged
     log.write_bytes(torn)
     again = open_journal(before)
     records = list(again.read(1))[:-1]

@@ -33,7 +33,7 @@ async def test_callbacks_come_on_the_loop_in_order_and_the_end_drains(tmp_path: 
 
     writer = GroupCommitWriter(store, failed.append)
     seqs = [writer.append("event", n, n, store.boot, b"%d" % n, on_durable) for n in range(1000)]
-    assert records == [], "nothing is told before the loop runs"
+    assert records == [], "nothing is reported before the loop runs"
     await writer.close()
     assert [record.seq for record in records] == seqs == list(range(3, 1003))
     assert [record.body for record in records] == [b"%d" % n for n in range(1000)]

@@ -1,4 +1,4 @@
-"""Which modules the USB guest loads, in which order: by the kernel's own tables, whatever its version."""
+"""Which modules the USB guest loads, in which order: by the kernel's own tables, for any version."""
 
 from __future__ import annotations
 

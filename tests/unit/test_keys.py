@@ -1,4 +1,4 @@
-"""Key files and the approved list: what is taken, what is refused and why, and that no key is ever shown."""
+"""Key files and the approved list: what is accepted or refused, with the reason; no key is ever shown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Where a key file will be."""
+    """Return the path of a key file."""
     return tmp_path / "S-1.toml"
 
 

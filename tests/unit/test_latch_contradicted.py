@@ -1,4 +1,4 @@
-"""A sensor that contradicts itself is not believed: the core that runs leaves its seat undecided (PB-480)."""
+"""A sensor that contradicts itself is not trusted: the core leaves its seat undecided (PB-480)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HELLO = DeviceHello(m.KIND, "a sensor", "PB-B1", "1", bytes(32), [m.LATCHES], 1,
 
 
 class Locking:
-    """A table whose bets are open; `hear` is what seat 3's driver reports, by the box's own translation."""
+    """A table with open bets; `hear` feeds it events of seat 3's driver through the box's own translation."""
 
     def __init__(self) -> None:
         self.floor = BettingTable("688a-progressive-1", bets=())
@@ -38,7 +38,7 @@ class Locking:
         return self
 
     def call(self) -> Locking:
-        """No more bets; every other seat confirms at once that no bet lies there."""
+        """Call no more bets; every other seat confirms at once that it has no bet."""
         locks = [c for c in decisions_of(Command, self.floor.step(ev.NoMoreBets(DEALER))) if c.act == "lock"]
         self.locks = {c.slot: c.id for c in locks}
         for slot, lock in self.locks.items():
@@ -51,7 +51,7 @@ class Locking:
 
     @property
     def decision(self) -> str:
-        """What the core decided for the seat."""
+        """Return the core's decision for the seat."""
         bets = self.floor.state.progressive.seats[SEAT]
         if self.floor.prompts("seat_undecided"):
             assert self.floor.prompt("seat_undecided").seat == SEAT

@@ -1,4 +1,4 @@
-"""The latch is the order: every order of bets, withdrawals, lock and reboot and every fate of their frames."""
+"""The latch decides: every order of bets, withdrawals, lock and reboot, with every loss or delay of frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.latching import SEAT
 if TYPE_CHECKING:
     from table_controller.table.context import Context
 
-# A bet, its withdrawal, a second bet; the lock; a restart; one frame lost and one doubled, whichever; the deadline.
+# A bet, its withdrawal, a second bet; the lock; a restart; any one frame lost and any one doubled; the deadline.
 USUAL: Final = Budget()
 
 
@@ -72,7 +72,7 @@ def test_larger_mixtures_agree_as_well() -> None:
 
 
 def _by_arrival(c: Context, event: ev.SeatLatched) -> None:
-    """A box that counts what it had heard when the confirmation arrived."""
+    """A box that counts what it had received when the confirmation arrived."""
     bets = c.state.progressive.seats[event.seat]
     waits = not bets.latched and not c.state.progressive.overdue and not bets.refused
     if event.seat == SEAT and event.lock == bets.lock and waits:
@@ -82,44 +82,44 @@ def _by_arrival(c: Context, event: ev.SeatLatched) -> None:
 
 
 def _hopeful(c: Context, event: ev.Due) -> None:
-    """A box that takes silence for "no bet"."""
+    """A box that reads a missing confirmation as "no bet"."""
     bets = c.state.progressive.seats[SEAT]
     if event.timer == "lock" and not bets.latched and not bets.refused and not bets.doubt:
         bets.latched, bets.bet = True, False
 
 
 def _late_word_counts(c: Context, event: ev.SeatLatched) -> None:
-    """A box that changes its mind when the confirmation comes after all."""
+    """A box that changes its decision when the confirmation comes late."""
     c.state.progressive.overdue, overdue = False, c.state.progressive.overdue
     betting.on_seat_latched(c, event)
     c.state.progressive.overdue = overdue
 
 
 def _unclear_is_none(c: Context, event: ev.SeatLatched) -> None:
-    """A box that takes what lies there unclearly for "no bet"."""
+    """A box that reads an unclear spot as "no bet"."""
     betting.on_seat_latched(c, msgspec.structs.replace(event, clear=True))
 
 
 def _doubts_what_comes_late(c: Context, event: ev.BetSensed) -> None:
-    """A box that takes a change after the lock for one before it, and so doubts honest sensors."""
+    """A box that reads a change after the lock as one before it, and so faults correct sensors."""
     betting._record_spot(c, event)
     betting.on_bet_sensed(c, event)
 
 
 def _forgetful(spot: latch.SpotMemory) -> latch.SpotMemory:
-    """A sensor that comes back open and has forgotten its latch."""
+    """A sensor that restarts open and has forgotten its latch."""
     return msgspec.structs.replace(spot, latch=None, open=True)
 
 
 def _latches_again(spot: latch.SpotMemory, number: int, lock_id: int) -> tuple[latch.SpotMemory, Any]:
-    """A sensor that looks anew when its lock is repeated."""
+    """A sensor that reads its spot again when its lock is repeated."""
     if spot.latch is not None:
         spot = msgspec.structs.replace(spot, latch=None, open=True)
     return latch.lock(spot, number, lock_id)
 
 
 def _unnumbered(spot: latch.SpotMemory, lies: m.SpotContent, level: int) -> tuple[latch.SpotMemory, m.Changed | None]:
-    """A sensor that does not number what is laid after the latch."""
+    """A sensor that does not number changes after the latch."""
     after, changed = latch.update_content(spot, lies, level)
     if changed is None or spot.latch is None:
         return after, changed
@@ -128,7 +128,7 @@ def _unnumbered(spot: latch.SpotMemory, lies: m.SpotContent, level: int) -> tupl
 
 
 def _any_light(_spot: latch.SpotMemory, _light: m.Light, _sequence: int) -> m.Reason:
-    """A sensor that lights whatever it is told."""
+    """A sensor that obeys every light command."""
     return m.Reason.NONE
 
 

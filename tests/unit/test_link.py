@@ -1,4 +1,4 @@
-"""The link's delivery: in order and once under every fate, repeated when it must be, and on time by its own measure."""
+"""The link's delivery: in order and once under every line fault, with measured retransmission times."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_frame_doubled_by_the_line_is_refused_by_its_counter() -> None:
 async def test_a_frame_repeated_after_a_lost_acknowledgement_is_suppressed_counted_and_acknowledged_again() -> None:
     pair = LinkPair()
     pair.device.withhold.add(TestQuestion)
-    pair.device_port.fate = taking_turns(FrameFate.DROP)  # the first acknowledgement
+    pair.device_port.fate = taking_turns(FrameFate.DROP)  # the first acknowledgment
     waiter = pair.ask(1, 1.0)
     await settle(0.9)
     assert pair.device.received == [TestQuestion(1)]
@@ -398,7 +398,7 @@ async def test_a_reply_callback_is_called_for_a_missing_reply_too_and_never_afte
     await settle(80.0)
     assert pair.host.counters.late_replies == 1
     pair.device.withhold.add(TestQuestion)
-    pair.host.request(TestQuestion(2), 10.0, on_end=reported.append)  # nobody waits for it, and nobody must
+    pair.host.request(TestQuestion(2), 10.0, on_end=reported.append)  # no caller has to wait for it
     pair.host.close()
     assert [type(end) for end in reported] == [ReplyTimeout, LinkClosed]
 

@@ -1,4 +1,4 @@
-"""The link under every fate: an exhaustive search over what a line can do to the first frames of a short exchange.
+"""Exhaustive search over everything that a line can do to the first frames of a short exchange.
 
 The exchange: two questions, two events, one actuation with its later end, all begun at once; undisturbed it is about a
 dozen frames. Each of N frames in a row, both directions together, is delivered, dropped, doubled, corrupted or held
@@ -19,12 +19,12 @@ from simulators.virtual_time import run_virtual
 from tests.support.links import TestAnswer, FrameFate, TestMove, LinkPair, TestQuestion, TestEvent, outcome_of, taking_turns
 
 COMMAND = 7
-# A bad fate costs a few retransmission times, doubled; after this long (s) everything must have ended.
+# A lost frame costs a few retransmission times, doubled; after this long (s) everything must have ended.
 LONG_ENOUGH = 60.0
 
 
 class Exchange:
-    """One run: what was asked, told and moved, and what came of it."""
+    """One run with its queries, events and actuation, and their results."""
 
     def __init__(self, fates: tuple[FrameFate, ...]) -> None:
         self.pair = LinkPair()
@@ -42,7 +42,7 @@ class Exchange:
             self.events.append(message)
 
     async def run(self) -> list[Any]:
-        """Let it happen; return the two answers and the command's end, or the errors in their place."""
+        """Run the exchange; return the two replies and the command's end, or the errors in their place."""
         pair = self.pair
         asked = [pair.ask(1, 0.3), pair.ask(2, 0.3)]
         moved = asyncio.ensure_future(self.commands.actuate(pair.host, TestMove(COMMAND), COMMAND))
@@ -57,7 +57,7 @@ class Exchange:
         return ends
 
     def check(self, ends: list[Any]) -> str:
-        """Assert every promise of the link; return in a word how it ended."""
+        """Assert every guarantee of the link; return the kind of its end."""
         device = self.pair.device
         assert self.events == [TestEvent(1), TestEvent(2)]
         for n, end in zip((1, 2), ends[:2], strict=True):

@@ -1,4 +1,4 @@
-"""The link's life and death: heartbeats, silence, strangers, and everybody released with the cause. Nothing remains."""
+"""Liveness of the link: heartbeats, silence, strangers, and every waiter released with the cause. No leftovers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HELLO = DeviceHello("shuffler", "S-1", "PB-S1", "1.0", bytes(32), [], 1, bytes(1
 
 
 def unsealed(message: Message, type_: int = fr.HANDSHAKE) -> bytes:
-    """A frame that anybody can write."""
+    """Return a frame without a seal."""
     return fr.to_wire(fr.pack_header(0, type_, 0x0101, 0x0102, fr.NO_RE, 0) + encode(message))
 
 
@@ -103,7 +103,7 @@ async def test_a_peer_that_receives_nothing_is_declared_lost_though_it_sends() -
     pair.host_port.fate = lambda data: FrameFate.DROP if kind_of(data) == fr.REQUEST else FrameFate.DELIVER
     error = await outcome_of(pair.ask(1, 600.0))
     assert isinstance(error, LinkSilent)
-    assert lk.SILENCE_LIMIT_S < asyncio.get_running_loop().time() < 30.0  # after many attempts, not for ever
+    assert lk.SILENCE_LIMIT_S < asyncio.get_running_loop().time() < 30.0  # after many attempts, not forever
     assert pair.host.counters.retransmitted >= 5
     assert pair.device.received == []
 
@@ -276,7 +276,7 @@ async def test_only_no_session_ends_a_session_without_a_seal() -> None:
 
 
 async def test_a_handshake_frame_with_our_seal_acknowledges_nothing() -> None:
-    """A welcome that is repeated late must not pass for an acknowledgement once sequence numbers have come round."""
+    """A late repeated welcome must not count as an acknowledgment once sequence numbers have wrapped."""
     pair = LinkPair()
     pair.host._next_seq = pair.far._expected = fr.FIRST_SEQ - 1  # as after 65,535 messages
     pair.host_port.fate = lambda _: FrameFate.DROP

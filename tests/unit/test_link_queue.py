@@ -1,4 +1,4 @@
-"""The link's window and queue: bounded, urgent first, and a stop that revokes what it was meant to stop."""
+"""The link's window and queue: bounded, urgent first, and a stop that revokes queued actuations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOM = lk.WINDOW + lk.QUEUE_LIMIT
 
 
 def stopped(pair: LinkPair) -> None:
-    """Let nothing of the device reach the host, so that the host's window stays full."""
+    """Drop everything from the device, so that the host's window stays full."""
     pair.device_port.fate = lambda _: FrameFate.DROP
 
 
@@ -30,23 +30,23 @@ def going(pair: LinkPair) -> None:
 
 
 def sequenced(pair: LinkPair) -> list[fr.Frame]:
-    """What the host wrote, without acknowledgements, heartbeats and repetitions."""
+    """Return what the host wrote, without acknowledgments, heartbeats and repetitions."""
     expected = (fr.REQUEST, fr.REPLY, fr.EVENT)
     return [f for f in pair.host_port.frames() if f.type in expected and not f.flags & fr.RETRANSMIT]
 
 
 def halt(pair: LinkPair, command: int) -> asyncio.Future[Any]:
-    """Send what must not wait."""
+    """Send an urgent stop."""
     return pair.host.request(TestHalt(command), 0.5, urgent=True, actuation=True)
 
 
 def move(pair: LinkPair, command: int) -> asyncio.Future[Any]:
-    """Send what must happen at most once."""
+    """Send an actuation."""
     return pair.host.request(TestMove(command), 30.0, actuation=True)
 
 
 async def end(pair: LinkPair, *waiters: asyncio.Future[Any]) -> list[Any]:
-    """Close the host's end and return what everybody got."""
+    """Close the host's end and wait for every result."""
     pair.host.close()
     return [await outcome_of(waiter) for waiter in waiters]
 
@@ -92,7 +92,7 @@ async def test_a_reply_that_finds_no_room_ends_the_session_instead_of_the_progra
     pair = LinkPair()
     for n in range(ROOM):
         pair.far.send_event(TestEvent(n))
-    waiter = pair.ask(1)  # its own acknowledgement field says that the host has taken nothing yet
+    waiter = pair.ask(1)  # its own acknowledgment field shows that the host has received nothing yet
     await settle()
     assert isinstance(pair.far.down, QueueFull)
     await end(pair, waiter)
@@ -176,7 +176,7 @@ async def test_a_refused_stop_still_revokes_queued_actuations() -> None:
     queued = move(pair, 900)
     refused = halt(pair, 901)
     assert isinstance(refused.exception(), QueueFull)
-    assert isinstance(await outcome_of(queued), Revoked)  # the motion is off the list even so
+    assert isinstance(await outcome_of(queued), Revoked)  # the motion is revoked even so
     await end(pair, *stops)
 
 

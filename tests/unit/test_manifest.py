@@ -1,4 +1,4 @@
-"""`pitbox version`: the manifest names everything by its digest, and a difference anywhere is seen."""
+"""`pitbox version`: the manifest names everything by its digest, and any difference is found."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_version(capsys: pytest.CaptureFixture[str], *words: str, expect: int = O
 
 @pytest.fixture
 def gadget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A small distribution, installed beside the others; returns its one module."""
+    """Install a small distribution next to the others; return its one module."""
     site = tmp_path / "site"
     info = site / "gadget-1.2.dist-info"
     info.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""A marathon runs laps with other seeds, stops when its time is up, and says by subject what was tried."""
+"""A marathon runs laps with other seeds, stops when its time is up, and prints what was tried by subject."""
 
 from __future__ import annotations
 

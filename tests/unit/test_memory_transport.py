@@ -1,4 +1,4 @@
-"""The pipe in memory, on which all virtual tests stand: later, in order, and honest about its end."""
+"""The in-memory pipe of all virtual tests: bytes arrive later and in order, and its end is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A seeded meter keeps its paytable, unit, seed, reserve, awards and rate, whatever somebody writes into table.toml."""
+"""A seeded meter keeps its paytable, unit, seed, reserve, awards and rate through every edit of table.toml."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAI_GOW = "face_up_pai_gow"
 WILD = "dj_wild"
-# What is edited in table.toml, by game; each with what the refusal names, old and new.
+# Edits of table.toml by game; each with the old and new value that the refusal names.
 EDITS: list[tuple[str, dict[str, Any], str]] = [
     (PAI_GOW, {"paytables": {"progressive": "688a-progressive-2"}}, "table 688a-progressive-1 -> 688a-progressive-2"),
     (PAI_GOW, {"paytables": {"progressive": "688a-progressive-3"}}, r"seed \$10,000.00 -> \$2,000.00"),
@@ -39,7 +39,7 @@ def _choices(game: str) -> dict[str, Any]:
 
 
 def _stopped(game: str) -> tuple[RecordedRun, IdealTable]:
-    """A table that was played for a round and stopped in order."""
+    """Return a table that played a round and was stopped in order."""
     run = RecordedRun(game, 1, 1, **_choices(game))
     floor = run.recovered(len(run.disk.records))
     store = run.disk.open(version=rec.VERSION, digests=run.digests) if run.disk._owner is None else run.disk._owner

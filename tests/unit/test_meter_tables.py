@@ -1,6 +1,6 @@
 """Every progressive table of 687a and 688a through the book: seed, rate, reserve, shares, awards, envy, the bet itself.
 
-What is expected stands here a second time, copied from the printed tables by hand.
+The expected values are copied by hand from the printed tables.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def test_one_bet_goes_to_meter_reserve_and_house_and_nothing_is_rounded(name: st
 @pytest.mark.parametrize("name", TABLES)
 def test_every_line_of_a_table_takes_and_pays_the_printed_amounts(name: str) -> None:
     printed, rules = PRINTED[name], rules_of(name)
-    amount = 12_345_678_901 + 300  # less than a cent besides
+    amount = 12_345_678_901 + 300  # and less than a cent more
     for award, (fixed, percent, _) in zip(rules.awards, printed.lines, strict=True):
         book = opened(rules, amount)
         hit, entry = hits.claim(book, rules, 1, 1, 2, award.hand)
@@ -237,7 +237,7 @@ def test_a_claim_that_is_withdrawn_leaves_no_trace(name: str) -> None:
 
 
 def test_a_wrong_claim_does_not_raise_a_meter_that_stands_below_its_seed() -> None:
-    """A whole win while the meter stood below its seed: the claim was wrong, and its re-seed goes back with it."""
+    """A whole win while the meter was below its seed: the claim was wrong, and its re-seed is reversed too."""
     rules = rules_of("688a-progressive-1")
     book = opened(rules)
     hits.claim(book, rules, 1, 1, 6, "five_aces")

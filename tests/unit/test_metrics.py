@@ -1,4 +1,4 @@
-"""The page of metrics: every line is one that Prometheus reads, and says what the status says."""
+"""The page of metrics: every line is valid for Prometheus and matches the status."""
 
 from __future__ import annotations
 

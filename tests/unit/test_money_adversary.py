@@ -1,6 +1,6 @@
-"""Tables that chance plays against: bets, claims, falls, voids, deeds by hand, power cuts; a second book sees it all.
+"""Random attacks on tables: bets, withdrawn claims, voids, adjustments, power cuts, against a reference ledger.
 
-After every step every account is what standing bets and claims come to, and at the end the auditor's tool agrees.
+After every step every account matches the open bets and claims, and at the end the auditor's tool agrees.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROUNDS: Final = 8
-# What the attacks on all tables together have tried, at least.
+# The least that all attacks together must have tried.
 TRIED: Final = {
     "bet", "overflow", "returned", "claim of 100 %", "claim of 10 %", "claim of 20 %", "claim of 0 %", "hand pay",
     "paid by the table", "envy", "fell: hit_hand not_winning", "fell: hit_dark refuse", "fell: hit_validate refuse",
@@ -40,12 +40,12 @@ def test_no_attack_moves_a_cent_that_is_not_owed() -> None:
 
 
 def test_a_claim_on_an_empty_meter_that_falls_is_taken_by_the_auditor() -> None:
-    """Ten percent of nothing is a booking of nothing; the tool took it for none."""
+    """Ten percent of zero is an entry of zero; the auditor's tool once took it for a missing entry."""
     attacks("688a-progressive-2", range(40_028, 40_029), ROUNDS)
 
 
 def _kept_overflow(book: Any, bet: Any, *remaining: Any) -> Any:
-    """Give a bet back whose overflow stays in the box."""
+    """Return a bet but keep its overflow."""
     came = book.bets[bet.seat]
     book.bets[bet.seat] = tuple(Transfer(t.source, "house" if t.to == "overflow" else t.to, t.amount) for t in came)
     over, bet.to_overflow = bet.to_overflow, 0

@@ -1,4 +1,4 @@
-"""The book of money: what no entry may do, what lowers a meter, and the one place where anything is rounded."""
+"""The ledger: what no entry may do, what lowers a meter, and the one place where amounts are rounded."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from table_controller.ledger.money import (
 )
 from tests.support.meters import opened, rules_of
 
-# Every kind of entry, with whatever evidence it could want.
+# Every kind of entry, with all evidence that it could need.
 EVIDENCE: dict[str, Any] = {"round": 7, "seat": 2, "hit": 9, "clauses": ("688a.13(l)",), "document": "slip 1"}
 KINDS: tuple[EntryKind, ...] = EntryKind.__args__  # type: ignore[attr-defined]
 
 
 def standing(**held: int) -> MoneyBook:
-    """A book that somehow came to stand like this."""
+    """Return a ledger with these balances."""
     return MoneyBook(held={**held, CORRECTIONS: -sum(held.values())}, entries=1, seed=held.get(METER, 0))
 
 

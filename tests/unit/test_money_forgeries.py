@@ -1,4 +1,4 @@
-"""The auditor's tool ties money to answers: who changes either and makes the chain anew is found at the record."""
+"""The auditor's tool ties money to answers: a change of either, even with a new chain, is found at its record."""
 
 from __future__ import annotations
 

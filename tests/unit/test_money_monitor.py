@@ -1,4 +1,4 @@
-"""The monitor of money sees a core that breaks a promise: each promise is broken here once, on purpose."""
+"""The money monitor detects a core that breaks an invariant: each is broken here once, on purpose."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _half_reversal(monkeypatch: pytest.MonkeyPatch) -> None:
     give_back = meter.return_bet
 
     def half(book: Any, bet: Any, *remaining: Any) -> Any:
-        """The contribution stays in the meter: the house gives it all."""
+        """The contribution stays in the meter: the casino pays all of it."""
         return give_back(book, replace(bet, to_meter=0, to_reserve=0), *remaining)
 
     monkeypatch.setattr(meter, "return_bet", half)
@@ -74,7 +74,7 @@ def _light_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _kept_hit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(booking, "_fall", lambda *_: None)
-    monkeypatch.setattr(MoneyBook, "_check", lambda *_: None)  # the book itself would not take what follows
+    monkeypatch.setattr(MoneyBook, "_check", lambda *_: None)  # the ledger itself would refuse what follows
 
 
 def _raided_meter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def _inexact_withdrawal(monkeypatch: pytest.MonkeyPatch) -> None:
         transfers = (Transfer(PENDING, METER, hit.share), Transfer(METER, SEED, back))
         return book.post(kind, *transfers, round=hit.round, seat=hit.seat, hit=hit.id, clauses=clauses)
 
-    monkeypatch.setattr(MoneyBook, "_check_withdrawal", lambda *_: None)  # the book itself would not take it
+    monkeypatch.setattr(MoneyBook, "_check_withdrawal", lambda *_: None)  # the ledger itself would refuse it
     monkeypatch.setattr(ledger_hits, "withdraw", inexact)
 
 
@@ -144,7 +144,7 @@ SABOTAGE: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str]] = {
 
 
 def play() -> None:
-    """A round with a hit that is found void in the end."""
+    """Play a round with a hit that is void in the end."""
     floor = BettingTable("688a-progressive-4", bets=(1, 3))
     floor.play(ev.OpenRound(DEALER))
     floor.claim(3, "seven_card_natural_straight_flush")
@@ -153,7 +153,7 @@ def play() -> None:
 
 
 def play_claims() -> None:
-    """Three claims on a low meter, all seen; the first falls, the others are paid if the table lets them be."""
+    """Play three verified claims on a low meter; the first is withdrawn, the others are paid if permitted."""
     floor = BettingTable("688a-progressive-1", bets=(1, 3, 6))
     floor.step(ev.MeterCorrected(-1_900 * 1_000_000, "test 1", FLOOR, AUDITOR, "malfunction", "sensor_fault"))
     floor.play_to_settling()

@@ -1,4 +1,4 @@
-"""Random bets, claims, falls, voids and corrections over every progressive table, against what is owed."""
+"""Random bets, claims, withdrawals, voids and corrections over every progressive table, against a reference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DEEDS: Final = st.lists(
 
 
 class Both:
-    """One meter booked by the table's own code and worked out from what is owed; compared after every deed."""
+    """One meter in the table's own ledger and in a reference, compared after every action."""
 
     def __init__(self, table: str, **more: Any) -> None:
         self.floor = BettingTable(table, **more)
@@ -62,7 +62,7 @@ class Both:
         return [hit for hit in self.c.state.money.hits.values() if hit.state != mc.HIT_WITHDRAWN]
 
     def begin(self, start: int, limit: int | None) -> None:
-        """A round begins on a meter that people have set, with a limit so far above it, and six bets."""
+        """Begin a round with six bets on a meter with this amount and limit."""
         self.round += 1
         book = self.c.state.money.book
         amount = max(start, 0) - book.balance(METER)
@@ -100,7 +100,7 @@ class Both:
             self.plain.claim(hit.id, hit.seat, hand)
 
     def _pass(self, which: int) -> None:
-        """Hand and light are seen, and a final amount is validated."""
+        """Confirm hand and light, and validate a final amount."""
         waiting = [hit for hit in self.hits if hit.state in mc.HIT_UNVALIDATED and self.c.state.money.is_final(hit)]
         if waiting:
             hit = waiting[which % len(waiting)]
@@ -131,7 +131,7 @@ class Both:
             self.plain.undo([hit.id], [])
 
     def _return(self, seat: int) -> None:
-        """One hand is void by its player's choice."""
+        """Void one hand by its player's choice."""
         self._back([1 + seat % 6])
 
     def _void(self, _: int) -> None:
@@ -154,7 +154,7 @@ class Both:
         self.plain.undo(falling, back)
 
     def _end(self, _: int) -> None:
-        """Everybody is paid, and the round is over."""
+        """Pay every hit and end the round."""
         for bet in self.c.state.money.bets.values():
             bet.state = "lost" if bet.state == "open" else bet.state
         while any(hit.state in mc.HIT_OPEN for hit in self.hits):

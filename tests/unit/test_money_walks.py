@@ -1,4 +1,4 @@
-"""Tiny tables with a progressive, walked at random by people who err and devices that fail; the monitor watches.
+"""Tiny tables with a progressive, under random actions of people who err and devices that fail; the monitor checks.
 
 Breadth first, a search takes long to come to a hit. A walk plays rounds to their end, with trouble now and then.
 """
@@ -33,14 +33,14 @@ TABLES: Final[dict[str, tuple[str, dict[str, Any], dict[str, Any], tuple[str, ..
     "687a-progressive-1": ("dj_wild", _WILD, {"dealing": "automated_shoe"}, ("cards_revealed_before_raise",)),
     "687a-progressive-2": ("dj_wild", _WILD, {"dealing": "automated_shoe"}, ("cards_revealed_before_raise",)),
 }
-# Of a hundred moves, so many make trouble.
+# Percent of moves that are faults or errors.
 TROUBLE: Final = 3
-# What happened in all walks of a table together, at least; some only where the table has it.
+# The least that all walks of a table together must reach; some only where the table has it.
 EXPECTED: Final = {"seed", "bet", "bet_returned", "hit", "hit_withdrawn", "award_paid", "hand_pay_paid", "correction"}
 
 
 class Walk:
-    """One table and where a generator of chance leads it."""
+    """One table under random moves."""
 
     def __init__(self, name: str, seed: int) -> None:
         game, slots, more, declared = TABLES[name]
@@ -63,7 +63,7 @@ class Walk:
 
     def go(self, moves: int) -> None:
         for _ in range(moves):
-            options = list(self._moves()) or [SearchMove("lock due", (ev.Due("lock"),))]  # nobody answers: time does
+            options = list(self._moves()) or [SearchMove("lock due", (ev.Due("lock"),))]  # no answer: the deadline passes
             trouble = list(self.model.troubles())
             if self.rng.randrange(100) < TROUBLE and trouble and not self.table.state.holds:
                 options = trouble

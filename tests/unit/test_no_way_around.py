@@ -1,4 +1,4 @@
-"""While an irregularity is open, nothing that anybody can send brings a card out: "deal anyway" does not exist."""
+"""While an irregularity is open, no event from anybody brings a card out: "deal anyway" does not exist."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ CASES: Final[list[IrregularityCase]] = [
     for case in module.CASES
     if RULING_SCRIPTS[case.behaviour].orders
 ]
-# What brings a card to a player, or decides who gets the first.
+# Commands that bring a card to a player or decide who gets the first.
 DEALS: Final = ("dispense", "start_round", "give_stub", "arm_dice", "draw")
 
 
-# One case of each behaviour of each game; the proof takes them all, in every phase.
+# One case of each behavior of each game; the proof takes them all, in every phase.
 FEW: Final = list({(case.game, case.behaviour): case for case in CASES}.values())
 
 
 def dealt_on(event: object, stood: bool, decided: list[Decision]) -> str | None:
-    """What is wrong with what was decided while an irregularity is open: a new round, or a card of one that stands."""
+    """Return the forbidden decisions while an irregularity is open: a new round, or a card of a stopped one."""
     opened = any(one.what == "round" and one.state == mc.BETTING for one in decisions_of(StateChanged, decided))
     cards = [one.act for one in decisions_of(Command, decided) if one.act in DEALS]
     return f"{event}: opened {opened}, {cards}" if opened or (stood and cards) else None
@@ -52,7 +52,7 @@ def arrived(case: IrregularityCase, phase: str) -> IdealTable:
 
 
 def each_by_itself(case: IrregularityCase, phase: str) -> None:
-    """Every event upon the same state."""
+    """Send every event to the same state."""
     floor = arrived(case, phase)
     snapshot, amount = floor.table.snapshot(), floor.table.context.is_round_stopped
     for event in [*all_inputs(floor), *box_inputs()]:
@@ -60,7 +60,7 @@ def each_by_itself(case: IrregularityCase, phase: str) -> None:
 
 
 def all_of_them(case: IrregularityCase, phase: str) -> None:
-    """Every event one after another, in a mixed order, twice, and again after a new start of the box.
+    """Send every event one after another, in a mixed order, twice, and again after a restart of the box.
 
     The irregularity is still there.
     """

@@ -1,4 +1,4 @@
-"""What systemd hears and what the log says, line by line."""
+"""Notifications to systemd and log lines, line by line."""
 
 from __future__ import annotations
 

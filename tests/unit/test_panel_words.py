@@ -1,4 +1,4 @@
-"""The panel's words and metrics: everything that the core can ask is worded, and the metrics text is well-formed."""
+"""The panel's labels and metrics: every question of the core has a text, and the metrics text is well-formed."""
 
 from __future__ import annotations
 

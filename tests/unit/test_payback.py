@@ -46,7 +46,7 @@ def test_classes_of_hands_are_all_hands_once(size: int) -> None:
 
 
 def _canonical(cards: tuple[int, ...]) -> tuple[int, ...]:
-    """The same for all hands that differ by the names of suits only, and for no others."""
+    """Return a key that is equal only for hands that differ by the names of suits."""
     suits = sorted(sorted(card >> 2 for card in cards if card != JOKER and card & 3 == suit) for suit in range(4))
     return tuple(rank + 13 * place for place, ranks in enumerate(suits) for rank in ranks) + (99,) * (JOKER in cards)
 

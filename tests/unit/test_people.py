@@ -1,4 +1,4 @@
-"""The people file and the check of PINs: nothing is lost, nobody guesses, nobody is locked out by somebody who does."""
+"""The people file and the check of PINs: nothing is lost, guessing fails, and guessing locks nobody out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PinBench:
         return people.pin_hash(pin, salt, cost)
 
     def refused(self, id_: str, pin: str, place: str = "") -> float:
-        """Try; return how long it is to wait, 0 if the PIN was looked at."""
+        """Try a PIN; return the wait in seconds, 0 if the PIN was checked."""
         try:
             self.checker.check(id_, pin, place)
         except TryLater as error:
@@ -82,7 +82,7 @@ def test_a_credential_is_added_checked_changed_and_revoked(bench: PinBench) -> N
         bench.checker.check("F17", "208642")
     with pytest.raises(CredentialRefused) as unknown:
         bench.checker.check("F18", "208642")
-    assert str(revoked.value).replace("F17", "F18") == str(unknown.value), "whether an id exists is not told"
+    assert str(revoked.value).replace("F17", "F18") == str(unknown.value), "whether an id exists is not revealed"
 
 
 def test_an_id_is_never_given_twice(bench: PinBench) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _MOVES: Final = "shuffle eject load dispense start_round give_stub arm_dice draw"
-# What each reason bars, by the table of `GRANTED` where it is looked for.
+# The acts that each reason blocks, by the table of `GRANTED` that shows it.
 BARS: Final = {
     "slot_not_in_service": f"{_MOVES} clear_out light",
     "device_busy": f"{_MOVES} clear_out return_to_service test",
@@ -91,11 +91,11 @@ BARS: Final = {
     "rate_differs": "open-for-a-submitted-rate",
     "meter_not_closed": "change_meter",
 }
-# What comes with a reason of its own nature, where it cannot stand alone.
+# Further reasons that always come with a reason.
 FURTHER_REASONS: Final = {
     ("deck_used_last", "open_bets"): {"not_in_place"},
     ("rack_taken", "open_bets"): {"other_deck_outside"},
-    # One step after another: who has not verified the hand has not looked at the light either.
+    # One step after another: without a verified hand the light is not confirmed either.
     ("hand_not_confirmed", "pay"): {"light_not_seen", "not_validated"},
     ("light_not_seen", "pay"): {"not_validated"},
     ("amount_provisional", "pay"): {"not_from_table"},  # a fixed amount is final at once
@@ -191,19 +191,19 @@ PAIRS: Final = [(key, table.replace("-", " ")) for key, tables in BARS.items() f
 
 
 def granted(table: str) -> None:
-    """Nothing stands against it."""
+    """Check that nothing blocks the act."""
     assert GRANTED[table]().keys() == set()
 
 
 def refused(key: str, table: str) -> None:
-    """This one thing stands against it, and nothing else."""
+    """Check that this reason blocks the act, and no other."""
     asked = GRANTED[table]()
     OBJECTIONS[key](asked)
     assert asked.keys() == {key} | FURTHER_REASONS.get((key, table), set())
 
 
 def check_refusal_text(key: str) -> None:
-    """The refusal says by which clause, who may clear it, and with what."""
+    """Check the clause of the refusal, who may clear it, and with what."""
     asked = GRANTED[BARS[key].split()[0].replace("-", " ")]()
     OBJECTIONS[key](asked)
     reason = next(reason for reason in asked.reasons() if reason.key == key)
@@ -212,7 +212,7 @@ def check_refusal_text(key: str) -> None:
 
 
 def checks() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], Callable[[], None]]]:
-    """What rule mutation runs: each test over each parameter, the act that it asks for and the reason it speaks of."""
+    """Yield what rule mutation runs: each test over each parameter, with its act and its reason."""
     for key, table in PAIRS:
         yield f"test_refused_by_exactly_this[{key}-{table}]", (_act(table),), (key,), partial(refused, key, table)
     for key, tables in BARS.items():

@@ -1,4 +1,4 @@
-"""What only pictures a machine's work changes what is known of it, and nothing that a rule or a permit reads."""
+"""Telemetry of a machine updates its view and nothing that a rule or a permit reads."""
 
 from __future__ import annotations
 

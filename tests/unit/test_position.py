@@ -1,4 +1,4 @@
-"""Position numbers and seats: counted around a table by hand, and every way that three dice can fall."""
+"""Position numbers and seats: counted around a table by hand, for every throw of three dice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AROUND = ["dealer", "seat 6", "seat 5", "seat 4", "seat 3", "seat 2", "seat 1"]
 
 
 def counted_by_hand(total: int) -> str:
-    """Point at one place after another, beginning with the dealer, until the count is the total."""
+    """Count places one after another from the dealer until the total."""
     at = 0
     for _ in range(total - 1):
         at = at + 1 if at < 6 else 0

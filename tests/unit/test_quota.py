@@ -1,4 +1,4 @@
-"""Places and who gets them: strangers, from however many networks, never take the last one."""
+"""Connection places: strangers, from however many networks, never take the last one."""
 
 from __future__ import annotations
 

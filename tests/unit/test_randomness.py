@@ -1,4 +1,4 @@
-"""What laboratories ask: fair numbers pass at both levels, and each kind of unfairness fails the test meant for it."""
+"""Randomness tests of laboratories: fair numbers pass at both levels, and each bias fails the test meant for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from table_controller.diagnosis.randomness import LABORATORY_DRAWS, LEAST_DRAWS,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Fixed, whatever --seed says: of all seeds one in twenty must fail at 95 %, and a test has to know which.
+# Fixed for any --seed: one seed in twenty must fail at 95 %, and a test has to know which.
 SEED: Final = 7
 # Enough for each unfairness below to show.
 DRAWS: Final = 200_000
@@ -106,7 +106,7 @@ def shuns_the_last(rng: Random) -> Iterator[bytes]:
 
 
 def stuck_bit(rng: Random) -> Iterator[bytes]:
-    """One bit of the bytes that are scaled is always set: raw noise that nobody conditions."""
+    """One bit of the scaled bytes is always set: raw noise without conditioning."""
     while True:
         yield scale_to_numbers(bytes(byte | 0x08 for byte in rng.randbytes(4096)))
 

@@ -43,7 +43,7 @@ PACKAGES = ("app", "simulators")
 
 
 def project(folder: Path, **more: str) -> Path:
-    """Write a small project, every module of which is reached in one of the known manners."""
+    """Write a small project, where every module is reached by one of the known kinds of import."""
     (folder / "pyproject.toml").write_text(PROJECT)
     for name, text in (FILES | more).items():
         path = folder / name

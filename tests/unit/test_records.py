@@ -1,4 +1,4 @@
-"""What a table writes into its journal is read back exactly, and names no order of cards."""
+"""Records of a table are read back exactly and hold no order of cards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recovery takes a journal only if replay gives what was recorded, under the same versions; else it says what to do."""
+"""Recovery accepts a journal only if replay under the same versions gives the records; else it gives a remedy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HOUR = 3600 * 1_000_000_000
 
 
 def rewritten(run: RecordedRun, change: Any) -> Disk:
-    """The same journal with one record's body changed, by somebody who can chain."""
+    """Return the same journal with one record's body changed and the chain recomputed."""
     disk = Disk(1)
     entries = [(r.kind, r.wall_ns, r.mono_ns, r.boot, r.body) for r in run.disk.records if r.kind != "snapshot"]
     disk.records = chain_records(bytes(32), 1, [change(entry) for entry in entries])
@@ -50,7 +50,7 @@ def test_replay_that_decides_otherwise_locks_with_its_own_code() -> None:
     with pytest.raises(ReplayDiffers, match="OpenRound") as refused:
         recover(store, IdealTable(GAME).table, run.digests)
     assert refused.value.code == "PB-730"
-    assert disk.records[-1].kind == "start", "nothing was written besides the start"
+    assert disk.records[-1].kind == "start", "nothing but the start was written"
 
 
 def test_a_record_that_nobody_here_wrote_is_refused() -> None:
@@ -96,7 +96,7 @@ def test_replay_never_crosses_versions_and_the_error_gives_the_remedy(what: str)
 
 
 def stopped_in_order(run: RecordedRun, floor: IdealTable) -> None:
-    """The box was stopped between rounds: its last word is a snapshot."""
+    """Stop a box between rounds, so that its last record is a snapshot."""
     store = run.disk._owner
     assert store is not None
     stamp = rec.Timestamp(1, 1, "kernel")
@@ -166,7 +166,7 @@ def test_other_software_is_refused_after_a_start_that_did_not_end_in_order() -> 
     last = store.last()
     assert last is not None
     store.snapshot(last.seq, encode_snapshot(floor.table, Timers(), run.digests, rec.Timestamp(1, 1, "kernel")))
-    run.disk.cut()  # the power goes between two rounds, and nobody has stopped the box
+    run.disk.cut()  # the power goes between two rounds, without an orderly stop
     other = run.digests | {SOFTWARE: "1" * 64}
     for _ in range(2):
         refused = run.disk.open(version=rec.VERSION, digests=other)
@@ -201,7 +201,7 @@ def test_a_migration_is_never_taken_in_the_middle_of_a_round_or_for_other_device
         (3 * HOUR, HOUR, "a", True, 10800.0),  # the wall clock was set ahead: the larger counts
         (-8760 * HOUR, HOUR, "a", False, 3600.0),  # back by a year, and the computer ran on
         (2 * HOUR, 5, "b", True, 7200.0),  # power was off, and the clock is right
-        (2 * HOUR, 5, "b", False, float("inf")),  # nobody knows how long
+        (2 * HOUR, 5, "b", False, float("inf")),  # the time is unknown
         (-8760 * HOUR, 5, "b", True, float("inf")),
     ],
 )

@@ -27,7 +27,7 @@ REFUSED_LINE = "dealer asked: progressive (seat 1)"
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """A round in which a floorperson claims a hand for the dealer, and the dealer enters seats that there are not."""
+    """Record a round in which a floorperson claims a hand for the dealer, and the dealer enters unknown seats."""
 
     def claims(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Prompt) and decision.kind == "progressive" and decision.seat == 1:

@@ -1,4 +1,4 @@
-"""The rename script: what the maps say, where names are defined, and what a moved module leaves behind."""
+"""The rename script: reading maps, locating definitions, and moving modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that strangers can cause: the first at once, the others as numbers, and none of them lost."""
+"""Log lines that strangers can cause: the first at once, the others as counts, and none lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("repeated")
 
 
 def counted(caplog: pytest.LogCaptureFixture) -> int:
-    """Return how many are told of: each first line is one, and each number says how many more."""
+    """Return how many events are logged: each first line is one, and each count adds its number."""
     match = [re.search(r": (\d+) more", record.getMessage()) for record in caplog.records]
     return sum(1 if one is None else int(one[1]) for one in match)
 

@@ -1,4 +1,4 @@
-"""The box's start, in the core: what is in doubt, what is made safe first, who is asked, and what is never sent."""
+"""The box's start, in the core: commands in doubt, fail-safe commands first, questions, and what is never sent."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ KINDS: Final = {
 
 
 def phases(game: str) -> tuple[str, ...]:
-    """The phases that a round of a game can rest in."""
+    """Return the stable phases of a round of a game."""
     out = {
         "over_under": (mc.STUB_CHECK, HALF_SETTLED, mc.COMPLETE), "saigon_5_card": (RAISED,), "asia_poker": (RAISED,),
         "face_up_pai_gow": (RAISED,), "dj_wild": (HALF_SETTLED,),
@@ -39,7 +39,7 @@ def phases(game: str) -> tuple[str, ...]:
 
 
 def begun(game: str, kind: str, phase: str) -> IdealTable:
-    """A round in a phase, with progressive bets of seats 1 and 3 where they are offered."""
+    """Return a round in a phase, with progressive bets of seats 1 and 3 where they are offered."""
     floor = table_at(game, kind, phase)
     if not floor.table.context.has_progressive or phase == mc.BETTING:
         return floor
@@ -54,7 +54,7 @@ def begun(game: str, kind: str, phase: str) -> IdealTable:
 
 
 def report(floor: IdealTable, trigger: str) -> bool:
-    """The dealer reports something of seat 3; tell whether it was taken."""
+    """Report an irregularity at seat 3 as dealer; return whether it was accepted."""
     deck = "blue" if trigger == "count_wrong" else None
     before = len(floor.state.holds)
     floor.step(ev.IrregularityReported(trigger, DEALER, seat=3, deck=deck))
@@ -62,7 +62,7 @@ def report(floor: IdealTable, trigger: str) -> bool:
 
 
 def comes_to_an_end(floor: IdealTable, last: bool) -> None:
-    """People decide by the first choices, or the last, and the table opens another round."""
+    """Answer with the first choices, or the last, until the table opens another round."""
     if last:
         for _ in range(60):
             asked = [p for p in floor.prompts() if p.hold is not None and len(p.choices) > 1]
@@ -81,7 +81,7 @@ def comes_to_an_end(floor: IdealTable, last: bool) -> None:
 
 
 def pairs(game: str, kind: str, within: tuple[str, ...], reports: tuple[str, ...] = REPORTS) -> int:
-    """Take every pair in some phases, the first of these reports; return how many were taken."""
+    """Report every pair in some phases, beginning with these reports; return how many were accepted."""
     taken = 0
     for phase in within:
         start = begun(game, kind, phase)

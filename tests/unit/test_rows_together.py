@@ -26,7 +26,7 @@ SHOE: Final = "shoe.1"
 
 
 def _two(game: str, phase: str) -> IdealTable:
-    """A table with two decks, one of them in the shuffler."""
+    """Return a table with two decks, one of them in the shuffler."""
     return table_at(game, "shoe" if game == "over_under" else "two", phase)
 
 
@@ -52,7 +52,7 @@ def sorted_and_short(game: str) -> None:
 
 
 def dead_shuffler(game: str) -> None:
-    """A shuffler is given up with a deck inside: first the cards, then the sign."""
+    """A shuffler with a deck inside is taken out of service: first the cards, then the sign."""
     floor = _two(game, mc.DEALING)
     decisions = floor.step(ev.SlotOrdered(SHUFFLER, "give_up", FLOOR))
     assert _triggers([*decisions]) == ["shuffler_fault", "device_unusable"]
@@ -60,7 +60,7 @@ def dead_shuffler(game: str) -> None:
 
 
 def dead_shoe(game: str) -> None:
-    """A shoe is given up in the deal: first the round and its cards, then the sign."""
+    """A shoe is taken out of service in the deal: first the round and its cards, then the sign."""
     floor = _two(game, mc.DEALING)
     decisions = floor.step(ev.SlotOrdered(SHOE, "give_up", FLOOR))
     assert _triggers([*decisions]) == ["shoe_fault", "device_unusable"]
@@ -75,7 +75,7 @@ _ABOUT: Final = {
 
 
 def checks(game: str) -> Iterator[tuple[str, tuple[str, ...], Callable[[], None]]]:
-    """What rule mutation runs: each test of triggers that come at once."""
+    """Yield what rule mutation runs: each test of simultaneous triggers."""
     for name, run in AT_ONCE.items():
         yield f"test_at_once[{name}-{game}]", _ABOUT[name], partial(run, game)
 
@@ -134,11 +134,11 @@ def test_after_every_step_but_the_last_no_round_opens() -> None:
         asked += 1
         for event in floor.answer(next(prompt for prompt in floor.prompts() if prompt.hold is not None)):
             floor.step(event)
-    assert asked == 3, "wagers, cards, acknowledgement"
+    assert asked == 3, "wagers, cards, acknowledgment"
     assert "any_irregularity" not in floor.reasons_against_opening()
 
 
-# --- what only one method or one device may say -----------------------------------------------------------------------
+# --- events of one method or one device only --------------------------------------------------------------------------
 
 
 def test_dice_do_not_count_where_a_number_is_drawn_nor_a_number_where_dice_are_rolled() -> None:

@@ -17,7 +17,7 @@ SAMPLE = 3  # mutants of each kind in the short run
 
 
 def test_without_a_mutant_every_test_of_rows_and_permits_passes() -> None:
-    """Else a mutant could be killed by a test that fails anyway."""
+    """Otherwise a mutant could be killed by a test that always fails."""
     assert unchanged() == []
 
 

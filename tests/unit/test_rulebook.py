@@ -28,7 +28,7 @@ from table_controller.rulebook.validate import all_facts, phases_of
 
 # A report is only an irregularity when the number is wrong.
 RENAMED = {"shuffle_count_reported": "count_wrong"}
-# What a clause asks of the table and its row need not, because the trigger cannot come otherwise.
+# Conditions of a clause that its row omits, because the trigger cannot come otherwise.
 IMPLIED = {"shuffler_fault": {"shuffler": ("automated",)}, "device_unusable": {"shuffler": ("automated",)}}
 
 
@@ -61,7 +61,7 @@ def test_every_clause_with_an_outcome_is_carried_by_exactly_one_row(edition: Edi
 
 
 def test_how_many_clauses_and_rows_there_are() -> None:
-    """A row that vanishes shows here, whatever else is blind to it."""
+    """A row that disappears fails here."""
     assert [len(rulebook.clauses(game)) for game in GAMES] == [132, 105, 84, 126, 183]
     assert [len(rulebook.edition(game).irregularities) for game in GAMES] == [28, 17, 8, 19, 27]
 
@@ -217,7 +217,7 @@ def test_every_setting_is_named_by_its_reading_and_the_other_way_round() -> None
 
 def leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
     if isinstance(value, dict):
-        # The mapping of clauses is by dealing method; its name is what tells.
+        # The clauses are mapped by the name of the dealing method.
         return [
             leaf for key, inner in value.items() for leaf in leaves(inner, name if name == "change_clauses" else key)
         ]

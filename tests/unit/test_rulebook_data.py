@@ -1,4 +1,4 @@
-"""Broken data is found when it is loaded, and all of it is named."""
+"""Broken data is found on loading, and every error is named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ see = ["P1"]
 
 
 def broken(old: str, new: str, text: str = PAI_GOW) -> str:
-    """Load the edition with one thing changed; return what is said."""
+    """Load the edition with one change; return the errors."""
     assert old in text
     with pytest.raises(BadRulebook) as caught:
         load.parse(text.replace(old, new, 1).encode())
@@ -118,7 +118,7 @@ def test_the_digest_depends_on_the_content_only() -> None:
 
 @pytest.fixture
 def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
-    """Files that are read with one thing changed: name -> (old, new)."""
+    """Read the files with one change each: name -> (old, new)."""
     changed: dict[str, tuple[str, str]] = {}
 
     def read(name: str) -> bytes:
@@ -130,7 +130,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[str, str]]:
         return text.encode()
 
     monkeypatch.setattr(texts, "read", read)
-    for name in ("words", "readings"):  # read anew here, and what was read here is forgotten afterwards
+    for name in ("words", "readings"):  # read again here, and cleared from the cache afterward
         monkeypatch.setattr(texts, name, cache(getattr(texts, name).__wrapped__))
     return changed
 

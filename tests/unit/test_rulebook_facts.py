@@ -1,4 +1,4 @@
-"""Each chapter's facts against what its text says, written down from the text."""
+"""Each chapter's facts, copied by hand from its text."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_dj_wild_stud_poker_687a() -> None:
 
 
 def test_face_up_pai_gow_poker_688a() -> None:
-    """688a.2 to 688a.13: as Asia Poker, but a player cuts, the dealer lies open, and there is a progressive."""
+    """688a.2 to 688a.13: as Asia Poker, but a player cuts, the dealer's hand is face up, and there is a progressive."""
     edition = rulebook.edition("face_up_pai_gow")
     assert (edition.chapter, edition.status) == ("688a", "proposed")
     assert (edition.cards.count, edition.cards.jokers, edition.cards.cover_cards_least) == (53, 1, 2)

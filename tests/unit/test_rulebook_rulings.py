@@ -1,4 +1,4 @@
-"""What each chapter orders, written down from its text case by case: trigger, phase, facts -> outcomes, and by what."""
+"""Rulings of each chapter, copied from its text case by case: trigger, phase, facts -> outcomes and clauses."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_the_cases_above_reach_every_row() -> None:
     assert reached == known
 
 
-# Short name, phases, scope, who decides (! the round stands still until then), who acknowledges, with what evidence.
+# Short name, phases, scope, who decides (! the round stops until then), who acknowledges, with what evidence.
 WHO = """
 flat        starting_position  device rule         dealer       no_roll_called
 out         starting_position  device rule         dealer       no_roll_called dice_inside
@@ -295,7 +295,7 @@ ALSO = {
     ("saigon_5_card", "X18"): ("shoe_fault",),
     ("dj_wild", "X18"): ("shoe_fault",),
 }
-# What rows ask that no clause's own conditions say.
+# Conditions of rows that no clause states.
 ASKED = {
     "X2": {"dealing": ("automated_shoe",)},
     "X5": {"finding": ("misdealt_total_wrong",)},

@@ -1,4 +1,4 @@
-"""Rules Submissions: what an edition permits is taken, everything else is objected to, all at once, with its clause."""
+"""Rules Submissions: permitted choices are accepted, all others are objected to at once, each with its clause."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def objections(of: str, /, **raw: Any) -> tuple[str, ...]:
 
 
 def without(raw: dict[str, Any], *path: str) -> dict[str, Any]:
-    """Return a copy of a submission that leaves one thing out."""
+    """Return a copy of a submission without one key."""
     copy = {**raw, "settings": dict(raw["settings"])}
     inner = copy["settings"] if len(path) == 2 else copy
     del inner[path[-1]]

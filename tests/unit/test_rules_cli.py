@@ -1,4 +1,4 @@
-"""`pitbox rules`: what is printed leads from a clause to its row; what is unknown is named with its nearest."""
+"""`pitbox rules`: the output leads from a clause to its row; unknown names get a suggestion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The seal against forgers: MACs, counters, directions, and what the session keys are bound to."""
+"""The seal against forgers: MACs, counters, directions, and the binding of session keys."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def sealed(sealer: seal.Sealer, payload: bytes = b"\x92d\x01", type_: int = fr.E
 
 
 def derived(host: HostHello, device: DeviceHello, key: bytes = KEY) -> tuple[bytes, ...]:
-    """Everything that comes out of one handshake."""
+    """Return all keys and proofs of one handshake."""
     bound = seal.transcript(encode(host), encode(device))
     session = seal.derive_session_keys(key, bound)
     return session.to_device, session.to_host, seal.device_proof(key, bound), seal.host_proof(key, bound)
@@ -119,7 +119,7 @@ async def test_a_link_counts_reflected_and_replayed_frames_and_goes_on() -> None
         pair.device_port.push(frame)
     before = len(pair.host_port.written), len(pair.device_port.written)
     await settle()
-    assert before == (len(pair.host_port.written), len(pair.device_port.written))  # neither end says a word
+    assert before == (len(pair.host_port.written), len(pair.device_port.written))  # neither end sends anything
     assert (pair.host.forged, pair.far.forged) == (before[0], 0)
     assert (pair.host.replayed, pair.far.replayed) == (before[1], before[0])
     assert len(pair.device.received) == 1
@@ -171,7 +171,7 @@ async def test_nothing_is_delivered_after_the_owner_was_notified_that_the_sessio
     reported: list[Any] = []
     pair.host.on_event = reported.append
     pair.host.on_down = reported.append
-    waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgement sends it, and there the counter ends
+    waiters = pair.fill_window(9)  # the ninth waits; the first acknowledgment sends it, and there the counter ends
     for n in range(5):
         pair.far.send_event(TestEvent(n))
     async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""The start's own look around: software and configuration against the manifest that two people approved."""
+"""The self-check at start: software and configuration against the manifest that two people approved."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def configured(folder: Path, *, development: bool = False) -> TableConfig:
 
 
 def signed(monkeypatch: pytest.MonkeyPatch, config: TableConfig, *components: Component) -> None:
-    """Two people approve a manifest of just these components: the whole list of a computer takes a second."""
+    """Approve, by two people, a manifest of just these components; the full list takes a second."""
     with monkeypatch.context() as patched:
         patched.setattr(approval, "manifest", lambda _config: Manifest(FORMAT, "0.1.0", components))
         approve(config, "T3", "A3", "2031-01-01T00:00:00+00:00")

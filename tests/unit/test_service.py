@@ -1,4 +1,4 @@
-"""The service machine, pair by pair against a table written by hand, and the ways back to service, exhaustively."""
+"""The service machine, pair by pair against a table written by hand, and every path back to service."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXPECTED: Final[dict[str, tuple[str | None, ...]]] = {
     "sign": (REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, SIGNED, REFUSED),
     "repair": (REFUSED, REFUSED, REFUSED, REFUSED, REFUSED, CLEARED, CLEARED),
 }
-# What a person must do, and what must be read, on the way from a fault to service. A repair is a clearing.
+# The steps from a fault to service: clearing (or repair), acknowledgment, verification.
 STEPS: Final = (("clear", "repair"), ("acknowledge",), ("verify",))
 
 
@@ -82,7 +82,7 @@ def test_every_trigger_is_declared_with_its_meaning() -> None:
 
 
 def steps_taken(triggers: tuple[str, ...]) -> int:
-    """How many of the steps a sequence contains, in their order."""
+    """Return how many of the steps a sequence contains, in order."""
     taken = 0
     for trigger in triggers:
         if taken < len(STEPS) and trigger in STEPS[taken]:
@@ -116,7 +116,7 @@ def test_no_four_triggers_lead_from_a_fault_to_service_without_clearing_acknowle
                 assert steps_taken(triggers) == len(STEPS), triggers
     assert ("clear", "acknowledge", "verify") in weight
     assert min(map(len, weight)) == len(STEPS)
-    # Without a clearing there is one way in four, and it goes through out of order and a repair.
+    # Without a clearing there is one sequence of four, through out of service and a repair.
     assert [path_taken for path_taken in weight if "clear" not in path_taken] == [
         ("give_up", "repair", "acknowledge", "verify")
     ]
@@ -147,7 +147,7 @@ def test_no_sequence_of_any_length_skips_a_step(start: str) -> None:
                 todo.append((after, 0))
             else:
                 todo.append((after, taken))
-    assert (IN_SERVICE, len(STEPS)) in seen  # there is a way back
+    assert (IN_SERVICE, len(STEPS)) in seen  # there is a path back
 
 
 def test_unplugging_does_not_clear_a_fault() -> None:
@@ -169,7 +169,7 @@ def test_what_was_cleared_on_a_device_that_then_vanished_must_be_cleared_again()
 
 def test_a_reconnect_in_service_must_be_verified_again() -> None:
     service = Service(IN_SERVICE)
-    service.appear()  # the old link's end was never told
+    service.appear()  # the old link's end was never reported
     assert not service.is_in_service
     service.verify()
     assert service.is_in_service

@@ -1,4 +1,4 @@
-"""What cannot be is not settled: every objection at once, each with where it lies."""
+"""Impossible rounds are not settled: every objection at once, each with its place."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def folded(number: int, cards: str, **wagers: int) -> Seat:
         ("Ks Jd 8s 6d 4s", POOR, "wins", "687a.11(e)(1)"),
         ("Qs Js 8d 6d 4s", POOR, "pushes", "687a.11(e)(2)"),  # nothing between them
         ("Qs Js 8d 6d 3s", POOR, "loses", "687a.11(e)(3)"),
-        ("2s Kd 8s 6d 4s", "Ks Kh 8d 6h 4h", "pushes", "687a.11(e)(2)"),  # a wild card stands for its rank
+        ("2s Kd 8s 6d 4s", "Ks Kh 8d 6h 4h", "pushes", "687a.11(e)(2)"),  # a wild card counts as its rank
         ("2s Kd 8s 6d 4s", "Ks Kh 8d 6h 3h", "wins", "687a.11(e)(1)"),
         ("As 2s 3s 4s 5s", "9h 9d 9c 2d Jk", "loses", "687a.11(e)(3)"),  # five alike above a straight flush
         ("2s 2h 2d 2c Jk", "Ah Kh Qh Jh Th", "wins", "687a.11(e)(1)"),
@@ -120,7 +120,7 @@ def test_every_line_and_column_of_every_trips_table(number: str) -> None:
 
 @clauses("687a.12(d)")
 def test_in_no_printed_table_would_the_lower_natural_class_pay_more() -> None:
-    """The higher class pays in the wild column (W7); nobody is paid less for it."""
+    """The higher class pays in the wild column (W7); no player is paid less for it."""
     pairs = [("Four-of-a-Kind", "Five-of-a-Kind"), ("Full House", "Five-of-a-Kind"), ("Flush", "Straight Flush"),
              ("Straight", "Straight Flush"), ("Three-of-a-Kind", "Four-of-a-Kind")]  # fmt: skip
     for number in ("04", "05", "06", "07"):
@@ -220,7 +220,7 @@ def test_envy_pays_every_other_bettor_for_a_royal_or_straight_flush(at: Settleme
 
 # --- bad beat ---------------------------------------------------------------------------------------------------------
 
-BAD_BEAT = {  # beaten by the hand beside it
+BAD_BEAT = {  # beaten by the other hand
     "Royal Flush": ("As Ks Qs Js Ts", "2s 2h 2d 2c Jk"),
     "Five-of-a-Kind": ("9s 9h 9d 9c 2s", "Ah Kh Qh Jh Th"),
     "Straight Flush": ("9s 8s 7s 6s 5s", "Ah Kh Qh Jh Th"),

@@ -1,4 +1,4 @@
-"""Whatever round is told: every wager has exactly one end, money adds up, nothing is paid that no rule pays."""
+"""Random rounds: every wager has exactly one result, money adds up, and only rules pay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = 150
 
 
 def dealt(at: SettlementTerms, rng: random.Random) -> DealtRound:
-    """A random lawful round."""
+    """Return a random lawful round."""
     edition = at.edition
     deck = [*range(52)] * edition.cards.decks + [JOKER] * edition.cards.jokers
     rng.shuffle(deck)

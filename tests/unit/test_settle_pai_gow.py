@@ -302,7 +302,7 @@ def test_a_player_on_two_boxes_has_two_hands_of_his_own(at: SettlementTerms) -> 
     assert envies(settle_round(at, first, stranger, dealer=DEALER_POOR)) == {(2, "fortune", 1, 500)}
 
 
-# --- order and what stands aside --------------------------------------------------------------------------------------
+# --- order, and hands that are not settled ----------------------------------------------------------------------------
 
 
 @clauses("688a.11(e)", "688a.11(h)(1)", "688a.11(i)")

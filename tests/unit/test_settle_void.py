@@ -1,4 +1,4 @@
-"""Void rounds: what goes back, and what is still settled."""
+"""Void rounds: which wagers are returned and which are still settled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a shoe: every event folded, judged and turned into a trigger. Pure, so no machine runs here."""
+"""The view of a shoe: every event folded, judged and mapped to a trigger, without a machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line that loses frames is not taken for a dead one more often than it must be. The reckoning is the link's own."""
+"""How often a lossy line is declared dead, computed from the link's own constants."""
 
 from __future__ import annotations
 

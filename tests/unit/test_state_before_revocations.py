@@ -1,4 +1,4 @@
-"""A snapshot from before the state held revoked keys, used documents and a kept copy is taken over between rounds."""
+"""A snapshot without revoked keys, used documents and copy state, of an earlier version, upgrades between rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way back to service: no tick without its evidence or out of its turn, and the same state from its events."""
+"""Return to service: no step completes without its evidence or out of turn; replayed events give the same state."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOTORS = ("feed", "transport", "elevator", "eject")
 
 
 def begun(*, motors: tuple[str, ...] = MOTORS) -> tuple[st.ReturnProgress, list[st.ReturnEvent]]:
-    """A way that began by itself."""
+    """Return a procedure that a fault began."""
     began = st.begin(4, "shuffler.1", "", service=True, expected=53, has_door=True, motors=motors)
     procedure = st.replay([began])
     assert procedure is not None
@@ -38,7 +38,7 @@ def begun(*, motors: tuple[str, ...] = MOTORS) -> tuple[st.ReturnProgress, list[
 def way_of(
     *, service: bool = True, has_door: bool = True, motors: tuple[str, ...] = MOTORS
 ) -> tuple[st.ReturnProgress, list[st.ReturnEvent]]:
-    """A way that the technician has taken up."""
+    """Return a procedure that a technician has taken over."""
     by = "" if service else TECHNICIAN
     began = st.begin(4, "shuffler.1", by, service=service, expected=53, has_door=has_door, motors=motors)
     procedure, taken = st.assign_technician(st.ReturnProgress(began), TECHNICIAN) if service else (st.ReturnProgress(began), [])

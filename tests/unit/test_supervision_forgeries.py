@@ -1,4 +1,4 @@
-"""The auditor's tool and what people do to a meter: a changed record is found, and honest ones hold."""
+"""The auditor's tool and meter adjustments: a changed record is found, and honest exports verify."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PLAYED: Final = {"supervised": play_supervised_table, "envied": play_envy_table}
 FORGERIES: Final = [("supervised", one) for one in SUPERVISION_FORGERIES] + [("envied", one) for one in ENVY_FORGERIES]
-# What the honest exports must have for their forgeries to mean anything.
+# Records that the honest exports must hold so that the forgeries have an effect.
 HAS: Final = {
     "supervised": ("correction", "reset", "transfer", "hit", "bet_returned"),
     "envied": ("envy", "envy_returned", "hit_withdrawn"),

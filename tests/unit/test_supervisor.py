@@ -1,4 +1,4 @@
-"""One link's life in its supervisor's hands: phases, waits, loudness, and ports that are always given back."""
+"""The supervisor of one link: phases, waits, log levels, and ports that are always released."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from firmware_bridge.link import Link
     from firmware_bridge.messages import DeviceHello
 
-# Every kind of failure with its first and longest wait, as promised to whoever watches a supervisor at work.
+# Every kind of failure with its first and longest wait, as documented.
 WAITS = [
     (er.SessionLost("rebooted"), 0.05, 1.0),
     (er.WrongKey("not ours"), 10.0, 60.0),
@@ -93,7 +93,7 @@ async def test_each_kind_of_failure_waits_its_own_time_doubling_to_its_longest(
         assert 0.749 * usual <= wait <= 1.251 * usual
     assert max(waits) > longest
     assert min(waits[8:]) < longest
-    assert len({round(wait / longest, 6) for wait in waits[8:]}) > 2  # never in step with anybody
+    assert len({round(wait / longest, 6) for wait in waits[8:]}) > 2  # never in step with another supervisor
 
 
 async def test_two_supervisors_do_not_retry_in_step() -> None:
@@ -269,7 +269,7 @@ async def test_an_owner_that_breaks_ends_the_supervisor_gives_the_port_back_and_
     assert timers() == []  # the link went with it
     with pytest.raises(ZeroDivisionError):
         await rig.supervisor.close()
-    await rig.supervisor.close()  # said once
+    await rig.supervisor.close()  # logged once
 
 
 async def test_the_owner_is_notified_once_that_a_link_is_up_and_once_that_it_is_down() -> None:

@@ -1,4 +1,4 @@
-"""Whether a test that lacks a program says so: a skip with advice on a laptop, a failure in CI."""
+"""A test that lacks a program: a skip with advice on a laptop, a failure in CI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.support.tools import need, need_tool
 
 TESTS = Path(__file__).resolve().parents[1]
-# Ways in which pytest leaves a test out. Only `lack` may use one, because it knows that CI leaves nothing out.
+# How pytest can skip a test. Only `lack` may use one, because it knows that CI leaves nothing out.
 LEFT_OUT = re.compile(r"\bpytest\.(skip\(|importorskip|xfail|mark\.(skip|xfail))")
 
 

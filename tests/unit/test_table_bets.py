@@ -90,12 +90,12 @@ def test_a_light_is_not_permitted_before_its_bet_is_booked() -> None:
 
 
 def by(dealing: str) -> dict[str, Any]:
-    """A table that deals so, with what that needs."""
+    """Return a table with this dealing method and its devices."""
     return {"dealing": dealing, "shuffler": "deck", "shuffler_counts": True, "two_decks": True}
 
 
 def nothing_is_dealt(floor: BettingTable) -> bool:
-    """Whether the round stands before its deal, and no reason to deal has come up."""
+    """Return whether the round is before its deal and nothing was dealt."""
     before = floor.phase == mc.NO_MORE_BETS and floor.round_.dealt == 0
     if floor.state.dealing == "automated_shoe":
         before = before and "bets_not_verified" in floor.keys("dispense", "shoe.1", floor.round_.deck, cards=5)
@@ -221,7 +221,7 @@ def test_every_accepted_bet_is_asked_for_after_its_main_wager_and_a_losing_one_s
     floor.play_to_settling()
     before = floor.held()
     floor.answer_prompt("settled")  # seat 6, from the far right
-    assert [prompt.kind for prompt in floor.prompts()] == ["progressive"]  # nobody else is settled before that is said
+    assert [prompt.kind for prompt in floor.prompts()] == ["progressive"]  # no other seat is settled before this answer
     prompt = floor.prompt("progressive")
     assert (prompt.seat, prompt.role) == (6, "dealer")
     hands = [line.hand for line in PROGRESSIVES["688a-progressive-1"][1].lines]

@@ -1,4 +1,4 @@
-"""Several claims on one meter: an amount is provisional, a claim that falls never was, and who may pass one on."""
+"""Several claims on one meter: provisional amounts, withdrawn claims without effect, and who may verify a claim."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_A_HIT = ("hit_hand", "hit_light", "hit_dark", "hit_validate", "hit_pay", "ha
 
 
 def claim(floor: BettingTable, seat: int, hand: str) -> Hit:
-    """Settle until a seat's bet is asked for, and claim a hand for it; nobody looks at other claims meanwhile."""
+    """Settle until a seat's bet is asked for, and claim a hand for it; other claims stay unverified meanwhile."""
     floor.play_to_settling()
     while seat not in asked(floor, "progressive"):
         prompt = next(each for each in floor.prompts() if each.kind not in _OF_A_HIT)
@@ -50,13 +50,13 @@ def claim(floor: BettingTable, seat: int, hand: str) -> Hit:
 
 
 def confirmed(floor: BettingTable, seat: int) -> None:
-    """The dealer confirms a hand and sees its light."""
+    """Confirm a hand and its light as dealer."""
     floor.answer_for_seat("hit_hand", seat)
     floor.answer_for_seat("hit_light", seat)
 
 
 def documented(floor: BettingTable, seat: int, slip: int) -> list[Decision]:
-    """A hand pay of a seat is documented under a slip."""
+    """Document a seat's hand pay under a slip."""
     (prompt,) = (each for each in floor.prompts("hand_pay") if each.seat == seat)
     return floor.step(ev.Answer(prompt.id, "documented", FLOOR, slip))
 
@@ -70,7 +70,7 @@ def asked(floor: BettingTable, kind: str) -> list[int | None]:
 
 @clauses("688a.11(h)(4)(i)(B)(3)", "688a.11(h)(4)(i)(B)(4)/1")
 def test_a_winner_is_paid_what_he_is_owed_when_an_earlier_claim_turns_out_wrong() -> None:
-    """The meter stands at $101,000.08; seat 6 claims it by mistake, seat 4 has won it."""
+    """The meter is at $101,000.08; seat 6 claims it by mistake, seat 4 has won it."""
     floor = standing_at(BettingTable("688a-progressive-1", bets=(4, 6)), 101_000 * DOLLAR + 8 * CENTS - 56 * CENTS)
     floor.seats = (1, 4, 6)
     claim(floor, 6, WHOLE)
@@ -225,13 +225,13 @@ def test_a_validated_amount_that_changes_is_validated_again() -> None:
     decisions = void_hand(floor, 3)
     assert format_dollars(hit.share) == "$30,000.56"
     assert StateChanged(f"hit {hit.id}", "light_seen") in decisions
-    assert old not in {prompt.id for prompt in floor.prompts()}, "whoever holds the old amount cannot document it"
+    assert old not in {prompt.id for prompt in floor.prompts()}, "a hand pay of the old amount cannot be documented"
     floor.finish()
     assert format_dollars(floor.book.balance(HAND_PAYS)) == "$30,000.56"
 
 
 def void_hand(floor: BettingTable, seat: int) -> list[Decision]:
-    """A card of a seat is exposed, and its player has the hand declared void; return what was decided."""
+    """Expose a card of a seat whose player declares the hand void; return the decisions."""
     decided = floor.declare("player_card_exposed", seat=seat)
     while floor.state.holds:
         prompt = next(each for each in floor.prompts() if each.hold is not None)
@@ -287,7 +287,7 @@ TWO_BADGES = ev.Person("floorperson", "F9", person="d1")  # D1's second credenti
 
 
 def to_state(floor: BettingTable, kind: str, hand: str = TENTH, light: str = "lit") -> Hit:
-    """Bring a claim of seat 3 to where a question is asked."""
+    """Bring a claim of seat 3 to a question."""
     hit = claim(floor, 3, hand)
     floor.answer_for_seat("hit_hand", 3)
     floor.answer_for_seat("hit_light", 3, light)

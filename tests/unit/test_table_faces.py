@@ -1,4 +1,4 @@
-"""The periodic face check: what a count cannot see, people look at every so many rounds, and a deck waits for it."""
+"""The periodic face check: people inspect the faces after a number of rounds, and the deck waits for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY = 2
 
 
 def unchecked() -> IdealTable:
-    """A table whose deck has been dealt from as often as it may be unseen; the question stands open."""
+    """Return a table whose deck is due for its face check; the question is open."""
     floor = IdealTable("saigon_5_card", two_decks=False, face_check_rounds=EVERY)
     floor.start("blue")
     floor.override = lambda d: [] if isinstance(d, Prompt) and d.kind == "face_check" else None

@@ -1,4 +1,4 @@
-"""What random days at full tables found in the core, each once more by itself."""
+"""Defects of the core that random days at full tables found, each as one test."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_round_whose_batch_was_given_out_in_the_middle_of_it_cannot_go_on() ->
 
 
 def _without_word(act: str) -> IdealTable:
-    """A table where the first command of a kind is done, and its device has told nothing of it."""
+    """Return a table where the first command of a kind ended without its device's result event."""
     floor = IdealTable("face_up_pai_gow" if act == "draw" else "asia_poker", **GENERATOR if act == "draw" else {})
     silent: list[int] = []
 
@@ -189,7 +189,7 @@ def refused_batch() -> IdealTable:
 
 
 def test_cards_that_hands_take_back_while_the_shuffler_is_to_give_them_out_are_out() -> None:
-    """They were asked for ever after: a machine cannot give out what it never drew in."""
+    """People were asked forever: a machine cannot eject what it never drew in."""
     floor = refused_batch()
     floor.answer_prompt("let_out")
     (clear_out,) = (id_ for id_, issued in floor.state.commands.items() if issued.act == "clear_out")
@@ -213,7 +213,7 @@ def test_an_intake_emptied_by_a_cycle_is_not_taken_for_a_removal_by_hand() -> No
 
 
 def test_a_shuffler_that_keeps_what_it_refused_is_given_up() -> None:
-    """The floorperson's way out: hands take the cards from a machine that is out of order, and nobody waits for it."""
+    """The floorperson's remedy: hands take the cards from a machine out of service, and the table goes on."""
     floor = refused_batch()
     floor.step(ev.SlotOrdered("shuffler.1", "give_up", FLOOR))
     floor.clear_holds()
@@ -222,7 +222,7 @@ def test_a_shuffler_that_keeps_what_it_refused_is_given_up() -> None:
 
 
 def few_shakes() -> IdealTable:
-    """A lid came off too soon: the dealer is asked to put it on again."""
+    """Return a table where a lid came off too soon and the dealer is asked to cover the shaker."""
     floor = IdealTable("asia_poker").start("blue", "red").play_to(mc.BETTING)
     floor.play(ev.NoMoreBets(DEALER), until=lambda d: isinstance(d, Command) and d.act == "arm_dice")
     (armed,) = floor.state.commands
@@ -258,7 +258,7 @@ def test_an_open_shaker_is_covered_also_when_its_round_is_void() -> None:
 
 
 def test_a_deck_reported_as_removed_is_noticed_when_the_shuffler_reports_it() -> None:
-    """Its cable was out when the floorperson said so; it came back into service with cards that no account had."""
+    """Its cable was out when the floorperson reported it; it returned with cards that no count included."""
     floor = IdealTable("saigon_5_card").start("blue", "red")
     (stored,) = (deck.name for deck in floor.state.decks.values() if deck.place == "shuffler.1/gate")
     floor.step(ev.SlotChanged("shuffler.1", "vanish"))
@@ -270,7 +270,7 @@ def test_a_deck_reported_as_removed_is_noticed_when_the_shuffler_reports_it() ->
     decided = floor.step(ev.CardsBehindGate("shuffler.1"))
     assert (found_irregularity(decided).trigger, found_irregularity(decided).slot) == ("unknown_cards", "shuffler.1")
     assert floor.state.slots["shuffler.1"].state == "faulted"
-    assert "device_cleared" in floor.hold().steps, "nothing is said to be clear that nobody looked at"
+    assert "device_cleared" in floor.hold().steps, "nothing is reported clear that nobody inspected"
     floor.clear_holds()
     floor.step(ev.SlotChanged("shuffler.1", "verify"))
     assert floor.state.slots["shuffler.1"].state == "in_service"
@@ -322,7 +322,7 @@ def test_a_shoe_that_reports_itself_empty_as_it_should_is_no_irregularity() -> N
 
 
 def _counts(cards: int) -> Callable[[Decision], list[ev.Event] | None]:
-    """A shuffler that counts so many cards, whatever it holds."""
+    """Return an answer to a shuffle command: the shuffler reports this count."""
 
     def count(decision: Decision) -> list[ev.Event] | None:
         if isinstance(decision, Command) and decision.act == "shuffle":
@@ -333,7 +333,7 @@ def _counts(cards: int) -> Callable[[Decision], list[ev.Event] | None]:
 
 
 def _hands_count_whole(floor: IdealTable, batch: str) -> None:
-    """Somebody doubts a batch, and hands count it whole; it waits for its shuffle."""
+    """Count a doubted batch whole by hand; it waits for its shuffle."""
     floor.loads_shuffler = False
     floor.step(ev.IrregularityReported("count_wrong", FLOOR, deck=batch))
     floor.answer_prompt("choose", "reverify")
@@ -342,7 +342,7 @@ def _hands_count_whole(floor: IdealTable, batch: str) -> None:
 
 
 def test_rounds_before_a_count_by_hand_are_listed_until_another_check_finds_the_same() -> None:
-    """People counted a short batch as whole, and what was dealt from it before was forgotten."""
+    """People counted a short batch as whole, and the rounds dealt from it before were forgotten."""
     floor = IdealTable("over_under").start("blue", "red")
     floor.round()
     floor.round()
@@ -378,7 +378,7 @@ def test_a_round_is_no_longer_in_doubt_after_a_machine_count_or_two_hand_counts(
 def test_a_shoe_whose_cover_card_comes_out_before_its_first_round_is_collected_and_shuffled(
     kind: dict[str, Any],
 ) -> None:
-    """No round opened from it, and nobody was asked for anything: only a floorperson's order led on."""
+    """No round opened from it and no question was asked: only a floorperson's order helped."""
     floor = IdealTable("over_under", **kind).start(*(["blue"] if kind else ["blue", "red"]))
     batch = floor.deck(floor.state.slots["shuffler.1" if kind else "shoe.1"].deck or "")
     decided = floor.step(ev.CoverCardOut(who=DEALER))

@@ -50,7 +50,7 @@ def test_a_claimed_share_is_frozen_out_of_the_meter_and_shown_as_pending() -> No
     ],
 )
 def test_a_hand_is_paid_by_a_line_of_the_selected_table_and_by_no_other(table: str) -> None:
-    """Around the rule: a dealer claims a line of another table, or a hand that no line pays."""
+    """An attempt to bypass the rule: a dealer claims a line of another table, or a hand that no line pays."""
     floor = BettingTable(table, bets=(1, 3)).play_to_settling().until_asked("progressive", 3)
     rules = floor.table.context.meter
     assert rules is not None
@@ -143,7 +143,7 @@ def test_a_claim_that_falls_goes_back_whole_and_the_dealer_is_asked_again(kind: 
     assert floor.held() == before
     assert findings(decisions, "claim_withdrawn")
     assert not floor.prompts("hit_pay")
-    floor.until_asked("progressive", 3)  # and may say something else
+    floor.until_asked("progressive", 3)  # and may answer otherwise
     floor.answer_prompt("progressive", "full_house")
     floor.finish()
     assert floor.book.balance(FIXED) == 4 * DOLLAR
@@ -290,7 +290,7 @@ def test_envy_that_only_a_progressive_bet_opens_is_asked_for_once_and_booked() -
     floor.claim(6, "four_of_a_kind")
     floor.finish()
     asked = Counter(p.kind for _, decided in floor.log for p in decisions_of(Prompt, decided) if "envy" in p.kind)
-    assert asked == {"progressive_envy": 1}, "what the bets tell is not asked for again, and there is one payment"
+    assert asked == {"progressive_envy": 1}, "the bets are not asked for again, and there is one payment"
     assert floor.book.balance(ENVY) == 2 * 25 * DOLLAR
 
 
@@ -368,7 +368,7 @@ def test_a_documented_hand_pay_is_kept_in_a_void_round_and_published() -> None:
     assert hit.state == mc.HIT_DOCUMENTED
     assert floor.book.balance(HAND_PAYS) == hit.share
     assert [each.entry.seat for each in decisions_of(Booked, decisions)] == [1, 3]
-    assert floor.book.balance(METER) == 10_000 * DOLLAR  # not below the seed; the house gives what the meter cannot
+    assert floor.book.balance(METER) == 10_000 * DOLLAR  # not below the seed; the casino pays what the meter cannot
     floor.settle()
     assert floor.phase == mc.IDLE
 

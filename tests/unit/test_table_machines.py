@@ -1,7 +1,7 @@
 """Every pair of state and trigger of every machine has a stated result, written out here: a state, or a refusal.
 
-The tables below are written by hand and are compared with nothing that the machines are made of: a transition that is
-added, lost or led elsewhere fails them.
+The tables below are written by hand, independent of the machines' source: a transition that is added, lost or changed
+fails them.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Model(msgspec.Struct):
 
 
 def stated(name: str, trigger: str) -> dict[str, str]:
-    """What a trigger does in each state where it is not refused."""
+    """Return the result of a trigger in each state where it is not refused."""
     results: dict[str, str] = {}
     for rule in STATED[name][1][trigger].split():
         sources, _, to = rule.partition(">")

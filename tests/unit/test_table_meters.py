@@ -1,4 +1,4 @@
-"""What people do to the meter by hand: who may, on what ground, and never while bets are open."""
+"""Adjustments of the meter by people: who may, for which reasons, and never while bets are open."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_correction_is_booked_with_its_document_its_people_and_its_ground() ->
     assert finding.text == "from $10,000.00 to $9,997.00 by F1 and A1, MC-7; malfunction: sensor_fault"
 
 
-# --- grounds and bounds -----------------------------------------------------------------------------------------------
+# --- reasons and limits -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("amount", [-DOLLAR, DOLLAR])
@@ -190,7 +190,7 @@ def test_a_void_round_takes_its_overflow_back_to_the_last_cent() -> None:
 
 
 def chattering(changes: int) -> BettingTable:
-    """Bets are open, and the sensor of seat 3 has reported so many changes."""
+    """Return a table with open bets whose sensor at seat 3 has reported this many changes."""
     floor = BettingTable("688a-progressive-1", bets=(1, 3))
     floor.play_to(mc.BETTING)
     for sequence in range(1, changes + 1):
@@ -368,7 +368,7 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
     assert floor.reasons_against_opening() == set()
     floor.step(ev.SlotChanged("meter_sign.1", "fault"))
     assert "meter_not_seen" in floor.reasons_against_opening()
-    floor.step(ev.SignShown("meter_sign.1"))  # its glass is right again, and nobody has returned it to service
+    floor.step(ev.SignShown("meter_sign.1"))  # its display is right again, but it is not returned to service
     assert "meter_not_seen" in floor.reasons_against_opening()
     floor.step(ev.SlotOrdered("meter_sign.1", "clear", TECH))
     floor.play(ev.SlotOrdered("meter_sign.1", "acknowledge", FLOOR))
@@ -382,7 +382,7 @@ def test_one_good_sign_is_enough_and_a_device_must_be_in_service() -> None:
 
 
 def test_a_page_somewhere_does_not_stand_for_a_sign_of_the_table_that_shows_a_wrong_amount_or_nothing() -> None:
-    """Around the rule: any browser that has the page open reports the right amount, and the glass at the table lies."""
+    """An attempt to bypass the rule: a browser reports the right amount while the table's sign shows a wrong one."""
     slots: Any = {**IdealTable("face_up_pai_gow").slots, "meter_sign.1": "meter_sign"}
     floor = IdealTable("face_up_pai_gow", slots).start()
     for event in (ev.SignShown("meter_sign.1", "PB-498"), ev.SignShown("meter_sign.1", "stale")):
@@ -444,7 +444,7 @@ def test_a_device_that_is_no_sign_shows_nothing(sign: str) -> None:
     assert sign not in floor.state.signs
 
 
-# --- amounts and bounds -----------------------------------------------------------------------------------------------
+# --- amounts and limits -----------------------------------------------------------------------------------------------
 
 
 def test_no_correction_takes_more_than_the_account_holds() -> None:

@@ -1,4 +1,4 @@
-"""Tiny tables searched breadth first to the last state; a monitor watches every step, and every state has a way out.
+"""Tiny tables searched breadth first to the last state; a monitor checks every step, and every state has an exit.
 
 The monitor keeps its own books of decks, bets and wagers and does not use the core's permits: no card is dealt from an
 unverified, expired, held or wrong deck, no bet is accepted after the lock-out, no void round settles what it returns,
@@ -21,7 +21,7 @@ from tests.support.tables import TABLES, trouble_kinds, model
 if TYPE_CHECKING:
     from tests.support.trouble import SearchTrouble
 
-# Searches that are too large to be exhausted here, each with its reason; so many of their states are searched.
+# Searches too large to be exhausted here, each with its reason; `BOUND` of their states are searched.
 _TWO_BATCHES: Final = "two batches, each with cut, cover card and burn of its own: more than 25,000 states"
 BOUNDED: Final[dict[str, str]] = {
     **{f"over/under, two batches: {kind}": _TWO_BATCHES for kind in trouble_kinds("over/under, two batches") if kind != "calm"},
@@ -29,7 +29,7 @@ BOUNDED: Final[dict[str, str]] = {
     "saigon, automated shoe, two decks: links shuffler.1": "exhausted where the decks are dealt by hand",
 }
 BOUND: Final = 3_000
-# So small that every run of the tests affords them; the whole list is in the proof.
+# Small enough for every run of the tests; the whole list is in the proof.
 _QUICK: Final = ("calm", "people", "opening", "declared count_wrong", "declared wrong_card_count")
 SEARCHES: Final = {f"{name}: {kind}": (name, trouble) for name in TABLES for kind, trouble in trouble_kinds(name).items()}
 QUICK: Final = [
@@ -65,7 +65,7 @@ def search(name: str) -> StateSearch:
 
 
 def check(name: str, tally: Tally) -> int:
-    """Every promise is kept, nothing is left, and nobody is stuck; return the number of states."""
+    """Check every invariant, the whole search and no stuck state; return the number of states."""
     done = search(name)
     tally(name, len(done.nodes))
     if name in BOUNDED:
@@ -109,7 +109,7 @@ AT_ONCE: Final = ("old decks are opened", "a sort is a shuffle", "a void round k
 
 
 def search_mutant(name: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Plant a mistake, search, and return what the search says of it."""
+    """Plant a mistake, search, and return the search's finding."""
     mistake = CORE_MUTANTS[name]
     planted = model(mistake.table, mistake.trouble)
     mistake.apply(monkeypatch, planted)

@@ -1,4 +1,4 @@
-"""Mistakes that the search of tiny tables found in the core, each as the shortest story that showed it."""
+"""Defects of the core that the search of tiny tables found, each as the shortest sequence that showed it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALONE: Final = ("order remove_deck blue", "deck_removed=done", "acknowledge=ackn
     ],
 )
 def test_nobody_shuffles_by_hand_while_the_dead_shuffler_is_unsigned(name: str, story: tuple[str, ...]) -> None:
-    """With one batch of two missing, shuffling by hand was let through, whatever else was against it."""
+    """With one batch of two missing, shuffling by hand was permitted despite other reasons against it."""
     table = model(name, SearchTrouble(given_up=SHUFFLER, orders=True))
     decided = replay_moves(table, *story, "shuffler.1 given up", "order shuffle_by_hand")
     (refused,) = decisions_of(RequestRefused, decided)
@@ -60,7 +60,7 @@ def test_a_deck_that_was_put_in_place_while_it_was_the_only_one_is_dealt() -> No
 
 
 def test_a_draw_whose_end_was_unknown_is_repeated_after_a_fault() -> None:
-    """The generator faulted while its answer was on the way: the table waited for the number for ever."""
+    """The generator faulted while its answer was on the way: the table waited forever for the number."""
     table = model("pai gow, automated shoe, bets", SearchTrouble(ends=("rng.1",), links=("rng.1",), holds=2))
     replay_moves(table, *BETS_IN, "chips=done 2", "rng.1 draw: unknown", "rng.1 faults", "rng.1 draw: asked, done",
          "rng.1 cleared", "rng.1 acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
@@ -68,7 +68,7 @@ def test_a_draw_whose_end_was_unknown_is_repeated_after_a_fault() -> None:
 
 
 def test_a_draw_of_a_generator_that_was_given_up_is_repeated_after_its_repair() -> None:
-    """What a dead device was told was forgotten, and that it had been told was not."""
+    """The command of a dead device was forgotten, but not that it had been sent."""
     table = model("pai gow, automated shoe, bets", SearchTrouble(given_up=("rng.1",)))
     replay_moves(table, *BETS_IN, "chips=done 2", "rng.1 given up", "choose=continue", "rng.1 repaired",
          "acknowledge=acknowledged", "rng.1 return_to_service: done", "rng.1 reports well")  # fmt: skip
@@ -119,7 +119,7 @@ def test_a_continuous_shuffler_takes_a_preshuffled_batch_as_a_stack() -> None:
 
 
 def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt() -> None:
-    """The floorperson could let the round go on with cards that somebody had in hand."""
+    """The floorperson could continue the round with cards that a person had in hand."""
     table = model("over/under, continuous", SearchTrouble(unbidden=SHUFFLER))
     replay_moves(table, "open round", "shuffler.1 unbidden: GivenOut")
     (hold,) = table.table.state.holds.values()
@@ -128,7 +128,7 @@ def test_a_deck_that_a_shuffler_gave_out_unbidden_is_counted_before_it_is_dealt(
 
 
 def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_them() -> None:
-    """The batch was held for ever: its round went on as after a jam, and nothing led to its release."""
+    """The batch was held forever: its round went on as after a jam, and nothing led to its release."""
     table = model("over/under, continuous", SearchTrouble(unbidden=SHUFFLER))
     replay_moves(table, *BETS_IN, "shuffler.1 dispense: done", "shuffler.1 unbidden: TakenIn", "choose=reverify")
     state = table.table.state
@@ -139,7 +139,7 @@ def test_wrong_cards_of_a_continuous_shuffler_void_the_round_that_is_dealt_from_
 
 @clauses("680a.5(f)")
 def test_a_spread_at_an_idle_table_verifies_no_deck_that_was_found_wrong() -> None:
-    """A deck that was counted wrong became verified again by the look of the first player."""
+    """A deck that was counted wrong became verified again by the first player's inspection."""
     table = model("saigon, hand", SearchTrouble(people=True, orders=True))
     replay_moves(table, *BETS_IN, "dealt=done", "rack_stub=done", "hands_set=done", "reveal=done", "settled=settled",
          "settled=settled", "collected=done", "cards into the shuffler", "order reshuffle blue",
@@ -165,7 +165,7 @@ GIVEN_UP: Final = ("shoe.1 given up", "cards_together=done 8", "sign_seen=covere
 
 
 def test_cards_in_a_plain_shoe_find_their_way_into_the_device_that_was_repaired() -> None:
-    """The deck lay in the plain shoe, the device wanted it, and nobody was asked to put it there."""
+    """The deck was in the plain shoe, the device needed it, and nobody was asked to move it."""
     table = model("asia, manual shoe", SearchTrouble(given_up=("shoe.1",)))
     replay_moves(table, *GIVEN_UP, "shoe.1 repaired", "shoe.1 acknowledged", "shoe.1 return_to_service: done",
          "shoe.1 reports well", "put_in_shoe=done", "shoe.1 load: done")  # fmt: skip
@@ -173,7 +173,7 @@ def test_cards_in_a_plain_shoe_find_their_way_into_the_device_that_was_repaired(
 
 
 def test_a_round_that_was_opened_from_a_plain_shoe_is_dealt_from_it() -> None:
-    """The device was repaired after no more bets: the round waited for ever for its cards to be in the device."""
+    """The device was repaired after no more bets: the round waited forever for its cards to be in the device."""
     table = model("asia, manual shoe", SearchTrouble(given_up=("shoe.1",)))
     replay_moves(table, *GIVEN_UP, *BETS_IN[:2], "shoe.1 repaired", BETS_IN[2], "dice: 7", "announce=done 7")
     assert table.table.state.round.state == mc.DEALING

@@ -1,4 +1,4 @@
-"""Full tables of every game and method under random events, legal and not, each step judged from outside."""
+"""Full tables of every game and method under random events, legal and illegal, each step checked from outside."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ outcomes: Any = st.sampled_from(("done", "done", "failed", "unknown", "revoked")
 
 
 def _device_events(kind: str, slot: str, number: int, more: int) -> list[ev.Event]:
-    """Everything that a device of a kind can tell, with any number in it."""
+    """Return every event that a device of a kind can send, with any number in it."""
     whole = None if more == 7 else number
     match kind:
         case "shuffler":
@@ -139,7 +139,7 @@ class AnyDay(RuleBasedStateMachine):
 
     @rule(events=st.integers(5, 25))
     def the_dealer_tries_to_continue_at_every_step(self, events: int) -> None:
-        """A round is opened, and closed, whenever nobody hinders it: before a deck is replaced or a device signed."""
+        """Open and close a round whenever it is permitted: before a deck is replaced or a device signed."""
         for _ in range(events):
             self.t.step(ev.OpenRound(DEALER))
             self.t.go_on(1)
@@ -215,7 +215,7 @@ class AnyDay(RuleBasedStateMachine):
 
     @rule(which=few, outcome=outcomes, reported=st.booleans())
     def a_command_ends(self, which: int, outcome: Any, *, reported: bool) -> None:
-        """With or without the device's word before it."""
+        """With or without the device's result event before it."""
         if not self.t.open:
             return
         id_ = list(self.t.open)[which % len(self.t.open)]
@@ -246,7 +246,7 @@ class AnyDay(RuleBasedStateMachine):
 def run(name: str, examples: int, steps: int) -> None:
     game, slots, choices = TABLES[name]
     day = type("Day", (AnyDay,), {"make": staticmethod(lambda: JudgedTable(game, slots, **choices))})
-    # A failure tells its whole story, and making that shorter would take longer than reading it.
+    # A failure prints its whole sequence; shrinking would take longer than reading it.
     phases = (Phase.explicit, Phase.generate)
     run_state_machine_as_test(
         day,

@@ -1,4 +1,4 @@
-"""Cards that come out twice for one order are never taken silently: a finding, and an irregularity."""
+"""Cards that come out twice for one order are never accepted silently: a finding and an irregularity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.core import IdealTable, findings, decisions_of
 
 
 def ordered(floor: IdealTable, *acts: str) -> Command:
-    """The newest order of a kind that has not ended."""
+    """Return the newest open order of a kind."""
     results = [
         command
         for _, decided in floor.log
@@ -22,12 +22,12 @@ def ordered(floor: IdealTable, *acts: str) -> Command:
 
 
 def verified(floor: IdealTable) -> bool:
-    """Whether the deck counts as whole."""
+    """Return whether the deck counts as whole."""
     return floor.state.decks["blue"].verified
 
 
 def until(floor: IdealTable, *acts: str) -> Command:
-    """Play a round until such an order is given, and leave it open."""
+    """Play a round until such an order is given; leave it open."""
     floor.override = lambda asked: [] if getattr(asked, "act", "") in acts else None
     floor.round()
     return ordered(floor, *acts)

@@ -1,4 +1,4 @@
-"""The transport over a blocking port, on a port that a test plays: floods, failures, late words, and closing."""
+"""The transport over a blocking port, on a fake port: floods, failures, late bytes, and closing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.realtime
 
 
 class Port:
-    """Brings `endless` bytes or what is in `inbox`, and keeps what is written; fails when told to."""
+    """Brings `endless` bytes or what is in `inbox`, and keeps what is written; fails on request."""
 
     def __init__(self, *, endless: bool = False) -> None:
         self.inbox: list[bytes | OSError] = []
@@ -57,7 +57,7 @@ class Port:
 
 
 class RecordedTransport:
-    """A transport on a port, and what it told."""
+    """A transport on a port, with its received bytes and losses."""
 
     def __init__(self, port: Port) -> None:
         self.received: list[bytes] = []
@@ -119,7 +119,7 @@ async def test_a_port_that_takes_nothing_is_lost_at_the_limit_and_without_re_ent
         recorded.transport.write(chunk)
     assert recorded.transport.backlog == MAX_BACKLOG
     recorded.transport.write(b"x")
-    assert recorded.lost == [], "told later"
+    assert recorded.lost == [], "reported later"
     await until_true(lambda: recorded.lost)
     assert "accepts no more bytes" in str(recorded.lost[0])
     await until_true(lambda: port.closed)

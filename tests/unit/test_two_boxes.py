@@ -1,4 +1,4 @@
-"""A copy that was restored into another box: the old box sees it and locks, and nobody restores it twice unawares."""
+"""A copy that was restored into another box: the old box detects it and locks; a second restore needs consent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BY = {"floorperson": "F1", "auditor": "A1"}
 
 
 def _with_copy(folder: Path) -> tuple[Store, Copy]:
-    """An old box with a copy that has everything."""
+    """Return an old box with a complete copy."""
     store = open_journal(folder / "old")
     (folder / "copy").mkdir()
     begin_copy(folder / "copy")

@@ -1,4 +1,4 @@
-"""The outbox without a broker: where it begins, what it gives and in which order, and what its cursor remembers."""
+"""The outbox without a broker: its start, its messages and their order, and its cursor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def steps(store: Store, count: int, *, quiet: bool = False) -> list[DurableStep]:
-    """Append steps that tell something, or nothing, and return them as followers see them."""
+    """Append steps with or without events, and return them as followers get them."""
     event = ev.Due("x")
     decided: list[list[Any]] = [[Deadline("x", 1.0) if quiet else HoldCleared(n, "floor-1")] for n in range(count)]
     records = store.append([(STEP, 7_000, 0, store.boot, encode_step(event, each)) for each in decided])
@@ -41,7 +41,7 @@ def steps(store: Store, count: int, *, quiet: bool = False) -> list[DurableStep]
 
 
 async def everything(outbox: Outbox) -> list[Any]:
-    """Take until there is nothing more; return the messages."""
+    """Take all messages and return them."""
     results: list[Any] = []
     while taken := await outbox.next_batch(20):
         results += [msgspec.json.decode(out.payload) for out in taken if out.payload is not None]
@@ -52,7 +52,7 @@ async def everything(outbox: Outbox) -> list[Any]:
 async def test_memory_and_journal_give_the_same_bytes_in_the_order_of_the_records(tmp_path: Path, store: Store) -> None:
     first, second = Outbox(store, tmp_path / "one"), Outbox(store, tmp_path / "two")
     await first.open()
-    await everything(first)  # up to here, it is told
+    await everything(first)  # up to here it is published
     for step in steps(store, 10) + steps(store, 3, quiet=True) + steps(store, 5):
         first.add_step(step)
     live = await everything(first)
@@ -127,7 +127,7 @@ async def test_a_cursor_beyond_the_end_is_reported_until_it_is_acknowledged(tmp_
     await everything(outbox)
     await outbox.save()
     path.write_bytes(path.read_bytes().replace(b'"seq":2', b'"seq":900'))
-    for _ in range(2):  # not acknowledged, it is told again
+    for _ in range(2):  # not acknowledged, it is published again
         outbox = Outbox(store, path)
         await outbox.open()
         assert outbox.history_difference is not None

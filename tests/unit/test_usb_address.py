@@ -1,4 +1,4 @@
-"""Addresses of USB ports: their forms, and sentences for what is none."""
+"""Addresses of USB ports: their forms, and clear errors for invalid ones."""
 
 from __future__ import annotations
 

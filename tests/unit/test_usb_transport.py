@@ -1,4 +1,4 @@
-"""The USB transport on a bare device: bytes both ways whatever the packets, opening, closing, and shut doors."""
+"""The USB transport on a bare device: bytes both ways in any packets, opening, closing, and failures."""
 
 from __future__ import annotations
 
@@ -183,12 +183,12 @@ async def test_a_cancelled_open_gives_the_device_back() -> None:
             await opening
         assert end.device.attached
         end.device.attach = real  # type: ignore[method-assign]
-        (await open_port(end.port)).close()  # waits until the cancelled one has given the device back
+        (await open_port(end.port)).close()  # waits until the canceled one has released the device
         await end.until_released()
 
 
 async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open imports the device more than once: between two imports nobody has it, and the open is not over."""
+    """An open imports the device more than once: between two imports it is free, though the open is not over."""
     real, reached, ends = transport_module._drain, threading.Event(), threading.Event()
 
     def drain(incoming: Any) -> None:
@@ -210,7 +210,7 @@ async def test_an_open_waits_for_a_cancelled_one_however_slow_it_is(monkeypatch:
         second.cancel()
         third = asyncio.create_task(open_port(end.port))
         await asyncio.sleep(0.3)
-        assert not third.done(), "neither open nor refused while a cancelled one holds the device"
+        assert not third.done(), "neither open nor refused while a canceled one holds the device"
         ends.set()
         (await third).close()
         assert second.cancelled()
@@ -347,7 +347,7 @@ async def test_a_libusb_that_does_not_start_is_reported(monkeypatch: pytest.Monk
 
 
 class Denied(usb.backend.IBackend):  # type: ignore[misc]  # pyusb has no types
-    """libusb's behaviour, as far as it goes, where opening or claiming fails: these need a bus to be produced."""
+    """A libusb whose opening or claiming fails, as far as the tests need; a real bus cannot produce this."""
 
     def __init__(self, opening: int, claiming: int, serial: str = "SN-1") -> None:
         self.opening = opening

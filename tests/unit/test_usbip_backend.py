@@ -33,13 +33,13 @@ HANG = b"hang"
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that does not answer is waited for, but not for seconds."""
+    """Shorten the wait for a server that does not answer."""
     monkeypatch.setattr(connection, "SERVER_TIMEOUT_S", 0.3)
 
 
 @asynccontextmanager
 async def scripted(*steps: bytes) -> AsyncIterator[int]:
-    """A server for one client: expects the first step, sends the second, and so on; then hangs up.
+    """A server for one client: expects the first step, sends the second, and so on; then disconnects.
 
     An expected step must come byte for byte. HANG as a last step keeps the connection open instead.
     """
@@ -167,7 +167,7 @@ async def test_an_unreachable_server() -> None:
     [
         (golden.REP_BUSY, errno.EBUSY),
         (golden.REP_NO_DEVICE, errno.ENODEV),
-        (bytes.fromhex("0111 0003 00000001"), errno.EBUSY),  # what old servers say
+        (bytes.fromhex("0111 0003 00000001"), errno.EBUSY),  # the reply of old servers
         (bytes.fromhex("0111 0003 00000005"), errno.EIO),
         (bytes.fromhex("0106 0003 00000000"), errno.EPROTO),
         (golden.REP_DEVLIST, errno.EPROTO),
@@ -194,7 +194,7 @@ async def imported(*steps: bytes) -> AsyncIterator[UsbIpConnection]:
 
 
 def _after(number: int, device: UsbIpConnection) -> UsbIpConnection:
-    """Let the next transfer have the number that its golden packet has."""
+    """Give the next transfer the number of its golden packet."""
     device._seqnum = number - 1
     return device
 
@@ -347,7 +347,7 @@ async def test_pyusb_reads_all_descriptors_and_gives_the_device_back() -> None:
 
 
 async def test_a_server_that_lists_no_serial_numbers_is_queried_device_by_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stock server's paths hold none. Of a device that somebody has imported, nothing more can be learned."""
+    """The stock server's paths hold none, and a device that another client imported cannot be queried."""
     monkeypatch.setattr(ExportedDevice, "serial", property(lambda _: None))
     async with usb_server() as server:
         ends = [BareUsbDevice(server, serial) for serial in ("SN-1", "SN-2")]

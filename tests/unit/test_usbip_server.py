@@ -51,7 +51,7 @@ class Client:
                 return b""
 
     def end(self) -> None:
-        """Let the server see the end of what is sent."""
+        """Close the sending side."""
         self._writer.write_eof()
 
     async def close(self) -> None:
@@ -59,7 +59,7 @@ class Client:
         try:
             await self._writer.wait_closed()
         except ConnectionError:
-            return  # the server was quicker
+            return  # the server closed first
 
 
 @asynccontextmanager
@@ -235,7 +235,7 @@ REFUSED = [
     "010b010000000000",
     "c001000000000800",  # a vendor's request
     "2122030000000000",  # a serial adapter's
-    "0005070000000000",  # the address is the host controller's business
+    "0005070000000000",  # the host controller sets the address
 ]
 
 

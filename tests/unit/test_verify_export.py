@@ -1,4 +1,4 @@
-"""The independent verifier: what was played holds, every forgery is found, and it shares nothing with the box."""
+"""The independent verifier: exports verify, every forgery is found, and it shares no code with the box."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VERIFIER = Path(verify_export.__file__)
 
 @pytest.fixture(scope="module")
 def played() -> Iterator[dict[str, Path]]:
-    """An export for every game: rounds, a short deck, a void round, hits, a correction, a kill, a restart."""
+    """Yield an export for every game: rounds, a short deck, a void round, hits, a correction, a kill, a restart."""
     with quick_folder() as folder:
         for game in GAMES:
             export(RecordedTable(folder / game, game).play_everything().folder, folder / f"{game}.export")
@@ -132,7 +132,7 @@ def test_a_file_that_is_no_export_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("game", [*GAMES, "dj_wild progressive"])
 def test_exports_of_runs_with_mishaps_verify(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of chosen seeds: in some others the ideal shoe of these runs tells of its stub twice, which no order covers."""
+    """Of chosen seeds: with some others the ideal shoe of these runs reports its stub twice, which no order covers."""
     name, more = game.partition(" ")[::2]
     run = RecordedRun(name, 3, 5, **(WILD_PROGRESSIVE if more else {}))
     code, output = verdict(_exported(run.disk.records, tmp_path / "e"), capsys)
@@ -140,7 +140,7 @@ def test_exports_of_runs_with_mishaps_verify(game: str, tmp_path: Path, capsys: 
 
 
 async def _played_dark(game: str, seed: int, cuts: int, points: int | None = None) -> list[Record]:
-    """Play a simulated table over its wires while its box loses power so often; return what is on the disk."""
+    """Play a simulated table over its wires with this many power cuts; return the records on disk."""
     rng = Random(seed)
     house = PowerCutTable(game, seed=seed, disk=Disk(seed), snapshot_every=120, choices=choices_of(game, seed))
     bets = (1, 2, 4) if game == "face_up_pai_gow" else ()

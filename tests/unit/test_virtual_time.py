@@ -1,4 +1,4 @@
-"""Virtual time that passes inside a callback: everybody is called in the order in which the loop alone would call."""
+"""Virtual time that passes inside a callback: callbacks run in the same order as with the loop alone."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Log = list[tuple[str, float]]
 
 
 class _LoopAlone(VirtualLoop):
-    """One that lets time pass for nobody: every timer comes through its heap."""
+    """A loop that never passes time inside a callback: every timer comes through its heap."""
 
     def advance(self, then: float) -> bool:
         return False
 
 
 class _Watched(VirtualLoop):
-    """One that counts how often time passed inside a callback."""
+    """A loop that counts how often time passed inside a callback."""
 
     passed = 0
 
@@ -39,7 +39,7 @@ class _Watched(VirtualLoop):
 
 
 def _both(main: Callable[[Log], Awaitable[None]]) -> tuple[Log, int]:
-    """Run on both loops; return what was called when, which must be the same, and how often time passed inside."""
+    """Run on both loops, which must log the same calls; return the log and how often time passed inside."""
 
     async def run(log: Log) -> None:
         await main(log)
@@ -203,7 +203,7 @@ async def test_while_somebody_waits_for_a_file_the_loop_looks_at_it_before_time_
 
 @pytest.mark.parametrize("seed", range(20))
 def test_any_mix_of_machines_people_and_timers_keeps_the_order(seed: int) -> None:
-    """Instants lie on a coarse grid, so that many are equal, and some are closer together than the loop can tell."""
+    """Instants are on a coarse grid, so many are equal, and some are closer together than the loop's resolution."""
 
     async def main(log: Log) -> None:
         rng, loop = Random(seed), asyncio.get_running_loop()

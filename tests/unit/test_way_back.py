@@ -1,4 +1,4 @@
-"""Steps of a way back bind the core: whoever asks, a device with one left does not return to service."""
+"""Return steps in the core: a device with an open step does not return to service, by any request."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_no_other_request_returns_the_device(procedure: str) -> None:
 
 
 def acknowledgement(floor: IdealTable) -> Prompt:
-    """Go through an irregularity's steps until a person's acknowledgement is all that is left."""
+    """Complete an irregularity's steps up to a person's acknowledgment."""
     for _ in range(20):
         (prompt,) = [prompt for prompt in floor.prompts() if prompt.hold is not None]
         if prompt.kind == "acknowledge":

@@ -1,4 +1,4 @@
-"""What is held against a device and what is not: impossible words, and honest ones that only come in an odd order."""
+"""Consistency checks of devices: impossible events are faults, consistent ones in an odd order are not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def status(**fields: Any) -> shaker.Status:
     return msgspec.structs.replace(blank, **fields)
 
 
-# An honest shaker's life: each event, and what its status would say right after it.
+# Events of a correct shaker, each with its status right after it.
 LIFE: Final[list[tuple[Any, shaker.Status]]] = [
     (shaker.Shaken(5, 0), status(state=shaker.State.ARMED, roll=5, rolls=1)),
     (shaker.Shaken(5, 1), status(state=shaker.State.ARMED, roll=5, shakes=1, rolls=1)),
@@ -56,7 +56,7 @@ LIFE: Final[list[tuple[Any, shaker.Status]]] = [
 
 
 def follow(view: shaker_state.ShakerView, words: list[Any]) -> shaker_state.ShakerView:
-    """Fold words as the driver does; fail if an honest one is held against the device."""
+    """Fold events as the driver does; fail if a consistent one faults the device."""
     for word in words:
         event = word.inventory if isinstance(word, Reported) else word
         assert shaker_state.find_contradiction(view, event) is None, word
@@ -65,7 +65,7 @@ def follow(view: shaker_state.ShakerView, words: list[Any]) -> shaker_state.Shak
 
 
 def test_consistent_events_never_fault_a_shaker_whenever_its_report_is_read() -> None:
-    """A report is told first, although events that were sent before it wait behind it; each way there is."""
+    """A report is delivered first although earlier events wait behind it, in every combination."""
     for reported_at in range(len(LIFE)):
         for received_from in range(reported_at + 1):
             connected = shaker_state.fold(shaker_state.ShakerView(), LinkUp(HELLO))
@@ -76,7 +76,7 @@ def test_consistent_events_never_fault_a_shaker_whenever_its_report_is_read() ->
 
 
 def test_a_late_report_erases_no_result_and_does_not_fault_a_shaker() -> None:
-    """Its answer may be older than events that were already told."""
+    """Its reply may be older than events that were already delivered."""
     for read_at in range(len(LIFE)):
         for reported_at_ in range(read_at, len(LIFE)):
             words = [event for event, _ in LIFE[: reported_at_ + 1]]

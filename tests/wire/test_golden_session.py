@@ -189,7 +189,7 @@ async def _ends_the_session(device: GoldenMachine, wrong: bytes) -> None:
     device.host.send(sealed(key, wrong, seq=0x0101, counter=0x01010101))
     device.host.send(sealed(key, payload("GetStatus"), seq=0x0102, counter=0x01010102))
     while (frame := Framer().feed(await device.host.receive())[0]).flags & fr.SEALED:
-        assert frame.type == fr.EVENT, "what the machine said of itself before"
+        assert frame.type == fr.EVENT, "the machine's status before"
     assert frame.payload == payload("NoSession")
 
 

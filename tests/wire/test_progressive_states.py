@@ -32,7 +32,7 @@ async def refusal_of(call: Awaitable[object]) -> int:
     return OK
 
 
-# --- golden requests, real twins -----------------------------------------------------------------------------
+# --- golden requests on simulated firmware -------------------------------------------------------------------
 
 REPLIES: Final[dict[str, dict[str, type]]] = {
     "bet_sensor": {

@@ -220,7 +220,7 @@ def test_an_automated_shoe_gives_its_last_cards_out_and_its_own_count_is_compare
     assert wrong.prompt("finding"), "the shoe's count was the first; the dealer's is the second"
 
 
-# --- stacks that nobody plays -----------------------------------------------------------------------------------------
+# --- stacks of empty places -------------------------------------------------------------------------------------------
 
 
 @each_method(("575.8(f)", "575.9(e)", "575.10(e)"), ("688a.8(f)#2", "688a.9(f)", "688a.10(f)"))

@@ -128,7 +128,7 @@ def test_no_card_is_dealt_before_no_more_bets(game: str, dealing: str) -> None:
     floor = table(game, dealing).start()
     for phase in (mc.IDLE, mc.BETTING):
         floor.play_to(phase)
-        assert floor.settle() == [], "nobody is asked to deal, and no device is told to"
+        assert floor.settle() == [], "no person is asked to deal, and no device is ordered to"
         assert (floor.phase, floor.round_.dealt, floor.state.commands) == (phase, 0, {})
         if dealing != "hand":
             act = "dispense" if dealing == "automated_shoe" else "start_round"
@@ -212,7 +212,7 @@ def test_by_hand_five_cards_go_to_every_wagered_seat_from_the_far_left_and_to_th
     method = floor.edition.method(dealing)
     assert method is not None
     assert method.unit == unit, "one card at a time, or a stack of five (W25)"
-    assert floor.phase == mc.DEALING, "the dealer says when it is done"
+    assert floor.phase == mc.DEALING, "the dealer confirms the end"
     if dealing == "manual_shoe":
         floor.step(ev.CardsDrawn("shoe.1", 5 * (len(seats) + 1)))
     floor.step(ev.Answer(prompt.id, "done", DEALER))

@@ -144,7 +144,7 @@ def test_the_dealer_reports_where_the_cover_card_came_out_since_a_shoe_cannot() 
         prompt = floor.prompt("cover_seat")
         assert (prompt.role, prompt.choices, prompt.clauses[0]) == ("dealer", ("player", "nobody"), "686a.5(c)(2)")
         floor.settle()
-        assert "cut" not in open_prompt_kinds(floor), "nobody cuts before it is said"
+        assert "cut" not in open_prompt_kinds(floor), "nobody cuts before it is reported"
         for wrong in ((2,), (1, 3), ()):
             assert "1, 3, 6" in refusal_text(floor.step(ev.Answer(prompt.id, "player", DEALER, seats=wrong)))
         floor.play(ev.Answer(prompt.id, choice, DEALER, seats=seats))

@@ -114,7 +114,7 @@ def test_nothing_else_reopens_a_round_whose_wagers_are_settled(game: str) -> Non
     assert floor.phase == mc.COMPLETE
 
 
-# --- what goes back ---------------------------------------------------------------------------------------------------
+# --- returned wagers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("trigger", ["other", "dealer_card_exposed", "face_up_card_first", "count_wrong"])
