@@ -48,40 +48,16 @@ _READ_WORDS: Final[dict[str, Enforcement]] = {
 }
 _HEAD: Final = """# How the box handles each clause, and which test proves it
 
-<<<<<<< ours
 For regulators and auditors. After reading it you know for every clause whether a table enforces
 it, and which test proves it. `pitbox rules show "688a.13(l)"` answers for one clause,
 `python -m tools.clause_table` counts them. `make recording` writes this page; `make check` fails
 when it is out of date.
-||||||| base
-For a regulator or an auditor who asks of one clause: does this table enforce it? `pitbox rules show "688a.13(l)"`
-answers for one clause, `python -m tools.clause_table` counts them. This page is written by `make recording`;
-`make check` fails when it is out of date.
-=======
-For a regulator or an auditor who asks whether this table enforces a clause. After reading you can
-find each clause, how the box handles it, and the test that proves it.
-`pitbox rules show "688a.13(l)"` answers for one clause; `python -m tools.clause_table` counts them.
-`make recording` writes this page; `make check` fails when it is out of date.
->>>>>>> theirs
 
-<<<<<<< ours
 Tests determine the word of a clause. While they run, the live core is observed in every test that
 is marked with a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that
 shows most. That test fails when it shows less. `python -m tools.clause_table --record` records the
 witnesses again. Where the core cites no clause, `tests/clauses_read.toml` keeps the result of a
 person who read the test; without such a result a clause is *not yet*."""
-||||||| base
-The word of a clause is not an opinion. While the tests run, the live core is watched in every test that is marked with
-a clause, and `tests/clause_witnesses.toml` keeps for each clause the one test that shows most. When that test runs and
-shows less, it fails. `python -m tools.clause_table --record` writes the witnesses anew. Where the core cites nothing,
-`tests/clauses_read.toml` keeps what somebody found who read the test; without such a reading a clause is *not yet*."""
-=======
-The classification is measured. Every test that is marked with a clause observes the live core, and
-`tests/clause_witnesses.toml` keeps for each clause the test that shows most. That test fails if it
-shows less. `python -m tools.clause_table --record` writes the witnesses again. Where the core cites
-no clause, `tests/clauses_read.toml` keeps the result of a person who read the test; without it a
-clause is *not yet*."""
->>>>>>> theirs
 
 
 class _Collected:

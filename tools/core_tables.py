@@ -24,41 +24,19 @@ if TYPE_CHECKING:
 
 # Steps whose role or answers depend on the ruling.
 _BY_RULING: Final = {
-<<<<<<< ours
     "choose": ("the person that the ruling names; the dealer enters a player's choice", "the choices of the ruling"),
     "acknowledge": (
         "the role that the ruling names",
         "`acknowledged`, which confirms that the person saw the named evidence",
     ),
-||||||| base
-    "choose": ("whoever the ruling lets decide; a player's choice is entered by the dealer", "what the ruling names"),
-    "acknowledge": ("the role that the ruling names", "`acknowledged`, which says that the named evidence was seen"),
-=======
-    "choose": ("the decider of the ruling; the dealer enters a player's choice", "the choices of the ruling"),
-    "acknowledge": ("the role that the ruling names", "`acknowledged`, which confirms the named evidence"),
->>>>>>> theirs
 }
 _ALWAYS: Final = {
     "optional_settled": "`settle_optional_wagers`",
     "hand_complete": "`settle_optional_wagers` in the middle of the deal, seat by seat",
-<<<<<<< ours
     "replacement": "`settle_optional_wagers` where no card replaces the joker yet",
-||||||| base
-    "replacement": "`settle_optional_wagers` where no card lies there for the joker yet",
-=======
-    "replacement": "`settle_optional_wagers` without a replacement card for the joker yet",
->>>>>>> theirs
     "dealer_hand_reset": "`reset_dealer_hand`",
-<<<<<<< ours
     "seat_reopened": "`reset_dealer_hand`, for every seat that was settled before",
     "choose": "an outcome that lets a person decide: `ask_floorperson`, `player_may_void`, `player_option_dead_hand`",
-||||||| base
-    "seat_reopened": "`reset_dealer_hand`, for every seat that was settled before",
-    "choose": "a person decides, as `ask_floorperson`, `player_may_void` or `player_option_dead_hand`",
-=======
-    "seat_reopened": "`reset_dealer_hand`, for every settled seat",
-    "choose": "a person decides: `ask_floorperson`, `player_may_void`, `player_option_dead_hand`",
->>>>>>> theirs
     "device_cleared": "any hold about a faulted device",
     "deck_counted": "`reshuffle` where the ruling requires that the deck is verified again",
     "wagers_reversed": "`return_wagers` of a void round, for every seat with a wager that was taken or paid",
@@ -121,16 +99,8 @@ def steps() -> str:
 
 
 def refusal() -> str:
-<<<<<<< ours
     """Return a recorded case: a shuffler jams with the second deck and the dealer tries to open a round."""
     floor = IdealTable("face_up_pai_gow").start("blue")
-||||||| base
-    """A shuffler jams with the second deck, and the dealer wants to go on: what everybody is told, step by step."""
-    floor = Floor("face_up_pai_gow").start("blue")
-=======
-    """A shuffler jams with the second deck, and the dealer tries to open a round: every decision, step by step."""
-    floor = Floor("face_up_pai_gow").start("blue")
->>>>>>> theirs
     floor.bets = {1}
     floor.override = lambda d: [] if isinstance(d, Command) and d.act == "shuffle" else None
     floor.play(ev.DeckReceived("red", DEALER))
@@ -141,24 +111,10 @@ def refusal() -> str:
         lines.append(sentence)
         lines.extend(f"    {line}" for decision in floor.step(event) for line in _decision_lines(decision))
 
-<<<<<<< ours
     happens("shuffler.1 reports a fault", ev.SlotChanged("shuffler.1", "fault"))
     happens("shuffler.1 reports the cause: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
-||||||| base
-    happens("shuffler.1 tells of a fault", ev.SlotChanged("shuffler.1", "fault"))
-    happens("says what: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
-=======
-    happens("Shuffler 1 reports a fault", ev.SlotChanged("shuffler.1", "fault"))
-    happens("Shuffler 1 reports the cause: a jam, 7 cards inside", ev.ShuffleFailed("shuffler.1", 430, 7))
->>>>>>> theirs
     (shuffle,) = floor.state.commands
-<<<<<<< ours
     happens("shuffler.1 ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
-||||||| base
-    happens("and ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
-=======
-    happens("Shuffler 1 ends its command: failed", ev.CommandEnded(shuffle, "failed", 430))
->>>>>>> theirs
     happens("dealer D1 opens a round", ev.OpenRound(DEALER))
     prompt = floor.prompts()[0]
     wrong = ev.Answer(prompt.id, prompt.choices[0], FLOOR if prompt.role == "dealer" else DEALER, 53)
@@ -176,13 +132,7 @@ def _decision_lines(decision: Decision) -> list[str]:
     match decision:
         case HoldOpened():
             orders = f"{', '.join(decision.outcomes)} ({', '.join(decision.clauses)})"
-<<<<<<< ours
             return [f"irregularity: {decision.trigger} (deck {decision.deck}), orders {orders}"]
-||||||| base
-            return [f"found: {decision.trigger} (deck {decision.deck}), orders {orders}"]
-=======
-            return [f"hold opened: {decision.trigger} (deck {decision.deck}), orders {orders}"]
->>>>>>> theirs
         case Prompt():
             answers = " | ".join(decision.choices) + ", with a number" * decision.number
             return [f"prompt {decision.id} for the {decision.role}: {decision.kind} [{answers}]"]
@@ -195,19 +145,9 @@ def _decision_lines(decision: Decision) -> list[str]:
         case RequestRefused():
             lines = [f"refused: {decision.what}"]
             for reason in decision.reasons:
-<<<<<<< ours
                 lines.append(f"  {reason.key}: {reason.text} ({reason.clause})")
                 lines.append(f"      the {reason.clears} must clear it, with: {reason.evidence}")
             return lines
-||||||| base
-                told.append(f"  {reason.key}: {reason.text} ({reason.clause})")
-                told.append(f"      cleared by the {reason.clears}, with: {reason.evidence}")
-            return told
-=======
-                told.append(f"  {reason.key}: {reason.text} ({reason.clause})")
-                told.append(f"      {reason.clears}: {reason.evidence}")
-            return told
->>>>>>> theirs
     return []
 
 

@@ -39,13 +39,7 @@ def hit_picture() -> str:
 
 
 def meter_table() -> str:
-<<<<<<< ours
     """Return the terms of every progressive paytable."""
-||||||| base
-    """What every progressive table says of its meter."""
-=======
-    """The meter of every progressive paytable."""
->>>>>>> theirs
     rows = []
     for game in ("dj_wild", "face_up_pai_gow"):
         for each in paytables(game):
@@ -67,13 +61,7 @@ def meter_table() -> str:
 
 
 def example() -> str:
-<<<<<<< ours
     """Return a computed example: a wrong claim before a 100 % win, then a void round, on a meter at 29 %."""
-||||||| base
-    """A wrong claim before a whole win, then a round that is void, on a meter at 29 % that stands at an odd amount."""
-=======
-    """A wrong claim before a win of the whole meter, then a void round, on a meter at 29 % with an odd amount."""
->>>>>>> theirs
     rules_of = edition("face_up_pai_gow")
     raw = {"adjacent_boxes": 1, "wagers": ["progressive"], "paytables": {"progressive": "688a-progressive-3"}}
     rules = meter.meter_rules(rules_of, check_submission(rules_of, raw))

@@ -1,10 +1,4 @@
-<<<<<<< ours
 """Cards as people write them: every card has one notation, and what is not a card is named."""
-||||||| base
-"""Cards as people write them: every card has one notation, and what is no card is named."""
-=======
-"""Cards as people write them: every card has one notation, and invalid cards are named."""
->>>>>>> theirs
 
 from __future__ import annotations
 
