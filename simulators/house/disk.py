@@ -261,7 +261,7 @@ class DiskStore:
         self.disk.release(self)
 
 
-_Waiting = tuple["Entry | None", "bytes | None", "Callable[[Record], None]"]
+_Waiting = tuple["NewRecord | None", "bytes | None", "Callable[[Record], None]"]
 
 
 class DiskWriter:

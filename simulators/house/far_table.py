@@ -87,7 +87,7 @@ class RemoteBox:
         for credential in BENCH_PEOPLE:
             await self.client.request("sign_on", credential=credential, pin=BENCH_PIN)
         self._early = []
-        reply = await self.client.request("follow", told=True)
+        reply = await self.client.request("follow", device_events=True)
         for record in reader.read(journal, self.seq + 1, reply["seq"]):
             if record.kind == rec.STEP:
                 self._step(record.body)
@@ -114,9 +114,9 @@ class RemoteBox:
         if "step" in push:
             self.seq = push["step"]["seq"]
             self._step(former_names.stamp(msgspec.json.encode(push["step"]), rec.VERSION))
-        elif "told" in push:
-            slot = push["told"]["slot"]
-            event = event_from_json(slot.partition(".")[0], push["told"])
+        elif "device_event" in push:
+            slot = push["device_event"]["slot"]
+            event = event_from_json(slot.partition(".")[0], push["device_event"])
             if event is not None:
                 self.slots[slot].take(event)
                 self.casino.people.see_device_event(slot, event)
@@ -150,7 +150,7 @@ class RemoteBox:
         assert self.client is not None
         try:
             more = {} if second is None else {"second": second["credential"]}
-            answer = await self.client.request("say", event=body, by=by, **more)
+            answer = await self.client.request("submit", event=body, by=by, **more)
             self._answered_at = max(self._answered_at, answer["seq"])
         except NoBox:
             return
@@ -175,7 +175,7 @@ class RemoteBox:
         """Complete a return-to-service step of a fault report, or read its progress."""
         if self.client is None:
             raise LinkClosed("the box is dark")
-        reply: dict[str, Any] = await self.client.request("jam", dossier=dossier, step=step, by=by, **more)
+        reply: dict[str, Any] = await self.client.request("fault", fault_report=dossier, step=step, by=by, **more)
         return reply
 
     def keep(self) -> None:

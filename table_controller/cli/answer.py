@@ -29,4 +29,4 @@ def run(args: argparse.Namespace) -> int:
     event |= {} if args.number is None else {"number": args.number}
     event |= {} if args.seats is None else {"seats": parse_seats(args.seats)}
     with connect_box(args) as caller:
-        return print_result(caller.request("say", event=event, **sign_on(caller, args)))
+        return print_result(caller.request("submit", event=event, **sign_on(caller, args)))

@@ -112,9 +112,9 @@ def _tick(args: argparse.Namespace, folder: Path, number: int) -> None:
         orders = [_order(args.order)] if args.order is not None else _shows(caller, args.step, number)
         for call, arguments in orders:
             caller.request("device", slot=slot, call=call, arguments=arguments, by=by)
-        caller.request("jam", dossier=number)  # returns when the machine's evidence is on disk
+        caller.request("fault", fault_report=number)  # returns when the machine's evidence is on disk
         if args.step is not None and not orders:
-            caller.request("jam", dossier=number, step=args.step, cards=args.cards, by=by)
+            caller.request("fault", fault_report=number, step=args.step, cards=args.cards, by=by)
 
 
 def _shows(caller: BlockingClient, step: str, number: int) -> list[tuple[str, dict[str, Any]]]:
@@ -125,7 +125,7 @@ def _shows(caller: BlockingClient, step: str, number: int) -> list[tuple[str, di
         case "sensor_test":
             return [("self_test", {})]
         case "motor_jog":
-            motors = caller.request("jam", dossier=number).get("motors", [])
+            motors = caller.request("fault", fault_report=number).get("motors", [])
             return [("jog", {"motor": motor}) for motor in motors] or [("self_test", {})]
     return []
 

@@ -133,7 +133,7 @@ def _record_service(args: argparse.Namespace) -> int:
         raise UsageError("--serviced needs --as: the box records who serviced the machine")
     with connect_box(args) as caller:
         who = sign_on(caller, args)
-        caller.request("mended", serial=args.serviced, by=who["by"])
+        caller.request("wear_reset", serial=args.serviced, by=who["by"])
     print(f"{args.serviced}: the next cards are its new base; wear is judged again after about a thousand cards")
     return OK
 

@@ -24,7 +24,7 @@ EVENT_TYPES: Final = {
     "deck": "DeckReceived",
     "open_round": "OpenRound",
     "no_more_bets": "NoMoreBets",
-    "report": "Declared",
+    "report": "IrregularityReported",
     "order": "Ordered",
     "slot": "SlotOrdered",
     "dealer_changed": "DealerChanged",
@@ -150,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
         if args.what in _CONFIRMED and not _confirmed(caller, args, event):
             print("nothing was changed")
             return FAULT
-        return print_result(caller.request("say", event=event, **sign_on(caller, args)))
+        return print_result(caller.request("submit", event=event, **sign_on(caller, args)))
 
 
 def _confirmed(caller: BlockingClient, args: argparse.Namespace, event: dict[str, Any]) -> bool:
@@ -221,7 +221,7 @@ def print_result(result: dict[str, Any]) -> int:
 
     refused = False
     for decision in result["decisions"]:
-        refused = refused or decision["type"] == "Refused"
+        refused = refused or decision["type"] == "RequestRefused"
         print(decision_text(decision))
     print(f"record {result['seq']}")
     return FAULT if refused else OK

@@ -271,7 +271,7 @@ class ControlSocket:
                 client.session.on_durable(step)
 
     def _on_device_event(self, slot: str, event: Any) -> None:
-        self._push(lambda session: session.follows_devices, lambda: {"told": {"slot": slot, **(event_to_json(event) or {})}}, event)
+        self._push(lambda session: session.follows_devices, lambda: {"device_event": {"slot": slot, **(event_to_json(event) or {})}}, event)
 
     def _push(self, is_listener: Callable[[ClientSession], bool], what: Callable[[], Any], event: Any) -> None:
         listeners = [c for c in tuple(self.clients) if c.session is not None and is_listener(c.session)]

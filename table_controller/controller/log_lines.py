@@ -34,7 +34,7 @@ class JsonLineFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "table": self._table,
             "from": record.name,
-            "said": record.getMessage(),
+            "message": record.getMessage(),
         }
         if not self._priorities:  # the systemd journal adds the time itself
             fields = {"at": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"), **fields}

@@ -51,7 +51,7 @@ class SignOffRequest(Request, frozen=True, tag="sign_off"):
     credential: str
 
 
-class SubmitRequest(Request, frozen=True, tag="say"):
+class SubmitRequest(Request, frozen=True, tag="submit"):
     """Submit an event of a person, without `who`. `by` and `second` are signed on over this connection."""
 
     event: dict[str, Any]
@@ -97,7 +97,7 @@ class TraceRequest(Request, frozen=True, tag="trace"):
     slots: list[str] = []
 
 
-class FaultRequest(Request, frozen=True, tag="jam"):
+class FaultRequest(Request, frozen=True, tag="fault"):
     """Return the progress of the return to service of a fault report; with `step`, begin it or complete a step."""
 
     fault_report: int
@@ -106,7 +106,7 @@ class FaultRequest(Request, frozen=True, tag="jam"):
     by: str | None = None
 
 
-class WearResetRequest(Request, frozen=True, tag="mended"):
+class WearResetRequest(Request, frozen=True, tag="wear_reset"):
     """Restart the wear history of a machine after a technician serviced its rollers or sensors."""
 
     serial: str

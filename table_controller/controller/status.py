@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from table_controller.table.core import Table
 
 # The version of the protocol of the control socket; raised when an old client would misunderstand.
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 # The state of a slot that would be in service if the box were not locked or halted.
 LOCKED: Final = "locked"
 # The permits that are checked, by kind of device.

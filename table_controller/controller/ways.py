@@ -321,9 +321,9 @@ class ReturnsToService:
         """Return the progress of a procedure, as plain data."""
         procedure = self.procedure(number)
         if procedure is None:
-            return {"dossier": number, "begun": False, "done": [], "next": None}
+            return {"fault_report": number, "begun": False, "done": [], "next": None}
         following = None if procedure.next is None else procedure.next.name.lower()
         done = [step.name.lower() for step in procedure.steps if step in procedure.done]
         who: dict[str, Any] = {"open": procedure.next_text, "technician": procedure.technician}
         who["motors"] = [motor for motor in procedure.began.motors if motor not in procedure.jogged]
-        return {"dossier": number, "begun": True, "done": done, "next": following, **who}
+        return {"fault_report": number, "begun": True, "done": done, "next": following, **who}

@@ -116,7 +116,7 @@ class FaultHistory:
         """Track which deck is in which shuffler, and which is in play."""
         slot = row.event.get("slot") or ""
         for decision in row.decisions:
-            if decision.get("type") == "Moved" and str(decision["what"]).startswith("deck "):
+            if decision.get("type") == "StateChanged" and str(decision["what"]).startswith("deck "):
                 deck = str(decision["what"])[5:]
                 if decision["state"] == "in_device" and slot:
                     self._in_slot[slot] = deck
@@ -129,7 +129,7 @@ class FaultHistory:
             return
         deck = self._in_slot.get(slot, self._in_play)
         match event.get("type"):
-            case "ShuffleEnded" | "TakenIn" | "StackOut" | "StubOut":
+            case "ShuffleEnded" | "DiscardsTakenIn" | "StackOut" | "StubOut":
                 self.uses.setdefault(slot, CardUse()).add(count, deck)
             case "CardsDrawn":  # a running count since the deal began
                 before = self._drawn.get(slot, 0)
@@ -148,7 +148,7 @@ class FaultHistory:
             if event.get("inside") is not None:
                 fault.inside = event["inside"]
         for decision in row.decisions:
-            if decision.get("type") == "Found" and decision["trigger"] in _OF_DEVICE and decision.get("slot"):
+            if decision.get("type") == "HoldOpened" and decision["trigger"] in _OF_DEVICE and decision.get("slot"):
                 fault = self._fault(decision["slot"], row, counts=counts)
                 fault.hold = decision["hold"]
                 fault.deck = decision.get("deck") or fault.deck
@@ -191,9 +191,9 @@ class FaultHistory:
 
     def _moves(self, row: HistoryRow) -> None:
         for decision in row.decisions:
-            if decision.get("type") == "Cleared":
+            if decision.get("type") == "HoldCleared":
                 self._hold_cleared(decision["hold"], row)
-            if decision.get("type") != "Moved" or not str(decision["what"]).startswith("slot "):
+            if decision.get("type") != "StateChanged" or not str(decision["what"]).startswith("slot "):
                 continue
             fault = self._open.get(str(decision["what"])[5:])
             if fault is None:

@@ -46,7 +46,7 @@ _SHOWN: Final = tuple(
 # Events of the journal that are included, with their fields. No bets, hits, money or texts of answers.
 _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "SlotChanged": ("slot", "trigger", "reason"),
-    "WayBack": ("slot", "dossier", "step", "testing"),
+    "ReturnStepChanged": ("slot", "fault_report", "step", "testing"),
     "SlotOrdered": ("slot", "act"),
     "ShuffleEnded": ("slot", "count", "shuffled", "rejected"),
     "ShuffleFailed": ("slot", "reason", "inside"),
@@ -55,19 +55,19 @@ _EVENTS: Final[dict[str, tuple[str, ...]]] = {
     "ShoeFault": ("slot", "reason"),
     "StackOut": ("slot", "count"),
     "StubOut": ("slot", "count"),
-    "TakenIn": ("slot", "count"),
-    "GivenOut": ("slot",),
+    "DiscardsTakenIn": ("slot", "count"),
+    "DeckGivenOut": ("slot",),
     "CardsInserted": ("slot",),
     "IntakeEmptied": ("slot",),
-    "BehindGate": ("slot",),
+    "CardsBehindGate": ("slot",),
     "CommandEnded": ("command", "outcome", "reason"),
     "BoxStarted": ("boot", "clock_back"),
     "BoxHalted": ("code",),
 }
 _DECISIONS: Final[dict[str, tuple[str, ...]]] = {
-    "Moved": ("what", "state"),
-    "Found": ("hold", "trigger", "outcomes", "clauses", "slot"),
-    "Cleared": ("hold",),
+    "StateChanged": ("what", "state"),
+    "HoldOpened": ("hold", "trigger", "outcomes", "clauses", "slot"),
+    "HoldCleared": ("hold",),
     "Command": ("id", "slot", "act", "safe"),
 }
 # State changes of money are not included.

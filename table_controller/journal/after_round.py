@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from table_controller.journal.rounds import RoundReport
 
-ROUND_OPENED: Final = {"type": "Moved", "what": "round", "state": "betting"}
+ROUND_OPENED: Final = {"type": "StateChanged", "what": "round", "state": "betting"}
 # Matches the body of a step whose findings name rounds; the other steps need no decoding.
 _ROUNDS: Final = re.compile(rb'"rounds":\[\d')
 

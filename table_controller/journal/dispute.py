@@ -51,7 +51,7 @@ class _DeckLog:
 
 
 def _of_deck(decision: dict[str, Any]) -> bool:
-    return decision["type"] == "Moved" and str(decision["what"]).startswith(_DECK)
+    return decision["type"] == "StateChanged" and str(decision["what"]).startswith(_DECK)
 
 
 def _answer(prompt: dict[str, Any], event: dict[str, Any]) -> str:
@@ -81,7 +81,7 @@ class _ReviewedRound(RoundReport):
         at, event = wording.format_time(record.wall_ns)[11:], body["event"]
         who = f" ({wording.person_text(event['who'])})" if event.get("who") else ""
         for decision in body["decisions"]:
-            if decision["type"] == "Moved" and decision["what"] == "round":
+            if decision["type"] == "StateChanged" and decision["what"] == "round":
                 self.phases.append(f"{at}  {wording.to_words(decision['state'])}{who}")
             if "entry" in decision:
                 entry = decision["entry"]

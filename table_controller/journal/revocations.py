@@ -58,7 +58,7 @@ def revoked_in(folder: Path) -> Keys:
         if record.kind != STEP or not any(name in body for name in _EVENT_NAMES):
             continue
         step = _STEP_FIELDS.decode(body)
-        if any(decision.get("type") == "Refused" for decision in step.decisions):
+        if any(decision.get("type") == "RequestRefused" for decision in step.decisions):
             continue
         event = msgspec.json.decode(step.event, type=_EventFields)
         keys += [event.replaces] if event.replaces is not None else []

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from table_controller.journal.chain import Record
 
-ROUND_ENDED: Final = {"type": "Moved", "what": "round", "state": "idle"}
+ROUND_ENDED: Final = {"type": "StateChanged", "what": "round", "state": "idle"}
 # Kinds of entries about payments to people, and their reversals.
 _PAID: Final = ("award_paid", "award_returned", "hand_pay_paid", "envy", "envy_returned", "hit_withdrawn",
                 "hit_reversed")  # fmt: skip
 _CARDS: Final = {
-    "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "TakenIn": "taken back",
+    "ShuffleEnded": "shuffled", "ShoeLoaded": "taken into the shoe", "DiscardsTakenIn": "taken back",
     "StubOut": "left as the stub", "CardsDrawn": "drawn from the shoe so far",
 }  # fmt: skip
 
@@ -227,7 +227,7 @@ class RoundReport:
         about = ", ".join(f"{key} {decision[key]}" for key in ("slot", "deck", "seat") if decision.get(key) is not None)
         self._holds[decision["hold"]] = trigger
         self.irregularities.append(f"{at}{text}" + (f" ({about})" if about else "") + f"  [{', '.join(decision['clauses'])}]")
-        if event["type"] == "Declared":
+        if event["type"] == "IrregularityReported":
             self.irregularities.append(f"          reported by {wording.person_text(event['who'])}")
         for outcome in decision["outcomes"]:
             ordered = OUTCOMES.get(outcome, wording.to_words(outcome)).partition(";")[0]
@@ -302,13 +302,13 @@ class RoundReport:
 
     _EVENTS: ClassVar[dict[str, Callable[[RoundReport, str, dict[str, Any]], None]]] = {
         "DiceRead": _dice, "NumberDrawn": _drawn, "ButtonSeen": _button, "StackOut": _stack,
-        "SeatLatched": _sensed, "LateBet": _late, "Answer": _answered, "Declared": _ordered,
+        "SeatLatched": _sensed, "LateBet": _late, "Answer": _answered, "IrregularityReported": _ordered,
         "Ordered": _ordered, "SlotOrdered": _ordered, "DealerChanged": _ordered, "BoxStarted": _ordered,
         "ShoeFault": _ordered, "ShuffleFailed": _ordered, **dict.fromkeys(_CARDS, _counted),
     }  # fmt: skip
     _DECISIONS: ClassVar[dict[str, Callable[[RoundReport, str, dict[str, Any], dict[str, Any]], None]]] = {
-        "Moved": _moved, "Prompt": _prompted, "PromptClosed": _closed, "Found": _irregularity,
-        "Cleared": _cleared, "Finding": _finding, "Refused": _refused, "BetAccepted": _accepted,
+        "StateChanged": _moved, "Prompt": _prompted, "PromptClosed": _closed, "HoldOpened": _irregularity,
+        "HoldCleared": _cleared, "Finding": _finding, "RequestRefused": _refused, "BetAccepted": _accepted,
         "BetReturned": _returned, "BetSettled": _settled, "HitClaimed": _claimed, "Booked": _booked,
         "WagersReturned": _wagers, "HitRebooked": _rebooked,
     }  # fmt: skip

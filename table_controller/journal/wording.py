@@ -107,7 +107,7 @@ def _refused(d: dict[str, Any]) -> str:
 def refusal_text(body: dict[str, Any]) -> str | None:
     """Return why a step refused a person's entry; None if it was accepted, or if no person made an entry."""
     event, decisions = body["event"], body["decisions"]
-    refusals = [decision for decision in decisions if decision["type"] == "Refused"]
+    refusals = [decision for decision in decisions if decision["type"] == "RequestRefused"]
     if not refusals or not event.get("who"):
         return None
     closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
@@ -148,9 +148,9 @@ def _finding(d: dict[str, Any]) -> str:
 
 
 _DECIDED: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    "Command": _command, "Prompt": _prompt, "Moved": _moved, "Found": _irregularity, "Refused": _refused,
+    "Command": _command, "Prompt": _prompt, "StateChanged": _moved, "HoldOpened": _irregularity, "RequestRefused": _refused,
     "PromptClosed": lambda d: f"question {d['id']} " + (f"answered {d['choice']}" if d.get("choice") else "closed"),
-    "Cleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
+    "HoldCleared": lambda d: f"irregularity {d['hold']} cleared by {d['credential']}",
     "Deadline": lambda d: f"timer {d['timer']} " + (f"{d['seconds']:g} s" if d.get("seconds") is not None else "off"),
     "Finding": _finding, "MeterPlay": _meter_play, "MeterSet": _meter_set,
 }  # fmt: skip

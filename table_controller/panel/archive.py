@@ -45,7 +45,7 @@ RECORDS_BEFORE: Final = 3_000
 # Most records of one round: fifty times a normal round.
 LONGEST: Final = 5_000
 # Only steps that match have marks; the others are not decoded.
-_WORDS: Final = re.compile(rb'"type":"(?:Found|Finding)"|"what":"round"')
+_WORDS: Final = re.compile(rb'"type":"(?:HoldOpened|Finding)"|"what":"round"')
 _ENDS: Final = (mc.COMPLETE, mc.VOID)
 _MARKED: Final = (mc.BETTING, mc.SETTLING, *_ENDS)
 

@@ -143,7 +143,7 @@ def test_wrong_pins_from_many_networks_lock_nobody_out_and_are_counted_in_few_li
         for _ in range(500):
             assert table.ask("127.3.3.3", "GET", "/api/labels/\r\nHost: x\r\n").status in (400, 403, 404)
         assert table.box.end() == 0
-        lines = [json.loads(line)["said"] for line in table.box.log_text().splitlines() if line.startswith("{")]
+        lines = [json.loads(line)["message"] for line in table.box.log_text().splitlines() if line.startswith("{")]
         pins = [line for line in lines if "PIN" in line]
         assert len(pins) <= 100, "not a line for each"
         counted = [int(match[1]) if (match := re.search(r"(\d+) more", line)) else 1 for line in pins]

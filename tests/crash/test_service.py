@@ -267,7 +267,7 @@ async def test_a_table_waits_for_a_box_that_answers_late(tmp_path: Path) -> None
             ask = table.box.client.request
 
             async def late(request: str, **more: Any) -> Any:
-                await asyncio.sleep(0.3 if request == "say" else 0)
+                await asyncio.sleep(0.3 if request == "submit" else 0)
                 return await ask(request, **more)
 
             table.box.client.request = late

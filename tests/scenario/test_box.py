@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 async def hold_of(talk: DirectClient) -> None:
     """Report the shoe unusable: a hold that people must clear."""
-    answer = await talk.submit("Declared", trigger="device_unusable", slot="shoe.1", by="D1")
-    assert any(d["type"] == "Found" for d in answer["decisions"]), answer
+    answer = await talk.submit("IrregularityReported", trigger="device_unusable", slot="shoe.1", by="D1")
+    assert any(d["type"] == "HoldOpened" for d in answer["decisions"]), answer
 
 
 # --- start and stop ---------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ async def test_requests_need_a_sign_on_and_nobody_acts_for_another_person(tmp_pa
         assert (await talk.submit("DeckReceived")).startswith("PB-814")
         assert (await talk.submit("DeckReceived", deck="blue", colour="blue")).startswith("PB-814")
         answer = await talk.submit("OpenRound")
-        assert answer["decisions"][0]["type"] == "Refused"
+        assert answer["decisions"][0]["type"] == "RequestRefused"
 
 
 async def test_five_wrong_pins_end_what_a_connection_may_do(tmp_path: Path) -> None:
@@ -166,13 +166,13 @@ async def test_a_nonsense_event_is_refused_and_the_table_can_still_be_saved(tmp_
         assert box.controller is not None
         before = box.controller.newest_seq
         for event in (
-            {"type": "CoverCardOut", "seat": 10**30}, {"type": "Declared", "trigger": "other", "seat": -(10**30)},
+            {"type": "CoverCardOut", "seat": 10**30}, {"type": "IrregularityReported", "trigger": "other", "seat": -(10**30)},
             {"type": "Answer", "prompt": 1, "choice": "x", "seats": [10**30]},
             {"type": "Answer", "prompt": 1, "choice": "x", "seats": list(range(1000))},
             {"type": "DeckReceived", "deck": "blue\n2031-03-17 04:00:00  7  answer by floorperson F1"},
-            {"type": "DeckReceived", "deck": "\x1b[2J"}, {"type": "Declared", "trigger": "x" * 60_000},
+            {"type": "DeckReceived", "deck": "\x1b[2J"}, {"type": "IrregularityReported", "trigger": "x" * 60_000},
         ):  # fmt: skip
-            assert (await talk.ask("say", event=event)).startswith("PB-814"), event
+            assert (await talk.ask("submit", event=event)).startswith("PB-814"), event
         assert box.controller.newest_seq == before
         assert (await talk.ask("follow"))["seq"] == before
         await box.stop()
@@ -192,7 +192,7 @@ async def test_the_cover_card_is_reported_by_a_permitted_person_whom_the_record_
 
         for by in ("T1", "A1"):
             answer = await talk.submit("CoverCardOut", seat=3, by=by)
-            assert answer["decisions"][0]["type"] == "Refused", by
+            assert answer["decisions"][0]["type"] == "RequestRefused", by
         assert not over()
         assert (await talk.submit("CoverCardOut", slot="shoe.1", by="T1")).startswith("PB-814"), "nobody speaks for a shoe"
         assert (await talk.submit("CoverCardOut", who=None, by="T1")).startswith("PB-814")
@@ -211,7 +211,7 @@ async def test_no_round_opens_without_the_tables_own_dealer(tmp_path: Path) -> N
         changed = [rec.decode_step(r.body).event for r in bench.records() if r.kind == rec.STEP]
         assert ev.DealerChanged(ev.Person("dealer", "D2")) in changed
         assert (await talk.submit("OpenRound")).startswith("PB-813 another dealer, D2, is signed on")
-        assert (await other.submit("OpenRound"))["decisions"][0]["type"] == "Refused"  # by the table, with reasons
+        assert (await other.submit("OpenRound"))["decisions"][0]["type"] == "RequestRefused"  # by the table, with reasons
         assert (await talk.submit("NoMoreBets"))["decisions"], "closing bets is accepted from anybody"
         await other.ask("sign_off", credential="D2")
         assert (await talk.submit("OpenRound")).startswith("PB-813 no dealer")
@@ -250,7 +250,7 @@ async def test_a_follower_can_rebuild_the_state_from_the_first_state_and_the_ste
         assert box.controller is not None
         mirror = Table(box.plan.edition, box.plan.submission, dict(box._kinds))
         box.controller.submit(ev.DeckReceived("red", ev.Person("dealer", "D1")))  # not on disk yet
-        answer = await talk.ask("follow", told=True)
+        answer = await talk.ask("follow", device_events=True)
         mirror.restore(msgspec.convert(answer["state"], bytes))
         await talk.submit("DeckReceived", deck="blue")
         steps = [line["step"] for line in talk.lines if "step" in line]

@@ -138,7 +138,7 @@ async def test_a_new_fault_in_test_mode_restarts_the_return_to_service_with_its_
         assert str(await order_device(talk, "shuffle")).startswith("PB-430")
         assert [m.Jam.__name__] == [files.read(tmp_path / "dossiers", 2).halt.message]
         assert (await return_step(talk))["next"] == "clear"
-        assert "an open return to service, of report 1" in await talk.ask("jam", dossier=2, step="begin", by="T1")
+        assert "an open return to service, of report 1" in await talk.ask("fault", fault_report=2, step="begin", by="T1")
 
 
 async def test_a_fault_report_is_pinned_until_its_machine_serves_again(tmp_path: Path) -> None:

@@ -43,13 +43,13 @@ async def acknowledge(bench: BoxTestBench, talk: DirectClient) -> Any:
 
 def refusals(reported: Any) -> list[Any]:
     assert not isinstance(reported, str), reported
-    return [decision for decision in reported["decisions"] if decision["type"] == "Refused"]
+    return [decision for decision in reported["decisions"] if decision["type"] == "RequestRefused"]
 
 
 def next_step_of_refusal(reported: Any) -> str:
     """Return how a refusal names the next step."""
     assert not isinstance(reported, str), reported
-    (refused,) = [decision for decision in reported["decisions"] if decision["type"] == "Refused"]
+    (refused,) = [decision for decision in reported["decisions"] if decision["type"] == "RequestRefused"]
     (reason,) = [reason for reason in refused["reasons"] if reason["key"] == "steps_open"]
     return str(reason["evidence"])
 

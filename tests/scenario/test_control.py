@@ -62,7 +62,7 @@ async def test_nonsense_is_answered_changes_nothing_and_disturbs_nobody(tmp_path
         before = (await client.request("status"))["seq"]
         nonsense = [
             b"\x00\xff\xfe", b"{", b"[]", b'"status"', b'{"do": "deal_anyway"}', b'{"do": "status", "more": 1}',
-            b'{"do": "say", "event": 5}', b'{"do": "say", "event": {"type": []}}', b'{"id": {}, "do": "status"}',
+            b'{"do": "submit", "event": 5}', b'{"do": "submit", "event": {"type": []}}', b'{"id": {}, "do": "status"}',
             b'{"do": "device", "slot": "shoe.1", "call": "__init__"}', b"[" * 60_000,
             b'{"do": "sign_on", "credential": "D1", "pin": 271828}',
         ]  # fmt: skip
@@ -193,13 +193,13 @@ async def test_a_follower_receives_steps_and_device_events_until_the_box_ends(tm
         client = await BoxClient.connect(control.path, pushed.append)
         for credential in ("D1", "T1"):
             await client.request("sign_on", credential=credential, pin=PIN)
-        state = await client.request("follow", told=True)
-        answer = await client.request("say", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
+        state = await client.request("follow", device_events=True)
+        answer = await client.request("submit", event={"type": "DeckReceived", "deck": "blue"}, by="D1")
         assert answer["seq"] > state["seq"]
         await client.request("device", slot="shoe.1", call="report", by="T1")
         steps = [push["step"] for push in pushed if "step" in push]
         assert [step["seq"] for step in steps] == [answer["seq"]]
-        (received,) = [push["told"] for push in pushed if "told" in push]
+        (received,) = [push["device_event"] for push in pushed if "device_event" in push]
         assert (received["slot"], received["event"]) == ("shoe.1", "Reported")
     async with asyncio.timeout(10):
         await client.ended.wait()

@@ -38,12 +38,12 @@ def test_on_the_bench_every_machine_is_asked_and_a_pulled_cable_is_a_failure(tmp
         rows = lines(config)
         assert rows["box"]["state"] == "warn"
         assert rows["ports"]["state"] == rows["firmware"]["state"] == rows["machines"]["state"] == "ok"
-        assert "ms round trip" in rows["link of shuffler.1"]["said"]
+        assert "ms round trip" in rows["link of shuffler.1"]["text"]
         pitbox("sim", "inject", "shoe.1", "unplug:seconds=0", "--folder", str(tmp_path))
         rows = lines(config, expect=2)
         assert rows["port of shoe.1"]["state"] == "fail"
         assert "shoe.1" not in rows, "once is enough"
-        assert "are ready for service" in rows["machines"]["said"]
+        assert "are ready for service" in rows["machines"]["text"]
 
 
 def test_rogue_firmware_is_named(tmp_path: Path) -> None:
@@ -59,6 +59,6 @@ def test_while_a_box_runs_doctor_queries_the_box(tmp_path: Path) -> None:
         wait_for(tmp_path / "data" / "control.sock", box)
         rows = lines(config)
         assert rows["box"]["state"] == "ok"
-        assert f"process {box.pid}" in rows["box"]["said"]
+        assert f"process {box.pid}" in rows["box"]["text"]
         assert rows["journal"]["state"] == "ok"
-        assert f"in use by the box ({box.pid})" in rows["ports"]["said"]
+        assert f"in use by the box ({box.pid})" in rows["ports"]["text"]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def enrolments(bench: BoxTestBench) -> list[ev.DeviceEnrolled]:
     """Return the enrollments in the journal that were not refused."""
     steps = [rec.decode_step(record.body) for record in bench.records() if record.kind == rec.STEP]
-    return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "Refused" not in str(s.decisions)]
+    return [s.event for s in steps if isinstance(s.event, ev.DeviceEnrolled) and "RequestRefused" not in str(s.decisions)]
 
 
 def another_shoe(bench: BoxTestBench) -> SimulatedMachine:

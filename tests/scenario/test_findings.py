@@ -42,7 +42,7 @@ async def _bad_deck(talk: DirectClient, box: Box) -> None:
 async def _refused(talk: DirectClient, times: int) -> None:
     for _ in range(times):
         answer = await talk.submit("NoMoreBets")
-        assert answer["decisions"][0]["type"] == "Refused", answer
+        assert answer["decisions"][0]["type"] == "RequestRefused", answer
 
 
 async def _floor_page(box: Box) -> list[dict[str, Any]]:

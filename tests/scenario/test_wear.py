@@ -203,13 +203,13 @@ async def test_a_repair_is_recorded_with_the_persons_name_and_the_baseline_resta
     bench = boxes.BoxTestBench(tmp_path)
     box = await bench.start()
     talk = await boxes.DirectClient(box).sign_on("F1", "T1")
-    assert (await talk.ask("mended", serial="SN7", by="T1")).startswith("PB-814"), "no histories are kept"
+    assert (await talk.ask("wear_reset", serial="SN7", by="T1")).startswith("PB-814"), "no histories are kept"
     box.wear = book = WearStore(tmp_path / WEAR_FOLDER)
     book.write(Wear("SN7", cards=900, slot="shuffler.1"))
-    assert (await talk.ask("mended", serial="SN7", by="F1")).startswith("PB-813"), "a technician reports it"
-    assert "known: SN7" in await talk.ask("mended", serial="SN8", by="T1")
+    assert (await talk.ask("wear_reset", serial="SN7", by="F1")).startswith("PB-813"), "a technician reports it"
+    assert "known: SN7" in await talk.ask("wear_reset", serial="SN8", by="T1")
     assert bench.notes("mended") == []
-    assert await talk.ask("mended", serial="SN7", by="T1") == {"serial": "SN7"}
+    assert await talk.ask("wear_reset", serial="SN7", by="T1") == {"serial": "SN7"}
     (note,) = bench.notes("mended")
     assert note.who is not None
     assert (note.who.credential, note.slot) == ("T1", "shuffler.1")

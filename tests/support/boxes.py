@@ -143,7 +143,7 @@ class DirectClient:
 
     async def submit(self, type_: str, **details: Any) -> Any:
         about = {key: details.pop(key) for key in ("by", "second") if key in details}
-        return await self.ask("say", event={"type": type_, **details}, **about)
+        return await self.ask("submit", event={"type": type_, **details}, **about)
 
 
 @asynccontextmanager

@@ -215,8 +215,8 @@ def _shuffle_short(e: ForgedExport) -> int:
 
 def _irregularity_hidden(e: ForgedExport) -> int:
     """Remove every decision about a short deck."""
-    place, irregularity = e.decision("Found", trigger="count_wrong")
-    e.decided(place)[:] = [d for d in e.decided(place) if d["type"] not in ("Found", "Finding", "Prompt")]
+    place, irregularity = e.decision("HoldOpened", trigger="count_wrong")
+    e.decided(place)[:] = [d for d in e.decided(place) if d["type"] not in ("HoldOpened", "Finding", "Prompt")]
     assert irregularity["slot"]
     return place
 
@@ -243,9 +243,9 @@ def _chips_miscounted(e: ForgedExport) -> int:
 
 def _not_cleared(e: ForgedExport) -> int:
     """Remove an acknowledgment; the next command to the device reveals it."""
-    place, irregularity = e.decision("Found", trigger="shoe_fault")
-    cleared, _ = e.decision("Cleared", hold=irregularity["hold"])
-    e.drop("Cleared", hold=irregularity["hold"])
+    place, irregularity = e.decision("HoldOpened", trigger="shoe_fault")
+    cleared, _ = e.decision("HoldCleared", hold=irregularity["hold"])
+    e.drop("HoldCleared", hold=irregularity["hold"])
     assert cleared > place
     return next(
         n for n in range(cleared, len(e.records)) if e.records[n]["kind"] == "step"
@@ -256,7 +256,7 @@ def _not_cleared(e: ForgedExport) -> int:
 
 
 def _cleared_by_another(e: ForgedExport) -> int:
-    place, cleared = e.decision("Cleared")
+    place, cleared = e.decision("HoldCleared")
     cleared["credential"] = "F9"
     return place
 
@@ -275,8 +275,8 @@ def _no_call(e: ForgedExport) -> int:
 
 
 def _not_closed(e: ForgedExport) -> int:
-    e.drop("Moved", what="round", state="no_more_bets")
-    return e.decision("Moved", what="round", state="locked")[0]
+    e.drop("StateChanged", what="round", state="no_more_bets")
+    return e.decision("StateChanged", what="round", state="locked")[0]
 
 
 def _about(event: dict[str, Any], command: int) -> bool:
@@ -387,7 +387,7 @@ def _not_returned(e: ForgedExport) -> int:
                 d["entry"]["number"] -= 1
     return next(
         n for n in range(place, len(e.records)) if e.records[n]["kind"] == "step"
-        and any(d["type"] == "Moved" and (d["what"], d["state"]) == ("round", "idle") for d in e.decided(n))
+        and any(d["type"] == "StateChanged" and (d["what"], d["state"]) == ("round", "idle") for d in e.decided(n))
     )  # fmt: skip
 
 

@@ -107,14 +107,14 @@ def _paid_after_not_winning(e: ForgedExport) -> int:
 
 def _validation_dropped(e: ForgedExport) -> int:
     place, event, _ = _asked(e, "hit_validate")
-    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
+    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))]
     assert event["choice"] == "hand_pay"
     return _asked(e, "hand_pay")[0]
 
 
 def _confirmation_dropped(e: ForgedExport) -> int:
     place, _, _ = _asked(e, "hit_hand")
-    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "Moved" and d["what"].startswith("hit "))]
+    e.decided(place)[:] = [d for d in e.decided(place) if not (d["type"] == "StateChanged" and d["what"].startswith("hit "))]
     return _asked(e, "hit_light")[0]
 
 
@@ -208,7 +208,7 @@ def _table_pays_hand_pay(e: ForgedExport) -> int:
     prompt, hit = e.step_event(place)["prompt"], paid["entry"]["hit"]
     for n, record in enumerate(e.records[:place]):
         for d in record["content"].get("decisions", ()) if record["kind"] == "step" else ():
-            if d == {"type": "Moved", "what": f"hit {hit}", "state": "validated"}:
+            if d == {"type": "StateChanged", "what": f"hit {hit}", "state": "validated"}:
                 _change_answer(e, n, "hand_pay")
     assert prompt
     return place
@@ -328,7 +328,7 @@ def _returned_in_play(e: ForgedExport) -> int:
     place, _ = e.decision("BetReturned")
     e.decided(place)[:] = [
         d for d in e.decided(place)
-        if d["type"] != "WagersReturned" and not (d["type"] == "Moved" and d["what"] == "round")
+        if d["type"] != "WagersReturned" and not (d["type"] == "StateChanged" and d["what"] == "round")
     ]  # fmt: skip
     return place
 

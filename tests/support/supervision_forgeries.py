@@ -214,7 +214,7 @@ def _into_a_round(e: ForgedExport, event: str) -> int:
 
 def _opens(record: dict[str, Any]) -> bool:
     decisions = record["content"].get("decisions", ()) if record["kind"] == "step" else ()
-    return {"type": "Moved", "what": "round", "state": "betting"} in decisions
+    return {"type": "StateChanged", "what": "round", "state": "betting"} in decisions
 
 
 def _reset_in_play(e: ForgedExport) -> int:
@@ -249,7 +249,7 @@ def _closed_in_play(e: ForgedExport) -> int:
 
 def _refused_and_booked(e: ForgedExport) -> int:
     place, _ = e.entry("correction")
-    e.decided(place).insert(0, {"type": "Refused", "what": "correct_meter", "reasons": []})
+    e.decided(place).insert(0, {"type": "RequestRefused", "what": "correct_meter", "reasons": []})
     return place
 
 
@@ -470,7 +470,7 @@ def _bet_left_out(e: ForgedExport) -> int:
                     d["accounts"][one["source"]] += one["amount"]
                     d["accounts"][one["to"]] -= one["amount"]
     assert place
-    return next(n for n, r in enumerate(e.records) if {"type": "Moved", "what": "round", "state": "dealing"}
+    return next(n for n, r in enumerate(e.records) if {"type": "StateChanged", "what": "round", "state": "dealing"}
                 in (r["content"].get("decisions", ()) if r["kind"] == "step" else ()))  # fmt: skip
 
 

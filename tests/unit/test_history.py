@@ -38,14 +38,14 @@ def row(seq: int, second: int, event: dict[str, Any], *decisions: dict[str, Any]
 
 
 def moved(what: str, state: str) -> dict[str, Any]:
-    return {"type": "Moved", "what": what, "state": state}
+    return {"type": "StateChanged", "what": what, "state": state}
 
 
 def jam(seq: int, second: int, slot: str = "shuffler.1", *, reason: int = 430) -> list[HistoryRow]:
     """Return a jam and the return to service as the core journals them; 20 records, two minutes."""
     return [
         row(seq, second, {"type": "SlotChanged", "slot": slot, "trigger": "fault"}, moved(f"slot {slot}", "faulted"),
-            {"type": "Found", "hold": seq, "trigger": "shuffler_fault", "slot": slot, "deck": None},
+            {"type": "HoldOpened", "hold": seq, "trigger": "shuffler_fault", "slot": slot, "deck": None},
             {"type": "Prompt", "id": seq + 1, "slot": slot}),
         row(seq + 1, second, {"type": "ShuffleFailed", "slot": slot, "reason": reason, "inside": 20}),
         row(seq + 2, second + 30, {"type": "Answer", "prompt": seq + 1, "who": {"role": "floorperson"}}),
@@ -99,8 +99,8 @@ def test_a_fault_that_is_still_there_has_no_end_and_one_without_a_latch_ends_wit
     assert open_fault.waited(open_fault.returned_ns) is None
     failed = [
         row(1, 0, {"type": "CommandEnded", "command": 9, "outcome": "failed", "reason": 466},
-            {"type": "Found", "hold": 5, "trigger": "command_failed", "slot": "shaker.1", "deck": "red"}),
-        row(2, 3, {"type": "Answer", "prompt": 6, "who": {"role": "floorperson"}}, {"type": "Cleared", "hold": 5}),
+            {"type": "HoldOpened", "hold": 5, "trigger": "command_failed", "slot": "shaker.1", "deck": "red"}),
+        row(2, 3, {"type": "Answer", "prompt": 6, "who": {"role": "floorperson"}}, {"type": "HoldCleared", "hold": 5}),
     ]  # fmt: skip
     (fault,) = folded(failed).faults
     assert (fault.reason, fault.deck, fault.waited(fault.returned_ns)) == (466, "red", 3)
@@ -137,8 +137,8 @@ def test_since_leaves_out_older_faults_and_cards_but_knows_which_deck_was_inside
 
 
 def test_a_cover_card_or_a_no_roll_is_no_fault_of_a_device() -> None:
-    no_roll = row(1, 0, {"type": "NoRoll", "slot": "shaker.1"},
-                  {"type": "Found", "hold": 1, "trigger": "dice_not_flat", "slot": "shaker.1"})  # fmt: skip
+    no_roll = row(1, 0, {"type": "NoRollReported", "slot": "shaker.1"},
+                  {"type": "HoldOpened", "hold": 1, "trigger": "dice_not_flat", "slot": "shaker.1"})  # fmt: skip
     assert folded([no_roll]).faults == []
 
 

@@ -100,9 +100,9 @@ def test_a_log_line_is_one_json_object_with_its_priority() -> None:
     first, second = stream.getvalue().splitlines()
     assert first.startswith("<3>{")
     data = msgspec.json.decode(first[3:])
-    assert (data["level"], data["table"], data["said"]) == ("error", "t1", "it failed")
+    assert (data["level"], data["table"], data["message"]) == ("error", "t1", "it failed")
     assert "ValueError: two\nlines" in data["error"]
     assert "at" not in data
     plain = msgspec.json.decode(second)
-    assert (plain["said"], plain["level"]) == ('say "no"', "warning")
+    assert (plain["message"], plain["level"]) == ('say "no"', "warning")
     assert plain["at"]

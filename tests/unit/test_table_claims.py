@@ -204,7 +204,7 @@ def test_a_void_round_with_any_claims_leaves_every_account_unchanged(table: str,
 
 
 def refused_all(decisions: list[Decision]) -> list[str]:
-    return [type(each).__name__ for each in decisions if type(each).__name__ == "Refused"]
+    return [type(each).__name__ for each in decisions if type(each).__name__ == "RequestRefused"]
 
 
 def test_a_meter_at_its_seed_is_at_its_seed_after_a_void_round_with_two_claims() -> None:

@@ -27,16 +27,16 @@ class MoneyCause:
         self.event, self.asked, self.state = event, asked, state
         void = state == "void"
         self.all_void = void or any(
-            d["type"] == "Moved" and (d["what"], d["state"]) == ("round", "void") for d in decisions
+            d["type"] == "StateChanged" and (d["what"], d["state"]) == ("round", "void") for d in decisions
         )
         self.void_seats = {d.get("seat") for d in decisions if d["type"] == "WagersReturned"} - {None}
         self.void_seats |= {
-            d.get("seat") for d in decisions if d["type"] == "Found" and d["trigger"] == "bet_without_wager"
+            d.get("seat") for d in decisions if d["type"] == "HoldOpened" and d["trigger"] == "bet_without_wager"
         }
         self.fallen = {
             int(d["what"].rpartition(" ")[2])
             for d in decisions
-            if d["type"] == "Moved" and d["what"].startswith("hit ") and d["state"] == "withdrawn"
+            if d["type"] == "StateChanged" and d["what"].startswith("hit ") and d["state"] == "withdrawn"
         }
         whole = [d for d in decisions if d["type"] == "WagersReturned" and d.get("seat") is None]
         self.returns_all = any("progressive" not in d["settled"] for d in whole)

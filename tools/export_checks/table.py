@@ -18,8 +18,8 @@ NEXT = {
 }  # fmt: skip
 # The commands that must precede each report of a device.
 REPORTS = {
-    "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "TakenIn": ("load",),
-    "StubOut": ("give_stub",), "NumberDrawn": ("draw",), "DiceRead": ("arm_dice",), "GivenOut": ("eject", "clear_out"),
+    "StackOut": ("dispense",), "ShuffleEnded": ("shuffle",), "ShoeLoaded": ("load",), "DiscardsTakenIn": ("load",),
+    "StubOut": ("give_stub",), "NumberDrawn": ("draw",), "DiceRead": ("arm_dice",), "DeckGivenOut": ("eject", "clear_out"),
 }  # fmt: skip
 DEALS = ("dispense", "start_round")
 MOVES = ("shuffle", "eject", "load", "dispense", "start_round", "give_stub", "arm_dice", "draw", "return_to_service")
@@ -101,13 +101,13 @@ class TableCheck:
         kinds = Counter(d["type"] for d in decisions)
         slot = event.get("slot")
         held = slot and any(hold["slot"] == slot for hold in self.holds.values())
-        excused = kinds["Found"] or kinds["Finding"] or held
+        excused = kinds["HoldOpened"] or kinds["Finding"] or held
         self.counts[event["type"]] += 1
         self.asked = None
         self._event(event, decisions, kinds, excused)
         cause = MoneyCause(event, decisions, self.asked, self.state)
         moved = any("entry" in d or d["type"] in ("MeterSet", "MeterPlay") for d in decisions)
-        need(not (kinds["Refused"] and moved), f"{event['type']} was refused, and money moved")
+        need(not (kinds["RequestRefused"] and moved), f"{event['type']} was refused, and money moved")
         for decision in decisions:
             if not self._money(decision, cause, decisions):
                 handler = getattr(self, f"_{decision['type']}", None)
@@ -115,7 +115,7 @@ class TableCheck:
                     handler(decision, event)
         if self.terms.get("meter"):
             self.money.stepped(self.round, cause)
-            if ("round", "dealing") in [(d["what"], d["state"]) for d in decisions if d["type"] == "Moved"]:
+            if ("round", "dealing") in [(d["what"], d["state"]) for d in decisions if d["type"] == "StateChanged"]:
                 self._all_booked()
 
     def _money(self, d: Json, cause: MoneyCause, decisions: list[Json]) -> bool:
@@ -141,7 +141,7 @@ class TableCheck:
             self.terms["meter"] = money.set(d, cause, str(self.digests.get("configuration")))
         elif kind == "MeterPlay":
             money.played(d, cause)
-        elif kind == "Moved" and d["what"].startswith("hit "):
+        elif kind == "StateChanged" and d["what"].startswith("hit "):
             money.moved(d, cause)
         else:
             need("entry" not in d, f"{kind} moves money without a known cause")
@@ -159,7 +159,7 @@ class TableCheck:
         elif kind == "Answer":
             self._answered(event, decisions, kinds)
         ours = kind == "SeatLatched" and self.locks.get(event["lock"]) == f"bet_sensor.{event['seat']}"
-        if ours or kind == "LatchStands":
+        if ours or kind == "EarlierLatchReported":
             self.latched.setdefault(event["seat"], event["bet"])
 
     def _reported(self, event: Json, excused: Any) -> None:
@@ -180,7 +180,7 @@ class TableCheck:
         elif kind in ("ShuffleEnded", "ShoeLoaded") and count is not None:
             self._counted(count, whole, excused)
             self.away = 0
-        elif kind == "TakenIn":
+        elif kind == "DiscardsTakenIn":
             self._counted(count, self.away, excused)
             self.away = 0
         elif kind == "StubOut" and self.state == "stub_check":
@@ -203,7 +203,7 @@ class TableCheck:
     def _answered(self, event: Json, decisions: list[Json], kinds: Counter[str]) -> None:
         closed = [(d["id"], d["choice"]) for d in decisions if d["type"] == "PromptClosed"]
         closes = (event["prompt"], event["choice"]) in closed
-        need(closes or kinds["Refused"], "an answer was neither accepted nor refused")
+        need(closes or kinds["RequestRefused"], "an answer was neither accepted nor refused")
         if not closes:
             return
         need(event["prompt"] in self.prompts, f"prompt {event['prompt']} was answered and is not open")
@@ -217,14 +217,14 @@ class TableCheck:
         )
         self.money.answered(self.round, self.asked)
         if kind in WHOLE_DECK and number is not None:
-            self._counted(number, self.terms["cards"], kinds["Found"])
+            self._counted(number, self.terms["cards"], kinds["HoldOpened"])
         elif kind in ("stub", "stub_recount"):
             counts = ("stub", "stub_recount", "finding")
             again = any(d["type"] == "Prompt" and d["kind"] in counts for d in decisions)
-            self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["Found"])
+            self._counted(number, self.terms["cards"] - self.out - self.aside, again or kinds["HoldOpened"])
         elif kind == "chips" and number is not None:
             bets = self.money.seats(self.round, "open")
-            need(number == len(bets) or kinds["Found"],
+            need(number == len(bets) or kinds["HoldOpened"],
                  f"{number} chips for {len(bets)} accepted bets, and no irregularity")  # fmt: skip
         elif kind == "dealt" and self.terms["dealing"] != "continuous_shuffler":
             places = self.terms["seats"] if self.terms["all_places"] else len(self.seats)
@@ -279,7 +279,7 @@ class TableCheck:
                 need(slot in locked, f"cards are dealt, and {slot} was never locked")
                 need(int(slot.rpartition(".")[2]) in self.latched, f"cards are dealt, and {slot} was never latched")
 
-    def _Moved(self, d: Json, event: Json) -> None:  # noqa: N802
+    def _StateChanged(self, d: Json, event: Json) -> None:  # noqa: N802
         what, state = d["what"], d["state"]
         if what == "round":
             need(state in NEXT[self.state], f"the round goes from {self.state} to {state}")
@@ -291,7 +291,7 @@ class TableCheck:
             if state == "no_more_bets":
                 need(event["type"] in ("NoMoreBets", "BoxStarted"), "no more bets without a call")
             if self.state == "complete" and state == "settling":
-                need(event["type"] == "Declared", "a round is opened again without a report")
+                need(event["type"] == "IrregularityReported", "a round is opened again without a report")
             if state == "idle":
                 self.money.check_over(self.round, void=self.state == "void")
                 self.money.hits.round_over()
@@ -317,7 +317,7 @@ class TableCheck:
         need(d["choice"] is None or answered, f"prompt {d['id']} was closed without an answer")
         self.counts["answers"] += answered
 
-    def _Found(self, d: Json, _event: Json) -> None:  # noqa: N802
+    def _HoldOpened(self, d: Json, _event: Json) -> None:  # noqa: N802
         self._fresh(d["hold"])
         under_way = self.state not in ("idle", "complete", "void")
         stops = under_way and d["slot"] is None and d["deck"] is None and d["trigger"] != "clock_back"
@@ -326,7 +326,7 @@ class TableCheck:
             self.unreasonable.add(d["seat"])
         self.counts["irregularities"] += 1
 
-    def _Cleared(self, d: Json, event: Json) -> None:  # noqa: N802
+    def _HoldCleared(self, d: Json, event: Json) -> None:  # noqa: N802
         need(self.holds.pop(d["hold"], None), f"irregularity {d['hold']} is cleared and was not open")
         who = event.get("who", {}).get("credential")
         need(event["type"] == "Answer" and event["choice"] == "acknowledged" and who == d["credential"],

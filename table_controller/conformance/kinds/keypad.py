@@ -87,7 +87,7 @@ async def actions_after(bench: ConformanceBench, visit: CheckSession, step: Manu
     since = len(visit.events)
 
     def acts() -> list[m.KeypadAction]:
-        return cast("list[m.Act]", [event for event in visit.events[since:] if isinstance(event, ACTS)])
+        return cast("list[m.KeypadAction]", [event for event in visit.events[since:] if isinstance(event, ACTS)])
 
     await bench.perform(step)
     if expected:

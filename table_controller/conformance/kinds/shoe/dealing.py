@@ -276,7 +276,7 @@ def _stub(out: StubBroughtOut) -> m.Stub:
     return stub
 
 
-@requirement(20, "What moves, and how it ends", hands=True, needs=("SO-14",))
+@requirement(20, "What moves, and how it ends", needs_operator=True, needs=("SO-14",))
 async def stack_taken(bench: ConformanceBench) -> None:
     """When a stack is taken, Pile is sent once; the slot is empty then, and the next stack may come."""
     deal = (await brought_out(bench)).deal
@@ -285,7 +285,7 @@ async def stack_taken(bench: ConformanceBench) -> None:
         expect(not status.in_slot and status.delivered == 0, "nothing in the slot, nothing delivered", status)
 
 
-@requirement(21, "States", hands=True, needs=("SO-14",))
+@requirement(21, "States", needs_operator=True, needs=("SO-14",))
 async def too_few(bench: ConformanceBench) -> None:
     """A stack of more cards than are left is refused with 445, and not started."""
     deal = (await brought_out(bench)).deal
@@ -294,7 +294,7 @@ async def too_few(bench: ConformanceBench) -> None:
     expect_all_refused({"Dispense": deal.too_few}, m.Reason.TOO_FEW_CARDS, "with fewer cards in the well")
 
 
-@requirement(22, "Counting", hands=True, needs=("SO-14",))
+@requirement(22, "Counting", needs_operator=True, needs=("SO-14",))
 async def stub(bench: ConformanceBench) -> None:
     """CountStub brings out all remaining cards: Stub with their count, then Settled DONE, IDLE, 0 left."""
     out = await brought_out(bench)
@@ -306,7 +306,7 @@ async def stub(bench: ConformanceBench) -> None:
     expect(as_counted and not after.in_well, f"IDLE, 0 left, {left} delivered", after)
 
 
-@requirement(23, "Counting", hands=True, needs=("SO-14",))
+@requirement(23, "Counting", needs_operator=True, needs=("SO-14",))
 async def conserved(bench: ConformanceBench) -> None:
     """No card is lost or added: left and drawn always add up to the block, and all cards that went in come out."""
     out = await brought_out(bench)
@@ -319,7 +319,7 @@ async def conserved(bench: ConformanceBench) -> None:
     expect((dealt, reported.drawn) == (block, block), f"{block} cards out", f"{dealt} counted, then {reported!r}")
 
 
-@requirement(24, "States", hands=True, needs=("SO-22",))
+@requirement(24, "States", needs_operator=True, needs=("SO-22",))
 async def nothing_left(bench: ConformanceBench) -> None:
     """When empty it refuses Dispense with 444, CountStub with 424, and Load without a block with 421."""
     replies = (await brought_out(bench)).refused
@@ -328,7 +328,7 @@ async def nothing_left(bench: ConformanceBench) -> None:
         expect_all_refused({name: replies[name]}, reason, "of an empty shoe")
 
 
-@requirement(25, "What moves, and how it ends", hands=True, needs=("SO-14",))
+@requirement(25, "What moves, and how it ends", needs_operator=True, needs=("SO-14",))
 async def short_stack(bench: ConformanceBench) -> None:
     """When the well runs empty in mid-stack, it sends ShortStack with the cards that came, then FAILED with 450."""
     deal = await _deal(bench)

@@ -60,7 +60,7 @@ async def load(bench: ConformanceBench) -> None:
         await expect_refused(visit, m.Load(bench.next_id()), m.Reason.ALREADY_LOADED, "in READY")
 
 
-@requirement(61, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+@requirement(61, "Rounds drawn by hand", needs_operator=True, needs=("SO-60",))
 async def rounds(bench: ConformanceBench) -> None:
     """Every card of a round is reported once with its number; Stop ends the round in RoundEnded with its count."""
     await bring_to_loaded(bench)
@@ -77,7 +77,7 @@ async def rounds(bench: ConformanceBench) -> None:
         expect((await status_of(visit)).state is m.State.READY, "READY", await status_of(visit))
 
 
-@requirement(62, "Rounds drawn by hand", hands=True, needs=("SO-61",))
+@requirement(62, "Rounds drawn by hand", needs_operator=True, needs=("SO-61",))
 async def next_round(bench: ConformanceBench) -> None:
     """The next StartRound ends an open round, and counts from 1 again; `drawn` continues."""
     await bring_to_loaded(bench)
@@ -90,7 +90,7 @@ async def next_round(bench: ConformanceBench) -> None:
         expect(reported == [m.Drawn(True, 1, 2, None)], "card 1 of the round, the second since loading", reported)
 
 
-@requirement(63, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+@requirement(63, "Rounds drawn by hand", needs_operator=True, needs=("SO-60",))
 async def out_of_turn(bench: ConformanceBench) -> None:
     """A card drawn while no round is open is reported as not ordered, and counted as drawn."""
     await bring_to_loaded(bench)
@@ -100,7 +100,7 @@ async def out_of_turn(bench: ConformanceBench) -> None:
         expect((await status_of(visit)).drawn == 1, "1 drawn", await status_of(visit))
 
 
-@requirement(64, "Rounds drawn by hand", hands=True, needs=("SO-61",))
+@requirement(64, "Rounds drawn by hand", needs_operator=True, needs=("SO-61",))
 async def stub(bench: ConformanceBench) -> None:
     """CountStub is done at once; when the well is empty, Stub has its cards and the total. IDLE, 0 left."""
     await bring_to_loaded(bench)
@@ -122,7 +122,7 @@ async def stub(bench: ConformanceBench) -> None:
         expect((status.state, status.left) == (m.State.IDLE, 0), "IDLE, 0 left", status)
 
 
-@requirement(65, "Rounds drawn by hand", hands=True, needs=("SO-60",))
+@requirement(65, "Rounds drawn by hand", needs_operator=True, needs=("SO-60",))
 async def lifted_out(bench: ConformanceBench) -> None:
     """A stub that is lifted out instead of drawn is reported by Fault 451, and there is no Stub."""
     await bring_to_loaded(bench)
@@ -137,7 +137,7 @@ async def lifted_out(bench: ConformanceBench) -> None:
         expect(not visit.events_of(m.Stub), "no Stub", visit.events_of(m.Stub))
 
 
-@requirement(66, "What moves, and how it ends", hands=True, needs=("SO-61",))
+@requirement(66, "What moves, and how it ends", needs_operator=True, needs=("SO-61",))
 async def stuck(bench: ConformanceBench) -> None:
     """A card left in the throat is a Jam without a command; HALTED, not sure, until the empty shoe is cleared."""
     await bring_to_loaded(bench)

@@ -20,7 +20,7 @@ COVER: Final = ManualStep("put a cover card under the third card of the deck in 
 DRAW: Final = ManualStep("draw one card out of the throat by hand", ("draw:cards=1",))
 
 
-@requirement(26, "What is never sent", hands=True, needs=("SO-14",))
+@requirement(26, "What is never sent", needs_operator=True, needs=("SO-14",))
 async def face_up(bench: ConformanceBench) -> None:
     """A face-up card is reported by its number in the block and in the stack, and counted; its value is not sent."""
     await bring_to_block_ready(bench)
@@ -38,7 +38,7 @@ async def face_up(bench: ConformanceBench) -> None:
             expect(end.face_up == 1, "one card face up", end)
 
 
-@requirement(27, "Counting", hands=True, needs=("SO-14",))
+@requirement(27, "Counting", needs_operator=True, needs=("SO-14",))
 async def cover_card(bench: ConformanceBench) -> None:
     """The position of a cover card is reported, and when it comes out; no count includes it."""
     await bring_to_block_ready(bench)
@@ -58,7 +58,7 @@ async def cover_card(bench: ConformanceBench) -> None:
         expect((stacked.count, stacked.left) == (STACK, left), f"{STACK} cards, and {left} left", stacked)
 
 
-@requirement(28, "What moves, and how it ends", hands=True, needs=("SO-10",))
+@requirement(28, "What moves, and how it ends", needs_operator=True, needs=("SO-10",))
 async def drawn_by_hand(bench: ConformanceBench) -> None:
     """A card drawn by hand is reported by Drawn, not ordered; one fewer is left, one more is drawn."""
     await bring_to_loaded(bench)

@@ -265,7 +265,7 @@ async def restart(bench: ConformanceBench) -> None:
 # --- with an operator -------------------------------------------------------------------------------------------------
 
 
-@requirement(92, WITHOUT, hands=True, needs=("SH-89",))
+@requirement(92, WITHOUT, needs_operator=True, needs=("SH-89",))
 async def drawn(bench: ConformanceBench) -> None:
     """Every drawn card is reported by Holds: one fewer in the chute, inside and outside unchanged."""
     await dealt(bench)
@@ -279,7 +279,7 @@ async def drawn(bench: ConformanceBench) -> None:
         expect_same_except(before, await status_of(visit), in_chute=in_chute - 1)
 
 
-@requirement(93, WITHOUT, hands=True, needs=("SH-92",))
+@requirement(93, WITHOUT, needs_operator=True, needs=("SH-92",))
 async def conserved(bench: ConformanceBench) -> None:
     """Inside and outside always add up to the set, when cards are drawn and when they come back."""
     await dealt(bench)
@@ -296,7 +296,7 @@ async def conserved(bench: ConformanceBench) -> None:
         expect((status.inside, status.outside, status.counted) == (whole, 0, whole), f"{whole} inside, 0 out", status)
 
 
-@requirement(94, WITHOUT, hands=True, needs=("SH-92",))
+@requirement(94, WITHOUT, needs_operator=True, needs=("SH-92",))
 async def drawn_as_one(bench: ConformanceBench) -> None:
     """Two cards drawn as one are detected when the chute runs empty: Holds with 433."""
     await dealt(bench)
@@ -312,7 +312,7 @@ async def drawn_as_one(bench: ConformanceBench) -> None:
         expect((status.in_chute, status.reason) == (0, m.Reason.COUNTS_DISAGREE), "chute empty, 433", status)
 
 
-@requirement(95, WITHOUT, hands=True, needs=("SH-89",))
+@requirement(95, WITHOUT, needs_operator=True, needs=("SH-89",))
 async def one_too_many(bench: ConformanceBench) -> None:
     """More cards than were delivered cannot be of this set: Incomplete, FAILED with 433, HALTED, nil inside."""
     await dealt(bench)
@@ -328,7 +328,7 @@ async def one_too_many(bench: ConformanceBench) -> None:
         expect((status.state, status.inside, status.counted) == (m.State.HALTED, None, None), "HALTED, nil", status)
 
 
-@requirement(96, WITHOUT, hands=True, needs=("SH-88",))
+@requirement(96, WITHOUT, needs_operator=True, needs=("SH-88",))
 async def door_on_the_store(bench: ConformanceBench) -> None:
     """Opening the door on the store is reported by Holds with 422; then nothing is delivered until a count agrees."""
     await bring_to_counted(bench)
@@ -354,7 +354,7 @@ async def _in_delivery(bench: ConformanceBench, visit: CheckSession) -> int:
     return command
 
 
-@requirement(97, "States without cycles", hands=True, needs=("SH-89",))
+@requirement(97, "States without cycles", needs_operator=True, needs=("SH-89",))
 async def stop(bench: ConformanceBench) -> None:
     """Stop in mid-delivery ends it in Stopped and FAILED with 434; HALTED, nil counted, and 423 to other commands."""
     await bring_to_counted(bench)
@@ -370,7 +370,7 @@ async def stop(bench: ConformanceBench) -> None:
             await expect_refused(visit, order(bench.next_id()), m.Reason.NEEDS_CLEARING, "in HALTED")
 
 
-@requirement(98, "States without cycles", hands=True, needs=("SH-89",))
+@requirement(98, "States without cycles", needs_operator=True, needs=("SH-89",))
 async def power_lost(bench: ConformanceBench) -> None:
     """A power loss in mid-delivery leaves it FAILED with 435, the machine DOUBTFUL, nil in every count."""
     await bring_to_counted(bench)
